@@ -156,8 +156,9 @@ Result<Report> RunGateDrill(const GateInput& input, const GateDrillOptions& opti
 }  // namespace
 
 std::filesystem::path CandidateHistory(const std::filesystem::path& out) {
-  std::filesystem::path place = out.lexically_normal();
-  if (!place.has_filename()) place = place.parent_path();  // "gate-drill/"
+  std::error_code error;
+  std::filesystem::path place = std::filesystem::absolute(out, error).lexically_normal();
+  if (!place.has_filename()) place = place.parent_path();  // "gate-drill/", "."
   return place += ".db";
 }
 

@@ -43,7 +43,8 @@ inline Slots SlotsOf(const Hardware& hardware, int gpus) {
 // All runs of the history that are not retired. Errors: not_found, io, integrity.
 Result<std::vector<Manifest>> LoadHistory(const std::string& url);
 
-// Beside the folder of a candidate's drill: "gate-drill.db", the history that its verdicts go into.
+// Beside the folder of a candidate's drill: "gate-drill.db", absolute, the history that its
+// verdicts go into.
 std::filesystem::path CandidateHistory(const std::filesystem::path& out);
 
 // Reruns the impacted runs, here and now, with the candidate's variables, and enters their verdicts

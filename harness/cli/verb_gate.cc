@@ -166,6 +166,15 @@ Status Check(const GateArguments& arguments) {
     return InvalidInput("--drill impacted needs --history URL and --out DIR", "rharness gate");
   }
   RETURN_IF_ERROR(CheckFree(arguments.run.out, "--out", "--drill"));
+  // Perhaps the fleet's own, which learns nothing of a candidate.
+  const fs::path own = CandidateHistory(arguments.run.out);
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(own, error))) {
+    return InvalidInput(fmt::format("--out {} would have its history in {}, which is there "
+                                    "already; name another folder, or move that away",
+                                    TerminalSafe(arguments.run.out), TerminalSafe(own.string())),
+                        "rharness gate");
+  }
   return CheckFree(arguments.run.shadow, "--shadow", "--shadow");
 }
 

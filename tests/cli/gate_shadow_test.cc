@@ -141,6 +141,18 @@ TEST_F(GateShadow, BlamesNoCandidateForARunThatIsBrokenInUse) {
   EXPECT_THAT(result.stdout_text, HasSubstr("broken_in_use"));
 }
 
+// "runs" would have its history in "runs.db", which is the fleet's.
+TEST_F(GateShadow, MakesNoHistoryOfACandidateWhereOneIs) {
+  const std::string before = Read(At("runs.db"));
+  for (const char* out : {"runs", "./runs/"}) {
+    const ProcessResult result = Gate("next2.json", {"--history", "runs.db", "--drill", "impacted",
+                                                     "--out", out, "--trust-here"});
+    EXPECT_EQ(result.outcome.exit_code, 2) << result.stdout_text;
+    EXPECT_THAT(result.stderr_text, HasSubstr("runs.db, which is there already"));
+  }
+  EXPECT_EQ(Read(At("runs.db")), before);
+}
+
 TEST_F(GateShadow, EndsWithTwoOnWrongUse) {
   EXPECT_EQ(Gate("next2.json", {"--shadow", "two"}).outcome.exit_code, 2);
   EXPECT_EQ(Gate("next2.json", {"--shadow", "none", "--drill", "none"}).outcome.exit_code, 2);

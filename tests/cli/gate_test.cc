@@ -242,6 +242,7 @@ TEST_F(GateVerb, PlansItsDrillWithTheGpusThatTheMachineHas) {
   EXPECT_TRUE(StoredReport().left_out.empty());
 
   std::filesystem::remove_all(At("out"));
+  std::filesystem::remove(At("out.db"));
   std::vector<std::string> one_gpu = drill;
   one_gpu.insert(one_gpu.end(), {"--gpus", "1"});
   EXPECT_EQ(Gate("a.json", "b.json", one_gpu).outcome.exit_code, 1);
