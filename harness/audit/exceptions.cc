@@ -13,7 +13,6 @@
 #include "harness/attestation/endorsed_file.h"
 #include "harness/attestation/endorsement.h"
 #include "harness/audit/site_records.h"
-#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
 #include "harness/policy/known_probes.h"
@@ -26,22 +25,14 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostPolicyBytes = 1 << 20;
 
-bool HasSigned(const Verified& endorsed, const std::string& name) {
-  return std::ranges::any_of(endorsed.signed_by, [&](const AcceptedKey& key) {
-    return OwnerKey(key.owner) == OwnerKey(name);
-  });
-}
-
 // The file as it was signed, with who of those it names did sign. Errors: integrity.
 Result<Policy> ReadSigned(const std::string& file, const TrustPolicy& trust, WallTime now) {
-  ASSIGN_OR_RETURN(const Verified endorsed, VerifyEndorsed(file, trust, now));
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMostPolicyBytes));
-  if (Sha256HexOf(text) != endorsed.endorsement()->file.sha256) {
-    return IntegrityError("was changed while it was read", file);
+  ASSIGN_OR_RETURN(const EndorsedText read, ReadEndorsed(file, trust, now, kMostPolicyBytes));
+  ASSIGN_OR_RETURN(Policy policy, ParsePolicy(read.text, file));
+  for (Waiver& one : policy.waivers) one.verified = IsSignedBy(read.endorsed, one.signed_by);
+  for (Substitute& one : policy.substitutes) {
+    one.verified = IsSignedBy(read.endorsed, one.signed_by);
   }
-  ASSIGN_OR_RETURN(Policy policy, ParsePolicy(text, file));
-  for (Waiver& one : policy.waivers) one.verified = HasSigned(endorsed, one.signed_by);
-  for (Substitute& one : policy.substitutes) one.verified = HasSigned(endorsed, one.signed_by);
   return policy;
 }
 

@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "harness/history/sql_history.h"
+#include "harness/history/verdict_sql.h"
 
 namespace rharness {
 namespace {
@@ -18,9 +19,9 @@ constexpr char kStandingWords[] = "the table 'standing' says otherwise of it tha
 
 // Of verdicts v: those that compared, and that no later results of the same drill took the place
 // of.
-constexpr char kVerified[] =
-    "v.verdict IN ('identical', 'equivalent', 'drifted') AND NOT EXISTS (SELECT 1 FROM drills n "
-    "WHERE n.supersedes = v.drill_id)";
+std::string IsVerified() {
+  return fmt::format("v.verdict IN ('identical', 'equivalent', 'drifted') AND {}", kNotSuperseded);
+}
 
 std::string OtherStanding() {
   return fmt::format(
@@ -35,7 +36,7 @@ std::string OtherStanding() {
       "(s.judged_ms IS NOT NULL AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.run_id = r.run_id "
       "AND v.decided_ms = s.judged_ms)) OR (s.judged_ms IS NULL AND EXISTS (SELECT 1 FROM verdicts "
       "v WHERE v.run_id = r.run_id)) ORDER BY r.run_id LIMIT 1",
-      kVerified);
+      IsVerified());
 }
 
 // Rows whose drill or verdict is not there belong to no record, and no digest is of them.
@@ -60,7 +61,7 @@ std::string OtherEnvironments() {
       "e.surroundings_sha256 IS NOT NULL ORDER BY e.rerun LIMIT 1), '') AS entered FROM standing "
       "s) "
       "both_digests WHERE named <> entered ORDER BY run_id",
-      kVerified);
+      IsVerified());
 }
 
 class EnvironmentCheck {

@@ -14,6 +14,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
+#include "harness/policy/known_probes.h"
 
 namespace rharness {
 namespace {
@@ -81,9 +82,6 @@ SiteBaseline ReadBaseline(const std::string& folder, const Result<TrustPolicy>& 
   }
   out.record = std::move(baseline->record);
   out.hardware_class = baseline->fingerprint.hardware_class;
-  for (const FingerprintProbe& probe : baseline->fingerprint.probes) {
-    out.probes.emplace(probe.name, probe.family);
-  }
   HoldToSignatures(fs::path(folder) / kBaselineRecord, baseline->records_sha256, trust, now,
                    &out.file);
   return out;
@@ -101,45 +99,16 @@ void TellSigner(const SignedFile& file, const std::string& named, SiteAnswer* an
   }
 }
 
-enum class Concern { kNo, kYes, kNotKnown };
-
-// Whether the run depends on what these probes are.
-Concern DependsOn(const Manifest& run, const std::string& probes, const SiteFiles& files) {
-  std::vector<std::string> families = run.probe_families;
-  if (families.empty()) return Concern::kYes;  // on everything
-  families.emplace_back(kScalarFamily);
-  const auto is_of = [&](const std::string& family) {
-    return std::ranges::find(families, family) != families.end();
-  };
-  if (std::ranges::any_of(families, [&](const auto& one) { return NamesProbe(probes, "", one); })) {
-    return Concern::kYes;
-  }
-  if (probes.starts_with("family:")) return Concern::kNo;
-  bool known = false;
-  for (const SiteBaseline& baseline : files.baselines) {
-    for (const auto& [probe, family] : baseline.probes) {
-      if (!NamesProbe(probes, probe, family)) continue;
-      if (is_of(family)) return Concern::kYes;
-      known = true;
-    }
-  }
-  return known ? Concern::kNo : Concern::kNotKnown;
-}
-
 void AddWaivers(const Manifest& run, const SiteFiles& files, WallTime now,
                 std::vector<SiteAnswer>* answers) {
   for (const SitePolicy& one : files.policies) {
     for (const Waiver& waiver : one.policy.waivers) {
-      const Concern concern = DependsOn(run, waiver.probes, files);
-      if (concern == Concern::kNo) continue;
+      if (!MayConcern(waiver.probes, run.probe_families)) continue;
       SiteAnswer answer{.kind = "waiver",
                         .about = waiver.probes,
                         .reason = waiver.reason,
                         .until = FormatUntil(waiver.until),
                         .holds = now < waiver.until};
-      if (concern == Concern::kNotKnown) {
-        answer.about += " (no baseline says whether it depends on these probes)";
-      }
       TellSigner(one.file, waiver.signed_by, &answer);
       answers->push_back(std::move(answer));
     }

@@ -7,7 +7,6 @@
 #ifndef RHARNESS_HARNESS_SERVE_SITE_FILES_H_
 #define RHARNESS_HARNESS_SERVE_SITE_FILES_H_
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,9 +41,8 @@ struct SitePolicy {
 };
 struct SiteBaseline {
   SignedFile file;
-  BaselineRecord record;                      // the last one; empty where it cannot be read
-  std::string hardware_class;                 // of its fingerprint; may be empty
-  std::map<std::string, std::string> probes;  // of its fingerprint: their families, by name
+  BaselineRecord record;       // the last one; empty where it cannot be read
+  std::string hardware_class;  // of its fingerprint; may be empty
 };
 struct SiteFiles {
   std::vector<SitePolicy> policies;
@@ -61,12 +59,11 @@ Status CheckSiteFiles(const SiteFilesAsked& asked);
 // file. `now` may make one of what held before: a key's time is over.
 SiteFiles ReadSiteFiles(const SiteFilesAsked& asked, WallTime now);
 
-// What of it concerns this run, those that hold now first. A waiver does if the run depends on a
-// family of probes that it names, or on everything; which family a probe is of the baselines say,
-// and where none knows it that is told. A substitute does if it is for a GPU that the run had, a
-// baseline if it was taken on the run's GPU, or CPU where it had none, or either is not known,
-// which is told. Nobody is named whose signature does not hold, or who is named in the file and has
-// not signed it. Pure.
+// What of it concerns this run, those that hold now first. A waiver does
+// where MayConcern says so (harness/policy/known_probes.h). A substitute does if it is for a GPU
+// that the run had, a baseline if it was taken on the run's GPU, or CPU where it had none, or
+// either is not known, which is told. Nobody is named whose signature does not hold, or who is
+// named in the file and has not signed it. Pure.
 std::vector<SiteAnswer> AnswersFor(const Manifest& run, const SiteFiles& files, WallTime now);
 
 }  // namespace rharness
