@@ -7,6 +7,7 @@
 
 #include "compare/weights/views.h"
 #include "harness/base/trouble.h"
+#include "harness/manifest/environment_secrets.h"
 
 namespace rharness {
 namespace {
@@ -85,7 +86,12 @@ std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
 
 void AddConfiguration(const Manifest& manifest, std::vector<Fact>* facts) {
   for (const auto& [name, value] : manifest.hyperparameters) {
-    facts->push_back({Layer::kCode, "hyperparameter." + name, value.Dump(), FactWeight::kIdentity});
+    const bool is_text = value.kind() == Json::Kind::kString;
+    facts->push_back({.layer = Layer::kCode,
+                      .key = "hyperparameter." + name,
+                      .value = value.Dump(),
+                      .weight = FactWeight::kIdentity,
+                      .realm = is_text ? RealmOf(value.AsString()) : ""});
   }
   if (!manifest.family.empty()) {
     facts->push_back({Layer::kCode, "family", manifest.family, FactWeight::kContext});
