@@ -11,6 +11,7 @@
 #include "harness/base/log.h"
 #include "harness/observe/door.h"
 #include "harness/rerun/git_tree.h"
+#include "harness/rerun/record_python.h"
 
 namespace rharness {
 namespace {
@@ -55,10 +56,13 @@ bool RunsAmongUs(const Ticket& ticket) {
 }
 
 ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recording,
-                         const fs::path& folder) {
+                         const fs::path& folder)
+    : is_host_(request.image.kind == "host"),
+      base_(BaseOf(folder, recording.working_directory)),
+      recorded_in_(folder) {
   if (!request.observe) return;
   if (!MakeFolder()) return;
-  const fs::path base = BaseOf(folder, recording.working_directory);
+  const fs::path base = base_;
   ObserveRequest asked{.python_hooks = request.python_hooks,
                        .variables = request.variables,
                        .command = request.command,
@@ -77,9 +81,10 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
 ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   const Manifest& manifest = ticket.manifest;
   is_host_ = manifest.image.kind == "host";
-  if (!ticket.observe || !manifest.observation) return;
   const bool in_container = !RunsAmongUs(ticket);
-  const fs::path base = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
+  base_ = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
+  if (!ticket.observe || !manifest.observation) return;
+  const fs::path base = base_;
   ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
                        .variables = {},
                        .command = manifest.command,
@@ -167,6 +172,12 @@ void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* en
   environment->packages = CapturePackages(footprint, "/", observer_ ? &owners : nullptr);
   if (observer_) *observation = observer_->Collect(footprint, owners, started);
   folder_.reset();
+  // That of an image is known by the image.
+  if (is_host_) environment->python = FindPython(footprint, base_);
+  if (!environment->python) return;
+  PythonEnvironment& python = *environment->python;
+  if (recorded_in_) CompletePython(ProcessEnvironment(), *recorded_in_, base_, &python);
+  python.version = PythonVersion(python.interpreter);
 }
 
 void AddFindings(const RecordRequest& request, Recording* recording) {
