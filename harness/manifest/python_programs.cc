@@ -1,5 +1,6 @@
 // Which of the Pythons that were seen a run ran in, and where that one finds its packages.
 #include <algorithm>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -20,9 +21,15 @@ std::string TextOf(const fs::path& path) {
   return content.ok() ? std::move(*content) : std::string();
 }
 
+bool IsScript(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return in.get() == '#' && in.get() == '!';
+}
+
+// Not a script of that name, which chooses a Python and becomes it, as pyenv's do.
 bool IsPython(const SeenProgram& program) {
   const std::string name = fs::path(program.executable).filename().string();
-  return name.starts_with("python") || name.starts_with("pypy");
+  return (name.starts_with("python") || name.starts_with("pypy")) && !IsScript(program.executable);
 }
 
 std::string VariableOf(const SeenProgram& program, const char* name) {

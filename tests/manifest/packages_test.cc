@@ -140,6 +140,18 @@ TEST_F(SeveralPythons, ALauncherInTheSystemsPythonLeavesTheRunToTheEnvironment) 
   EXPECT_EQ(python->interpreter, At("base/bin/python3.11").string());
 }
 
+TEST_F(SeveralPythons, AScriptThatChoosesAPythonIsNone) {
+  Write("shims/python3", "#!/bin/sh\nexec python3.11\n");
+  Footprint chosen;
+  chosen.programs.insert(Python("shims/python3", At("shims/python3").string()));
+  EXPECT_FALSE(FindPython(chosen, At("")));
+  Write("versions/3.11.7/bin/python3.11", "");
+  chosen.programs.insert(
+      Python("versions/3.11.7/bin/python3.11", At("versions/3.11.7/bin/python3.11").string()));
+  EXPECT_EQ(FindPython(chosen, At(""))->prefix, At("versions/3.11.7").string());
+  EXPECT_EQ(FindPython(chosen, At(""))->kind, PythonKind::kPyenv);
+}
+
 TEST_F(SeveralPythons, OfTwoEnvironmentsTheOneIsMeantThatItsVariablesName) {
   SeenProgram tool = Python("base/bin/python3.11", "tool/bin/python");
   tool.variables = {{"VIRTUAL_ENV", At("venv").string()}};
