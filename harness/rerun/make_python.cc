@@ -123,6 +123,7 @@ class Maker {
   Result<fs::path> Make() {
     std::error_code error;
     if (fs::exists(target_, error)) return Proved(target_);
+    RETURN_IF_ERROR(CheckNames());
     RETURN_IF_ERROR(MakeDirectories(target_.parent_path()));
     RETURN_IF_ERROR(StartEmpty());
     RETURN_IF_ERROR(Install());
@@ -190,6 +191,15 @@ class Maker {
     return Do("uv venv", {uv_.string(), "venv", "--python", from, temporary_.string()});
   }
 
+  Status CheckNames() const {
+    for (const auto& [name, package] : wanted_) {
+      if (package.digest.empty() || IsRequirement(name, package.version)) continue;
+      return InvalidInput(fmt::format("'{} {}' is no name and version of a package",
+                                      TerminalSafe(name), TerminalSafe(package.version)));
+    }
+    return {};
+  }
+
   PackageMap Installed(const fs::path& prefix) const {
     PackageMap now;
     for (const fs::path& folder : PackageFoldersBelow(prefix)) AddPythonPackages(folder, {}, &now);
@@ -198,17 +208,13 @@ class Maker {
 
   // One without a digest is an editable install, whose code is the run's own, or nobody could prove
   // that an index has the same.
-  Result<std::vector<std::string>> Requirements() const {
+  std::vector<std::string> Requirements() const {
     const PackageMap now = Installed(temporary_);
     std::vector<std::string> lines;
     for (const auto& [name, package] : wanted_) {
       if (package.digest.empty()) continue;
       const auto there = now.find(name);
       if (there != now.end() && there->second.digest == package.digest) continue;
-      if (!IsRequirement(name, package.version)) {
-        return InvalidInput(fmt::format("'{} {}' is no name and version of a package",
-                                        TerminalSafe(name), TerminalSafe(package.version)));
-      }
       lines.push_back(name + "==" + package.version);
     }
     return lines;
@@ -222,7 +228,7 @@ class Maker {
   }
 
   Status Install() const {
-    ASSIGN_OR_RETURN(const std::vector<std::string> lines, Requirements());
+    const std::vector<std::string> lines = Requirements();
     if (lines.empty()) return {};
     const fs::path list = temporary_ / "requirements.txt";
     RETURN_IF_ERROR(WriteFileAtomic(list, fmt::format("{}\n", fmt::join(lines, "\n"))));

@@ -209,7 +209,8 @@ void GiveFolders(const Manifest& manifest, const EnvironmentOverrides& overrides
   if (manifest.environment.variables.contains("PYTHONPATH")) return;
   std::string list;
   for (const std::string& folder : recorded.search_path) {
-    list += (list.empty() ? "" : ":") + (job->workspace / folder).lexically_normal().string();
+    const fs::path path = folder == "." ? job->workspace : job->workspace / folder;
+    list += (list.empty() ? "" : ":") + path.lexically_normal().string();
   }
   if (!list.empty()) Set("PYTHONPATH", overrides, job, [&](std::string* value) { *value = list; });
 }
