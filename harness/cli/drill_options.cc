@@ -299,10 +299,11 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
             "Python environment (of venv, uv or conda) that every rerun on a host gets in place of "
             "the recorded one")
       .Folder();
-  command->Add("--make-environments", &arguments->make_environments,
-               "Make Python environments that are not here any more, or that have other packages by "
-               "now, from the recorded versions (venv and pip, or uv; wheels alone, each proved by "
-               "its recorded digest)");
+  command->Add(
+      "--make-environments", &arguments->make_environments,
+      "Make Python environments that are not here any more, or that have other packages by "
+      "now, from the recorded versions (venv and pip, or uv; wheels alone, each proved by "
+      "its recorded digest)");
   command
       ->Add("--environment-cache", &arguments->environment_cache,
             "Folder in which they are made and kept (default: rharness/environments below "

@@ -160,8 +160,7 @@ void AddPythonAxis(const Manifest& recorded, const Manifest& drifted, std::vecto
   };
   if (then->version == now->version && list_of(recorded) == list_of(drifted)) return;
   axes->push_back(MakeAxis(AxisKind::kPython, Layer::kEnvironment, "python", "",
-                           {.text = then->prefix},
-                           {.text = now->prefix, .setting = now->prefix}));
+                           {.text = then->prefix}, {.text = now->prefix, .setting = now->prefix}));
 }
 
 void AddCpus(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {

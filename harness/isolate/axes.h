@@ -29,14 +29,14 @@ enum class AxisKind {
   kData,      // one item
   kImage,
   kPython,  // the environment that it runs in, on a host
-  kCpus,  // how many the run is given
-  kNode,  // of a cluster
-  kFact,  // what no setting reaches: packages of the host, drivers, hardware
+  kCpus,    // how many the run is given
+  kNode,    // of a cluster
+  kFact,    // what no setting reaches: packages of the host, drivers, hardware
 };
 
 // What an axis is set to at one of its positions; by its kind one of these counts.
 struct AxisValue {
-  std::string text;                    // for people
+  std::string text;  // for people
   // Variable (none: unset), argument, node, folder of a Python environment (none: as recorded).
   std::optional<std::string> setting;
   std::vector<std::string> command;

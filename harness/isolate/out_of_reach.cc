@@ -112,8 +112,8 @@ bool IsSeedAxis(const Axis& axis, const Manifest& recorded, const Manifest& drif
 
 void AddOutOfReach(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {
   const bool seeds_by_command = recorded.command != drifted.command;
-  const bool python_is_set = std::ranges::any_of(
-      *axes, [](const Axis& axis) { return axis.kind == AxisKind::kPython; });
+  const bool python_is_set =
+      std::ranges::any_of(*axes, [](const Axis& axis) { return axis.kind == AxisKind::kPython; });
   std::vector<FactDifference> differences = DifferencesOf(recorded, drifted);
   std::erase_if(differences, [&](const FactDifference& one) {
     return python_is_set &&

@@ -179,7 +179,8 @@ Json ToJson(const Environment& environment) {
 }
 
 void ReadEnvironment(JsonReader& reader, Environment* out) {
-  RefuseUnknownMembers(reader, {"variables", "software", "hardware", "packages", "lock_files", "python"});
+  RefuseUnknownMembers(reader,
+                       {"variables", "software", "hardware", "packages", "lock_files", "python"});
   reader.ReadEachMember("variables", &out->variables, ReadVariable);
   const auto read_version = [](const std::string& name, JsonReader& value, std::string* version) {
     if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");

@@ -105,7 +105,8 @@ std::string ConfiguredValue(const std::string& text, std::string_view key) {
       if (begin == part.npos) return std::string_view();
       return part.substr(begin, part.find_last_not_of(" \t\r") + 1 - begin);
     };
-    if (trimmed(line.substr(0, equals)) == key) return std::string(trimmed(line.substr(equals + 1)));
+    if (trimmed(line.substr(0, equals)) == key)
+      return std::string(trimmed(line.substr(equals + 1)));
   }
   return "";
 }
@@ -159,8 +160,8 @@ struct SeenPython {
   fs::path real_prefix;
   PythonKind kind = PythonKind::kSystem;
   bool sees_base = true;
-  bool is_named = false;    // by its own VIRTUAL_ENV or CONDA_PREFIX
-  std::size_t mapped = 0;   // files below its prefix that were mapped
+  bool is_named = false;   // by its own VIRTUAL_ENV or CONDA_PREFIX
+  std::size_t mapped = 0;  // files below its prefix that were mapped
 };
 
 SeenPython Look(const SeenProgram& program, const Footprint& footprint) {

@@ -140,9 +140,9 @@ void AskForImage(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<
   const auto reference = ImageReference(image);
   if (!reference.ok()) {
     parts->push_back({"image", image.repository, PartState::kUnknown,
-                      image.digest.empty() ? "the record does not pin it by a digest"
-                                           : "no engine takes its name: " +
-                                                 reference.error().message});
+                      image.digest.empty()
+                          ? "the record does not pin it by a digest"
+                          : "no engine takes its name: " + reference.error().message});
     return;
   }
   const Answer answer =

@@ -106,7 +106,8 @@ Answer AskIndex(const std::string& index, const std::string& name, const std::st
           status.ok() ? "the index has other versions alone" : "the index does not have it (404)"};
 }
 
-void AskForDistributions(const PackageList& list, Rebuilder::Asked* asked, std::vector<Part>* parts) {
+void AskForDistributions(const PackageList& list, Rebuilder::Asked* asked,
+                         std::vector<Part>* parts) {
   const std::string index =
       asked->Once("pip's index",
                   [&] {

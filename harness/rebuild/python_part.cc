@@ -16,17 +16,19 @@ Answer OfEnvironment(const Manifest& manifest, const Places& places) {
   const std::filesystem::path here = LocatePython(manifest, places);
   const std::string why = WhyNoPython(here);
   if (!why.empty()) {
-    return {PartState::kGone, why + "; --make-environments of a drill makes it from the recorded "
-                                    "versions"};
+    return {PartState::kGone, why +
+                                  "; --make-environments of a drill makes it from the recorded "
+                                  "versions"};
   }
   std::vector<std::string> others = OtherPackages(manifest, here);
-  if (others.empty()) return {PartState::kHad, fmt::format("at {}, with its packages", here.string())};
+  if (others.empty())
+    return {PartState::kHad, fmt::format("at {}, with its packages", here.string())};
   const std::size_t all = others.size();
   others.resize(std::min(all, kMostOthersNamed));
   return {PartState::kUnknown,
-          fmt::format("at {}, with other packages: {}{}", here.string(), fmt::join(others, ", "),
-                      all > kMostOthersNamed ? fmt::format(" and {} more", all - kMostOthersNamed)
-                                             : "")};
+          fmt::format(
+              "at {}, with other packages: {}{}", here.string(), fmt::join(others, ", "),
+              all > kMostOthersNamed ? fmt::format(" and {} more", all - kMostOthersNamed) : "")};
 }
 
 }  // namespace

@@ -256,7 +256,8 @@ class Maker {
     // Editable installs are not made again.
     std::erase_if(others, [](const std::string& one) { return one.starts_with("no "); });
     for (const auto& [name, package] : wanted_) {
-      if (!package.digest.empty() && !Installed(prefix).contains(name)) others.push_back("no " + name);
+      if (!package.digest.empty() && !Installed(prefix).contains(name))
+        others.push_back("no " + name);
     }
     if (others.empty()) return prefix;
     others.resize(std::min(others.size(), kMostNamed));
@@ -330,9 +331,10 @@ Result<fs::path> MakePython(const Manifest& manifest, const fs::path& folder,
     return Unsupported("the record has no list of its Python packages");
   }
   if (environment.python->kind == PythonKind::kConda) {
-    return Unsupported(fmt::format(
-        "it is conda's, whose packages hold the path of their environment; make it at {} with conda",
-        environment.python->prefix));
+    return Unsupported(
+        fmt::format("it is conda's, whose packages hold the path of their environment; make it at "
+                    "{} with conda",
+                    environment.python->prefix));
   }
   const std::lock_guard lock(mutex);
   return Maker(manifest, folder, should_cancel).Make();

@@ -193,7 +193,11 @@ void GiveEnvironment(const Manifest& manifest, const PythonPlace& python,
   std::error_code error;
   const bool is_conda = fs::is_directory(python.prefix / "conda-meta", error);
   const auto name_it = [&](std::string* value) { *value = prefix; };
-  if (activated) Set(is_conda ? "CONDA_PREFIX" : "VIRTUAL_ENV", overrides, job, name_it);
+  // A tool of another environment, such as poetry, asks which one is meant.
+  const bool is_chosen_by_tool = ProgramInside(manifest, job->workspace).empty();
+  if (activated || (is_chosen_by_tool && !is_conda)) {
+    Set(is_conda ? "CONDA_PREFIX" : "VIRTUAL_ENV", overrides, job, name_it);
+  }
   // uv runs in the environment as it is, and changes nothing in it.
   Set("UV_NO_SYNC", overrides, job, [](std::string* value) { *value = "1"; });
   Set("UV_PROJECT_ENVIRONMENT", overrides, job, name_it);
@@ -203,8 +207,7 @@ void GiveEnvironment(const Manifest& manifest, const PythonPlace& python,
 void GiveFolders(const Manifest& manifest, const EnvironmentOverrides& overrides, Job* job) {
   const PythonEnvironment& recorded = *manifest.environment.python;
   if (!recorded.user_base.empty()) {
-    Set("PYTHONUSERBASE", overrides, job,
-        [&](std::string* value) { *value = recorded.user_base; });
+    Set("PYTHONUSERBASE", overrides, job, [&](std::string* value) { *value = recorded.user_base; });
   }
   if (manifest.environment.variables.contains("PYTHONPATH")) return;
   std::string list;
@@ -295,8 +298,8 @@ Result<PythonPlace> ChoosePython(const Manifest& manifest, const Places& places,
   }
   if (!why.empty()) {
     place.obstacle =
-        Obstacle{"environment", fmt::format("Python environment of the record: {}; {}", why,
-                                            HowToGetIt(recorded))};
+        Obstacle{"environment", fmt::format("Python environment of the record, on {}: {}; {}",
+                                            ThisMachine().host, why, HowToGetIt(recorded))};
     return place;
   }
   const bool is_recorded = here == fs::path(recorded);
@@ -339,10 +342,11 @@ std::optional<Obstacle> MissingProgram(const Manifest& manifest, const PythonPla
     return std::nullopt;
   }
   if (is_python || fs::path(word).parent_path().filename() == "bin") {
-    return Obstacle{"environment",
-                    fmt::format("the command's '{}' is in no recorded code, and the record names no "
-                                "Python environment; --python-environment DIR gives one",
-                                TerminalSafe(word))};
+    return Obstacle{
+        "environment",
+        fmt::format("the command's '{}' is in no recorded code, and the record names no "
+                    "Python environment; --python-environment DIR gives one",
+                    TerminalSafe(word))};
   }
   return std::nullopt;
 }

@@ -92,7 +92,8 @@ std::string PythonVersion(const fs::path& interpreter) {
   constexpr std::string_view kName = "Python ";
   const std::string& text = result.stdout_text;
   if (!result.outcome.Succeeded() || !text.starts_with(kName)) return "";
-  version->second = text.substr(kName.size(), text.find_first_of(" \n", kName.size()) - kName.size());
+  version->second =
+      text.substr(kName.size(), text.find_first_of(" \n", kName.size()) - kName.size());
   return version->second;
 }
 

@@ -15,8 +15,8 @@ namespace rharness {
 // "3.11.7" as this interpreter says it (--version); empty: it does not. Asked once a process.
 std::string PythonVersion(const std::filesystem::path& interpreter);
 
-// Fills what a footprint does not tell, but for the version. `variables`: those of the command; `folder`: where it was
-// run; `base`: the code's root; all absolute and without links.
+// Fills what a footprint does not tell, but for the version. `variables`: those of the command;
+// `folder`: where it was run; `base`: the code's root; all absolute and without links.
 void CompletePython(const std::map<std::string, std::string>& variables,
                     const std::filesystem::path& folder, const std::filesystem::path& base,
                     PythonEnvironment* python);

@@ -60,8 +60,9 @@ class PythonEnvironments : public testing::Test {
     Write("run/.gitignore", ".venv\n*.json\n");
     ASSERT_TRUE(MakeWheel("1.0", "0.5"));
     ASSERT_TRUE(MakeVenv("run/.venv", "1.0"));
-    ASSERT_TRUE(Shell("cd run && git init -q . && git add -A && git -c user.email=a@b "
-                      "-c user.name=a commit -qm a"));
+    ASSERT_TRUE(
+        Shell("cd run && git init -q . && git add -A && git -c user.email=a@b "
+              "-c user.name=a commit -qm a"));
   }
 
   void Write(const std::string& name, const std::string& text) const {
@@ -94,8 +95,8 @@ class PythonEnvironments : public testing::Test {
     return Shell("python3 -m venv --without-pip " + path) && Install(path, version);
   }
   bool Install(const std::string& path, const std::string& version) const {
-    return Shell("python3 -m pip --python " + path + "/bin/python install -q --no-deps noise==" +
-                 version);
+    return Shell("python3 -m pip --python " + path +
+                 "/bin/python install -q --no-deps noise==" + version);
   }
 
   // rharness record, in run/.
@@ -131,9 +132,16 @@ class PythonEnvironments : public testing::Test {
     EXPECT_TRUE(Shell("rm -rf runs.db drill; " RHARNESS_BIN_DIR
                       "/rharness --quiet history add --history runs.db run.json"))
         << said_;
-    std::vector<std::string> argv = {RHARNESS_BIN_DIR "/rharness", "drill",  "--history", "runs.db",
-                                     "--out",                      "drill",  "--root",    base_.string(),
-                                     "--attempts",                 "1"};
+    std::vector<std::string> argv = {RHARNESS_BIN_DIR "/rharness",
+                                     "drill",
+                                     "--history",
+                                     "runs.db",
+                                     "--out",
+                                     "drill",
+                                     "--root",
+                                     base_.string(),
+                                     "--attempts",
+                                     "1"};
     argv.insert(argv.end(), options.begin(), options.end());
     const ProcessResult result = Execute(argv, base_);
     said_ = result.stdout_text + result.stderr_text;
@@ -265,8 +273,9 @@ TEST_F(PythonEnvironments, FoldersOfPythonpathAndEditableInstallsAreThoseOfTheWo
   Write("run/src/own.py", "value = 1\n");
   Write("run/lib/other.py", "value = 2\n");
   Write("run/train.py", std::string("import own, other\nprint('own', own.__file__)\n") + kTrain);
-  ASSERT_TRUE(Shell("cd run && git add -A && git -c user.email=a@b -c user.name=a commit -qm b; "
-                    "for d in .venv/lib/python3*/site-packages; do echo $PWD/src > $d/own.pth; done"));
+  ASSERT_TRUE(
+      Shell("cd run && git add -A && git -c user.email=a@b -c user.name=a commit -qm b; "
+            "for d in .venv/lib/python3*/site-packages; do echo $PWD/src > $d/own.pth; done"));
   variables_ = {{"PYTHONPATH", "lib"}};
   const Manifest recorded = Record({".venv/bin/python", "train.py"});
   EXPECT_THAT(recorded.environment.python->search_path, testing::ElementsAre("lib", "src"));
@@ -296,7 +305,8 @@ TEST_F(PythonEnvironments, IsolateFindsTheEnvironmentThatMakesTheDifference) {
                "--root", base_.string()},
               base_);
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
-  EXPECT_THAT(result.stdout_text, HasSubstr("python: " + Venv() + " -> " + (base_ / "two").string()));
+  EXPECT_THAT(result.stdout_text,
+              HasSubstr("python: " + Venv() + " -> " + (base_ / "two").string()));
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ TEST(ImageReference, RefusesEverythingElse) {
               ErrorCode::kInvalidInput)
         << repository;
   }
-  for (const char* registry : {"-h", "h-", "h:", "h:123456", "h:80a", "h/x", "a..b", "h x",
-                               "user@h", "--root=/", "h\n"}) {
+  for (const char* registry :
+       {"-h", "h-", "h:", "h:123456", "h:80a", "h/x", "a..b", "h x", "user@h", "--root=/", "h\n"}) {
     EXPECT_FALSE(ImageReference(Pinned(registry, "a")).ok()) << registry;
   }
   const std::string upper(64, 'A');

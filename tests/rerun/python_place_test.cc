@@ -124,10 +124,10 @@ TEST_F(PythonPlaceTest, AnImageHasAPythonOfItsOwn) {
 
 TEST_F(PythonPlaceTest, FoldersOfTheSearchPathAreThoseOfTheWorkspace) {
   Recorded().search_path = {"src", ".", "/opt/lib"};
-  EXPECT_EQ(Given().environment.at("PYTHONPATH"),
-            At("ws/src") + ":" + At("ws") + ":/opt/lib");
+  EXPECT_EQ(Given().environment.at("PYTHONPATH"), At("ws/src") + ":" + At("ws") + ":/opt/lib");
   manifest_.environment.variables["PYTHONPATH"] = "/named";
-  EXPECT_FALSE(Given().environment.contains("PYTHONPATH")) << "the record's variable is set already";
+  EXPECT_FALSE(Given().environment.contains("PYTHONPATH"))
+      << "the record's variable is set already";
 }
 
 TEST_F(PythonPlaceTest, ALinkIsPutWhereTheCommandFindsIt) {
@@ -159,18 +159,20 @@ TEST_F(PythonPlaceTest, AnInterpreterThatNobodyHasIsAnObstacleAndNoTroubleOfTheM
 TEST_F(PythonPlaceTest, PackagesThatAreOthersAreNamedByVersionAndContents) {
   const std::string digest = "sha256:" + std::string(64, '0');
   const auto list = [&](const std::string& version, const std::string& its) {
-    manifest_.environment.packages["python"] = PackageMap{
-        {"numpy", {.version = version, .digest = its}}};
+    manifest_.environment.packages["python"] =
+        PackageMap{{"numpy", {.version = version, .digest = its}}};
   };
   EXPECT_THAT(OtherPackages(manifest_, base_ / "env"), IsEmpty()) << "no list, no difference";
   list("1.25.0", digest);
-  EXPECT_THAT(OtherPackages(manifest_, base_ / "env"), ElementsAre("numpy 1.26.4 (recorded 1.25.0)"));
+  EXPECT_THAT(OtherPackages(manifest_, base_ / "env"),
+              ElementsAre("numpy 1.26.4 (recorded 1.25.0)"));
   list("1.26.4", digest);
-  EXPECT_THAT(OtherPackages(manifest_, base_ / "env"), ElementsAre("numpy 1.26.4 with other contents"));
+  EXPECT_THAT(OtherPackages(manifest_, base_ / "env"),
+              ElementsAre("numpy 1.26.4 with other contents"));
   list("1.26.4", "");
   EXPECT_THAT(OtherPackages(manifest_, base_ / "env"), IsEmpty());
-  manifest_.environment.packages["python"] = PackageMap{
-      {"numpy", {.version = "1.26.4"}}, {"jax", {.version = "0.4", .digest = digest}}};
+  manifest_.environment.packages["python"] =
+      PackageMap{{"numpy", {.version = "1.26.4"}}, {"jax", {.version = "0.4", .digest = digest}}};
   EXPECT_THAT(OtherPackages(manifest_, base_ / "env"), ElementsAre("no jax (recorded 0.4)"));
 }
 
@@ -186,8 +188,8 @@ TEST_F(PythonPlaceTest, AKeyIsOfVersionAndPackagesAlone) {
 TEST_F(PythonPlaceTest, NamesThatAreOptionsOrAddressesAreNotGivenToAnInstaller) {
   Recorded().interpreter = "/no/such/python";
   for (const std::string name : {"-r/etc/passwd", "a @ https://x", "a\nb"}) {
-    manifest_.environment.packages["python"] = PackageMap{
-        {name, {.version = "1", .digest = "sha256:" + std::string(64, '0')}}};
+    manifest_.environment.packages["python"] =
+        PackageMap{{name, {.version = "1", .digest = "sha256:" + std::string(64, '0')}}};
     EXPECT_FALSE(MakePython(manifest_, base_ / "made", {}).ok()) << name;
   }
 }
@@ -200,8 +202,7 @@ TEST(ReadPythonEnvironment, RefusesWhatIsNotSafeToHandle) {
     std::string text = ToJson(manifest).Dump();
     const std::string plain = R"("kind":"system","prefix":"/env")";
     const bool names_kind = member.find("kind") != member.npos;
-    text.replace(text.find(plain), plain.size(),
-                 (names_kind ? "" : R"("kind":"venv",)") + member);
+    text.replace(text.find(plain), plain.size(), (names_kind ? "" : R"("kind":"venv",)") + member);
     return ParseManifest(*ParseJson(text, "m"), "m").ok();
   };
   EXPECT_TRUE(read(R"("prefix":"/env","kind":"uv")"));
