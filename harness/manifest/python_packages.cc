@@ -80,8 +80,9 @@ Distribution DistributionOf(const fs::path& info) {
 
 // Whether a line of RECORD is of what the installer added to the wheel's own files.
 bool IsOfInstaller(std::string_view path, std::string_view info) {
-  constexpr std::array<std::string_view, 6> kNames = {"RECORD",    "RECORD.jws", "RECORD.p7s",
-                                                      "INSTALLER", "REQUESTED",  "direct_url.json"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "RECORD",    "RECORD.jws",      "RECORD.p7s",    "INSTALLER",
+      "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"};
   if (path.starts_with("../") || path.starts_with('/') || path.ends_with(".pyc")) return true;
   if (!path.starts_with(info) || path.substr(info.size()).substr(0, 1) != "/") return false;
   return std::ranges::find(kNames, path.substr(info.size() + 1)) != kNames.end();

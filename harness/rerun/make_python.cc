@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -56,8 +57,9 @@ std::map<std::string, std::string> InstallersEnvironment() {
   auto variables = ProcessEnvironment();
   // Those of an environment that this process was started in.
   std::erase_if(variables, [](const auto& one) {
-    return one.first.starts_with("PYTHON") || one.first == "VIRTUAL_ENV" ||
-           one.first == "CONDA_PREFIX" || one.first == "LD_PRELOAD";
+    static const std::set<std::string> kOthers = {
+        "VIRTUAL_ENV", "CONDA_PREFIX", "LD_PRELOAD", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"};
+    return one.first.starts_with("PYTHON") || kOthers.contains(one.first);
   });
   variables["LC_ALL"] = "C.UTF-8";
   variables["PIP_DISABLE_PIP_VERSION_CHECK"] = "1";
