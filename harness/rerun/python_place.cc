@@ -14,6 +14,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/shell_word.h"
+#include "harness/base/trouble.h"
 #include "harness/manifest/packages.h"
 #include "harness/rerun/make_python.h"
 
@@ -140,9 +141,7 @@ Result<PythonPlace> Make(const Manifest& manifest, const Places& places, const s
         TakenElsewhere(manifest.environment.python->prefix, *made, "made: " + why));
     return place;
   }
-  if (made.error().code == ErrorCode::kIo || made.error().code == ErrorCode::kTimeout) {
-    return made.error();
-  }
+  if (IsTrouble(made.error())) return made.error();
   place.obstacle = Obstacle{"environment", fmt::format("Python environment: {}, and it cannot be "
                                                        "made: {}",
                                                        why, made.error().ToString())};
