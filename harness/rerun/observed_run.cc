@@ -49,6 +49,15 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
   return declared;
 }
 
+// As by a script that names one by its path.
+Remark AnotherPython(const std::string& given, const std::string& seen) {
+  return {.code = "python_not_taken",
+          .subject = "Python environment",
+          .observed = seen,
+          .limit = given,
+          .message = fmt::format("was given the Python environment {}, and ran in {}", given, seen)};
+}
+
 }  // namespace
 
 bool RunsAmongUs(const Ticket& ticket) {
@@ -83,6 +92,10 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   is_host_ = manifest.image.kind == "host";
   const bool in_container = !RunsAmongUs(ticket);
   base_ = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
+  const auto& python = manifest.environment.python;
+  const PythonPlace& place = workspace.python;
+  const bool is_isolated = place.asked_for || (python && IsIsolated(python->kind));
+  if (is_isolated && !place.prefix.empty()) given_ = Real(place.prefix);
   if (!ticket.observe || !manifest.observation) return;
   const fs::path base = base_;
   ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
@@ -136,6 +149,9 @@ void ObservedRun::Collect(ProcessResult* result, WallTime started, Evidence* evi
   if (is_host_ || observer_) {
     Environment& environment = evidence->environment;
     Collect(std::move(result->footprint), started, &environment, &evidence->observation);
+    if (environment.python && !given_.empty() && environment.python->prefix != given_) {
+      evidence->remarks.push_back(AnotherPython(given_.string(), environment.python->prefix));
+    }
     // Those of an image are known by the image.
     if (!is_host_) environment.packages.clear();
   }
