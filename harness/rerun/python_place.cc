@@ -148,6 +148,12 @@ Result<PythonPlace> Make(const Manifest& manifest, const Places& places, const s
   return place;
 }
 
+// Whether it was made with --system-site-packages (PEP 405).
+bool SeesTheSystems(const fs::path& prefix) {
+  const auto text = ReadFile(prefix / "pyvenv.cfg", std::uint64_t{1} << 16);
+  return text.ok() && text->find("include-system-site-packages = true") != text->npos;
+}
+
 // The command's program, where it lies in the recorded environment: the same of this one.
 void GiveProgram(const Manifest& manifest, const PythonPlace& python, Job* job) {
   const auto& recorded = manifest.environment.python;
@@ -258,7 +264,8 @@ std::vector<std::string> OtherPackages(const Manifest& manifest, const fs::path&
   }
   // Only where nothing else can have brought it.
   const auto& python = manifest.environment.python;
-  const bool alone = python && IsIsolated(python->kind) && python->search_path.empty();
+  const bool alone = python && IsIsolated(python->kind) && python->search_path.empty() &&
+                     !SeesTheSystems(prefix);
   for (const auto& [name, package] : list->second) {
     if (alone && !package.digest.empty() && !now.contains(name)) {
       others.push_back(fmt::format("no {} (recorded {})", name, package.version));
@@ -352,12 +359,12 @@ std::optional<Obstacle> MissingProgram(const Manifest& manifest, const PythonPla
 
 void GivePython(const Manifest& manifest, const PythonPlace& python,
                 const EnvironmentOverrides& overrides, Job* job) {
+  if (manifest.environment.python) GiveFolders(manifest, overrides, job);
   if (python.prefix.empty()) return;
   PythonPlace whole = python;
   whole.prefix = fs::absolute(python.prefix);
   GiveProgram(manifest, whole, job);
   GiveEnvironment(manifest, whole, overrides, job);
-  if (manifest.environment.python) GiveFolders(manifest, overrides, job);
 }
 
 }  // namespace rharness
