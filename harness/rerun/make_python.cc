@@ -57,8 +57,8 @@ std::map<std::string, std::string> InstallersEnvironment() {
   auto variables = ProcessEnvironment();
   // Those of an environment that this process was started in.
   std::erase_if(variables, [](const auto& one) {
-    static const std::set<std::string> kOthers = {
-        "VIRTUAL_ENV", "CONDA_PREFIX", "LD_PRELOAD", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"};
+    static const std::set<std::string> kOthers = {"VIRTUAL_ENV", "CONDA_PREFIX", "LD_PRELOAD",
+                                                  "PIP_USER",    "PIP_TARGET",   "PIP_PREFIX"};
     return one.first.starts_with("PYTHON") || kOthers.contains(one.first);
   });
   variables["LC_ALL"] = "C.UTF-8";

@@ -51,11 +51,12 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
 
 // As by a script that names one by its path.
 Remark AnotherPython(const std::string& given, const std::string& seen) {
-  return {.code = "python_not_taken",
-          .subject = "Python environment",
-          .observed = seen,
-          .limit = given,
-          .message = fmt::format("was given the Python environment {}, and ran in {}", given, seen)};
+  return {
+      .code = "python_not_taken",
+      .subject = "Python environment",
+      .observed = seen,
+      .limit = given,
+      .message = fmt::format("was given the Python environment {}, and ran in {}", given, seen)};
 }
 
 }  // namespace

@@ -189,8 +189,9 @@ void GiveEnvironment(const Manifest& manifest, const PythonPlace& python,
   const std::string prefix = python.prefix.string();
   const bool isolated = !recorded || IsIsolated(recorded->kind) || python.asked_for;
   const bool activated = python.asked_for || (recorded && recorded->activated);
+  const auto path = job->environment.find("PATH");
   const bool is_another = !isolated && manifest.command.front().find('/') == std::string::npos &&
-                          !IsFoundOnPath(*recorded, job->environment["PATH"]);
+                          path != job->environment.end() && !IsFoundOnPath(*recorded, path->second);
   if (activated || is_another) {
     Set("PATH", overrides, job, [&](std::string* list) { PutFirst(prefix + "/bin", list); });
   }
@@ -264,8 +265,8 @@ std::vector<std::string> OtherPackages(const Manifest& manifest, const fs::path&
   }
   // Only where nothing else can have brought it.
   const auto& python = manifest.environment.python;
-  const bool alone = python && IsIsolated(python->kind) && python->search_path.empty() &&
-                     !SeesTheSystems(prefix);
+  const bool alone =
+      python && IsIsolated(python->kind) && python->search_path.empty() && !SeesTheSystems(prefix);
   for (const auto& [name, package] : list->second) {
     if (alone && !package.digest.empty() && !now.contains(name)) {
       others.push_back(fmt::format("no {} (recorded {})", name, package.version));
