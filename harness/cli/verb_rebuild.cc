@@ -216,7 +216,8 @@ void AddRebuild(Command& root) {
   AddRebuildQuestions(&verb, a);
   verb.Note(
       "Of each part (image, commit, diff, code and lock files, data, the commit of what made them, "
-      "packages, hardware) one line: had (where), gone (who says so) or unknown (why). Nothing is "
+      "Python environment, packages, hardware) one line: had (where), gone (who says so) or "
+      "unknown (why). Nothing is "
       "downloaded. Without --network "
       "and --packages nobody but this machine is asked.");
   verb.Note(

@@ -137,6 +137,13 @@ void AddObservation(const std::optional<Observation>& seen, bool again, bool ima
   AddUndeclared(*seen, again, out);
 }
 
+// Unless the run told it itself.
+void AddPythonVersion(const Environment& environment, Collector* out) {
+  if (!environment.python || environment.software.contains("python")) return;
+  out->AddKnown(Layer::kEnvironment, "software.python", environment.python->version,
+                FactWeight::kContext);
+}
+
 void AddVariables(const Environment& environment, Collector* out) {
   if (environment.variables.empty()) {
     out->AddNotKnown(Layer::kEnvironment, "variable.", "environment variables");
@@ -267,6 +274,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   }
   out.AddKnown(Layer::kEnvironment, "software.host_packages", manifest.image.packages_sha256,
                FactWeight::kContext);
+  AddPythonVersion(manifest.environment, &out);
   AddVariables(manifest.environment, &out);
   // An image is known by its digest, with everything in it.
   if (manifest.image.kind == "host") {
@@ -308,6 +316,7 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   AddCode(evidence.code_files, evidence.code_commit, FactWeight::kIdentity, &out);
   out.AddKnown(Layer::kCode, "code.diff.sha256", evidence.code_diff_sha256, FactWeight::kIdentity);
   out.AddKnown(Layer::kEnvironment, "image.digest", evidence.image_digest, FactWeight::kIdentity);
+  if (manifest.environment.python) AddPythonVersion(evidence.environment, &out);
   AddVariables(evidence.environment, &out);
   if (manifest.image.kind == "host" && evidence.image_digest.empty()) {
     const auto digest = evidence.environment.software.find("host_packages");

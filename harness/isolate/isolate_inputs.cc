@@ -20,6 +20,7 @@
 #include "harness/isolate/trial_judge.h"
 #include "harness/rerun/data_cache.h"
 #include "harness/rerun/found_data.h"
+#include "harness/rerun/python_place.h"
 
 namespace rharness {
 namespace {
@@ -272,6 +273,26 @@ Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings)
   return {};
 }
 
+// A Python environment that is not here is held as recorded.
+Status HoldMissingPython(const IsolateOptions& options, IsolateSettings* settings) {
+  if (options.drill.dispatch != "local") return {};
+  ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(*settings, options.parse_image));
+  for (const Axis& axis : axes) {
+    if (axis.kind != AxisKind::kPython || !axis.cannot_be_set.empty()) continue;
+    for (const AxisValue& value : axis.values) {
+      const std::string why = value.setting ? WhyNoPython(*value.setting) : "";
+      if (why.empty()) continue;
+      if (axis.asked_for) return InvalidInput("cannot be had: " + why, TerminalSafe(axis.name));
+      settings->held.push_back(
+          {.name = axis.name,
+           .why = fmt::format("the drifted one cannot be had ({}): it stays as recorded in every "
+                              "rerun",
+                              why)});
+    }
+  }
+  return {};
+}
+
 // What a rerun would not heed is no axis.
 Status CheckAxes(const IsolateOptions& options, const IsolateSettings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
@@ -316,6 +337,7 @@ Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clo
   RETURN_IF_ERROR(CheckAxes(options, settings));
   RETURN_IF_ERROR(FindChain(options, &settings));
   RETURN_IF_ERROR(HoldMissingData(options, &settings));
+  RETURN_IF_ERROR(HoldMissingPython(options, &settings));
   return settings;
 }
 

@@ -43,6 +43,10 @@ Json ToJson(const Places& places) {
   }
   Json json = Json::MakeObject({{"root", places.root.string()}, {"maps", std::move(maps)}});
   if (!places.cache.empty()) json.AppendMember("cache", places.cache.string());
+  if (!places.python.empty()) json.AppendMember("python", places.python.string());
+  if (!places.environments.empty()) {
+    json.AppendMember("environments", places.environments.string());
+  }
   return json;
 }
 
@@ -57,9 +61,13 @@ void ReadPlaces(JsonReader& reader, Places* places) {
     map.Read("to", &to);
     places->maps.emplace_back(from, to);
   });
-  std::string cache;
-  reader.ReadOptional("cache", &cache);
-  places->cache = cache;
+  for (const auto& [key, path] : {std::pair("cache", &places->cache),
+                                  {"python", &places->python},
+                                  {"environments", &places->environments}}) {
+    std::string text;
+    reader.ReadOptional(key, &text);
+    *path = text;
+  }
 }
 
 Status RequireDeclared(const Places& places, const fs::path& path, const std::string& name) {

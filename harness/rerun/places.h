@@ -20,6 +20,10 @@ struct Places {
   std::vector<std::pair<std::string, std::filesystem::path>> maps;
   // Data by their SHA-256 (data_cache.h), for what is not at its location; empty: none.
   std::filesystem::path cache;
+  // A Python environment for every run in place of its own; empty: none.
+  std::filesystem::path python = {};
+  // Where Python environments are made that are not here; empty: nowhere.
+  std::filesystem::path environments = {};
 };
 
 Json ToJson(const Places& places);
