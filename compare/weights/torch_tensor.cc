@@ -162,9 +162,15 @@ bool TorchTensors::IsEmpty(PickleId id) const {
       return pickle_.Items(id).empty();
     case PickleKind::kDict:
       return pickle_.Entries(id).empty();
-    case PickleKind::kObject:
-      return CalleeOf(id).kind == Kind::kOrderedDict && pickle_.Arguments(id).empty() &&
-             pickle_.Entries(id).empty() && !pickle_.State(id);
+    case PickleKind::kObject: {
+      const auto arguments = pickle_.Arguments(id);
+      // Python 2 calls the class with a list of pairs.
+      const bool none = arguments.empty() ||
+                        (arguments.size() == 1 && pickle_.kind(arguments[0]) == PickleKind::kList &&
+                         pickle_.Items(arguments[0]).empty());
+      return CalleeOf(id).kind == Kind::kOrderedDict && none && pickle_.Entries(id).empty() &&
+             !pickle_.State(id);
+    }
     default:
       return false;
   }
@@ -193,6 +199,25 @@ Result<View> TorchTensors::Read(PickleId object, std::string name) {
     return Refuse(call, "expected an offset in elements that is not negative");
   }
   view.name = std::move(name);
+  return view;
+}
+
+std::optional<View> TorchTensors::ReadOutside(PickleId persistent, std::string name) {
+  const PickleId key = pickle_.Items(persistent)[0];
+  if (outside_ == nullptr || pickle_.kind(key) != PickleKind::kString) return std::nullopt;
+  const auto tensor = outside_->find(pickle_.Text(key));
+  if (tensor == outside_->end()) return std::nullopt;
+  const TorchOutsideTensor& found = tensor->second;
+  const auto [source, is_new] = source_by_key_.try_emplace(found.storage, sources_.size());
+  if (is_new) {
+    std::optional<ViewSource> bytes = storages_(found.storage);
+    sources_.push_back(bytes ? std::move(*bytes) : ViewSource());
+  }
+  View view{.name = std::move(name), .dtype = found.dtype, .source = source->second};
+  view.shape = found.shape;
+  view.strides = found.strides;
+  view.offset_bytes = found.offset_bytes;
+  view.stated_at = pickle_.offset(persistent);
   return view;
 }
 

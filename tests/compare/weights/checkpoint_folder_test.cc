@@ -21,7 +21,7 @@ class Folders : public CheckpointFiles {
   // What is not read, but for what is aside.
   static std::vector<UnreadPart> Deciding(const Checkpoint& checkpoint) {
     std::vector<UnreadPart> parts = checkpoint.unread();
-    std::erase_if(parts, [](const UnreadPart& part) { return part.aside; });
+    std::erase_if(parts, [](const UnreadPart& part) { return part.kind != PartKind::kPart; });
     return parts;
   }
   std::string A() { return FileOf({{"a", "U8", "[4]", "aaaa"}}); }
