@@ -129,7 +129,8 @@ struct ComparisonSet {
 //   equivalent      every primary metric is shown to be within its margin, or equal; where none
 //                   was tested, every loss within its band
 //   inconclusive    none of these could be shown; in place of identical and equivalent also where
-//                   something was not read and its bytes differ
+//                   something is loaded with the tensors, or was not read, and differs, and
+//                   where weights are not finite
 // A metric that was tested has error rates of its own family; beside it the bands of curves advise.
 // What is equal bit for bit is never drifted; as a single value beside other weights it shows
 // nothing.

@@ -220,6 +220,7 @@ Json JsonOf(const CheckpointEntry& checkpoint) {
   Json json = JsonOf(checkpoint.all);
   if (checkpoint.weights.tensors > 0) json.Set("weights", JsonOf(checkpoint.weights));
   if (checkpoint.optimizer.tensors > 0) json.Set("optimizer", JsonOf(checkpoint.optimizer));
+  if (!checkpoint.non_finite.empty()) json.Set("non_finite", checkpoint.non_finite);
   return json;
 }
 
