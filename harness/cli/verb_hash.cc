@@ -100,7 +100,9 @@ bool HasCheckpointName(const Entry& entry) {
 bool IsSurelyCheckpoint(const Entry& entry) {
   if (!entry.is_tree) return !entry.path.ends_with(".bin");
   const Result<FolderContents> contents = ListFolder(entry.path);
-  return contents.ok() && (contents->distributed || !contents->indexes.empty());
+  return contents.ok() && (contents->distributed || !contents->indexes.empty() ||
+                           std::ranges::find(contents->safetensors, "model.safetensors") !=
+                               contents->safetensors.end());
 }
 
 void FillCheckpoint(const Options& options, Entry* entry) {
