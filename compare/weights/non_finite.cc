@@ -1,4 +1,4 @@
-// One masked comparison a lane says whether a block holds any; only then are they counted.
+// Vector instructions say whether a block holds any; only then are they counted.
 #include "compare/weights/non_finite.h"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "compare/weights/block_kernels.h"
 #include "compare/weights/element_formats.h"
 #include "compare/weights/roles.h"
 #include "harness/base/files.h"
@@ -17,80 +18,103 @@
 namespace rharness {
 namespace {
 
-// Vectors of 16 bytes, which every x86-64 and AArch64 has; compilers split nothing.
-template <class Lane>
-using Vector [[gnu::vector_size(16)]] = Lane;
-
-// Of a lane: (bits & mask) == target where the element is not finite.
-template <class Lane>
-struct Pattern {
-  std::array<Lane, 16 / sizeof(Lane)> mask;
-  std::array<Lane, 16 / sizeof(Lane)> target;
-};
-
-template <class Lane>
-constexpr Pattern<Lane> Every(Lane mask, Lane target) {
-  Pattern<Lane> pattern{};
-  pattern.mask.fill(mask);
-  pattern.target.fill(target);
-  return pattern;
-}
-
-// Of fp64 the upper half of each element tells: the mask of a lower half can never give its target.
-constexpr Pattern<std::uint32_t> kF64Pattern = {{0, 0x7ff00000, 0, 0x7ff00000},
-                                                {1, 0x7ff00000, 1, 0x7ff00000}};
-
-template <class Lane>
-bool HoldsAny(const Pattern<Lane>& pattern, std::span<const std::byte> bytes) {
-  constexpr std::size_t kVectors = 8, kStep = kVectors * 16;
-  Vector<Lane> mask, target;
-  std::memcpy(&mask, pattern.mask.data(), sizeof(mask));
-  std::memcpy(&target, pattern.target.data(), sizeof(target));
-  Vector<Lane> found = {};
+// Of an 8-bit type: (bits & mask) == target where it is not finite. Compilers turn the inner loop,
+// of a known length, into vector instructions.
+bool HoldsPattern(std::uint8_t mask, std::uint8_t target, std::span<const std::byte> bytes) {
+  constexpr std::size_t kStep = 64;
+  const auto found = [&](std::byte byte) {
+    return (std::to_integer<std::uint8_t>(byte) & mask) == target;
+  };
   std::size_t at = 0;
   for (; at + kStep <= bytes.size(); at += kStep) {
-    for (std::size_t i = 0; i < kVectors; ++i) {
-      Vector<Lane> lanes;
-      std::memcpy(&lanes, bytes.data() + at + 16 * i, sizeof(lanes));
-      found |= static_cast<Vector<Lane>>((lanes & mask) == target);
-    }
+    std::uint8_t any = 0;
+    for (std::size_t i = 0; i < kStep; ++i) any |= static_cast<std::uint8_t>(found(bytes[at + i]));
+    if (any != 0) return true;
   }
-  std::array<Lane, 16 / sizeof(Lane)> last;
-  for (; at < bytes.size(); at += sizeof(last)) {
-    const std::size_t size = std::min(sizeof(last), bytes.size() - at);
-    last.fill(0);  // is finite in every format
-    std::memcpy(last.data(), bytes.data() + at, size);
-    for (std::size_t i = 0; i < last.size(); ++i) {
-      if ((last[i] & pattern.mask[i]) == pattern.target[i]) return true;
-    }
+  return std::ranges::any_of(bytes.subspan(at), found);
+}
+
+// Every `every`-th lane of 16 bits is the upper end of an element, sign, exponent and all: one that
+// is not finite has the largest magnitudes there are. So the largest of each lane tells.
+struct UpperEnds {
+  std::size_t every = 1;
+  std::int16_t least = 0;  // of what is not finite
+};
+
+// Two instructions a vector. Inlined into functions for several instruction sets.
+template <class Lanes>
+[[gnu::always_inline]] inline bool AnyReaches(const UpperEnds& ends, const std::byte* bytes,
+                                              std::size_t vectors) {
+  constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(std::int16_t);
+  Lanes largest = {}, other = {};
+  for (std::size_t i = 0; i + 1 < vectors; i += 2) {
+    Lanes one, two;
+    std::memcpy(&one, bytes + i * sizeof(Lanes), sizeof(Lanes));
+    std::memcpy(&two, bytes + (i + 1) * sizeof(Lanes), sizeof(Lanes));
+    one &= 0x7fff;
+    two &= 0x7fff;
+    largest = one > largest ? one : largest;
+    other = two > other ? two : other;
   }
-  std::array<Lane, 16 / sizeof(Lane)> lanes;
-  std::memcpy(lanes.data(), &found, sizeof(found));
-  return std::ranges::any_of(lanes, [](Lane lane) { return lane != 0; });
+  largest = other > largest ? other : largest;
+  bool any = false;
+  for (std::size_t lane = ends.every - 1; lane < kLanes; lane += ends.every) {
+    any |= largest[lane] >= ends.least;
+  }
+  return any;
+}
+
+using Lanes16 [[gnu::vector_size(16)]] = std::int16_t;
+
+#if defined(__x86_64__)
+using Lanes32 [[gnu::vector_size(32)]] = std::int16_t;
+
+[[gnu::target("avx2")]] bool AnyReachesAvx2(const UpperEnds& ends, const std::byte* bytes,
+                                            std::size_t vectors) {
+  return AnyReaches<Lanes32>(ends, bytes, vectors);
+}
+#endif
+
+// What is too short for vectors, from `bytes` on, is copied to a vector of zeros, which are finite.
+bool HoldsUpperEnd(const UpperEnds& ends, std::span<const std::byte> bytes) {
+  constexpr std::size_t kStep = 64;
+  const std::size_t whole = bytes.size() / kStep * kStep;
+#if defined(__x86_64__)
+  const bool wide = BestKernel() != Kernel::kScalar;
+  if (wide ? AnyReachesAvx2(ends, bytes.data(), whole / 32)
+           : AnyReaches<Lanes16>(ends, bytes.data(), whole / 16)) {
+    return true;
+  }
+#else
+  if (AnyReaches<Lanes16>(ends, bytes.data(), whole / 16)) return true;
+#endif
+  std::array<std::byte, kStep> rest{};
+  std::ranges::copy(bytes.subspan(whole), rest.begin());
+  return AnyReaches<Lanes16>(ends, rest.data(), kStep / 16);
 }
 
 // Whether any is not finite; empty: the type has no such values.
 std::optional<bool> HoldsNonFinite(DType dtype, std::span<const std::byte> bytes) {
   switch (dtype) {
     case DType::kF16:
-      return HoldsAny(Every<std::uint16_t>(0x7c00, 0x7c00), bytes);
+      return HoldsUpperEnd({1, 0x7c00}, bytes);
     case DType::kBF16:
-      return HoldsAny(Every<std::uint16_t>(0x7f80, 0x7f80), bytes);
+      return HoldsUpperEnd({1, 0x7f80}, bytes);
     case DType::kF32:
     case DType::kC64:
-      return HoldsAny(Every<std::uint32_t>(0x7f800000, 0x7f800000), bytes);
+      return HoldsUpperEnd({2, 0x7f80}, bytes);
     case DType::kF64:
     case DType::kC128:
-      return HoldsAny(kF64Pattern, bytes);
+      return HoldsUpperEnd({4, 0x7ff0}, bytes);
     case DType::kF8E4M3:
-      return HoldsAny(Every<std::uint8_t>(0x7f, 0x7f), bytes);
+      return HoldsPattern(0x7f, 0x7f, bytes);
     case DType::kF8E5M2:
-      return HoldsAny(Every<std::uint8_t>(0x7c, 0x7c), bytes);
+      return HoldsPattern(0x7c, 0x7c, bytes);
     case DType::kF8E8M0:
-      return HoldsAny(Every<std::uint8_t>(0xff, 0xff), bytes);
+      return HoldsPattern(0xff, 0xff, bytes);
     case DType::kF8E4M3Fnuz:
     case DType::kF8E5M2Fnuz:
-      return HoldsAny(Every<std::uint8_t>(0xff, 0x80), bytes);
+      return HoldsPattern(0xff, 0x80, bytes);
     default:
       return std::nullopt;
   }
