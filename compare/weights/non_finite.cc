@@ -122,7 +122,7 @@ std::optional<bool> HoldsNonFinite(DType dtype, std::span<const std::byte> bytes
 
 // Calls `take` with the format and the bits of each element, of a complex one of each part.
 template <class Format, class Take>
-void ForEach(std::span<const std::byte> bytes, Take take) {
+void VisitEvery(std::span<const std::byte> bytes, Take take) {
   typename Format::Bits bits;
   for (std::size_t at = 0; at + sizeof(bits) <= bytes.size(); at += sizeof(bits)) {
     std::memcpy(&bits, bytes.data() + at, sizeof(bits));
@@ -131,28 +131,28 @@ void ForEach(std::span<const std::byte> bytes, Take take) {
 }
 
 template <class Take>
-void ForEachElement(DType dtype, std::span<const std::byte> bytes, Take take) {
+void VisitElements(DType dtype, std::span<const std::byte> bytes, Take take) {
   switch (dtype) {
     case DType::kF16:
-      return ForEach<F16Format>(bytes, take);
+      return VisitEvery<F16Format>(bytes, take);
     case DType::kBF16:
-      return ForEach<BF16Format>(bytes, take);
+      return VisitEvery<BF16Format>(bytes, take);
     case DType::kF32:
     case DType::kC64:
-      return ForEach<F32Format>(bytes, take);
+      return VisitEvery<F32Format>(bytes, take);
     case DType::kF64:
     case DType::kC128:
-      return ForEach<F64Format>(bytes, take);
+      return VisitEvery<F64Format>(bytes, take);
     case DType::kF8E4M3:
-      return ForEach<F8E4M3Format>(bytes, take);
+      return VisitEvery<F8E4M3Format>(bytes, take);
     case DType::kF8E5M2:
-      return ForEach<F8E5M2Format>(bytes, take);
+      return VisitEvery<F8E5M2Format>(bytes, take);
     case DType::kF8E8M0:
-      return ForEach<F8E8M0Format>(bytes, take);
+      return VisitEvery<F8E8M0Format>(bytes, take);
     case DType::kF8E4M3Fnuz:
-      return ForEach<FnuzFormat<3, 8>>(bytes, take);
+      return VisitEvery<FnuzFormat<3, 8>>(bytes, take);
     case DType::kF8E5M2Fnuz:
-      return ForEach<FnuzFormat<2, 16>>(bytes, take);
+      return VisitEvery<FnuzFormat<2, 16>>(bytes, take);
     default:
       return;
   }
@@ -167,7 +167,7 @@ Result<bool> IsZeroWhereFinite(const Checkpoint& checkpoint, std::size_t index) 
     const auto size = std::min<std::uint64_t>(kReadBlockBytes, info.size_bytes - offset);
     const std::span<std::byte> block(memory.get(), size);
     RETURN_IF_ERROR(checkpoint.Read(index, offset, block));
-    ForEachElement(info.dtype, block, [&](auto format, auto bits) {
+    VisitElements(info.dtype, block, [&](auto format, auto bits) {
       if (!format.IsFinite(bits)) return;
       any = true;
       zero &= format.ValueOf(bits) == 0.0;
@@ -216,7 +216,7 @@ void NonFiniteCounts::Add(const NonFiniteCounts& other) {
 NonFiniteCounts CountNonFinite(DType dtype, std::span<const std::byte> bytes) {
   NonFiniteCounts counts;
   if (!HoldsNonFinite(dtype, bytes).value_or(false)) return counts;
-  ForEachElement(dtype, bytes, [&](auto format, auto bits) {
+  VisitElements(dtype, bytes, [&](auto format, auto bits) {
     if (format.IsFinite(bits)) return;
     const NonFinite kind = format.KindOf(bits);
     ++(kind == NonFinite::kNan            ? counts.nan

@@ -1,4 +1,4 @@
-// Members of the archive, then storages, tensors and the tree.
+// TarMembers of the archive, then storages, tensors and the tree.
 #include "compare/weights/torch_tar.h"
 
 #include <fmt/format.h>
@@ -25,11 +25,11 @@ constexpr std::size_t kMagicAt = 257;
 constexpr std::string_view kMagic = "ustar";
 constexpr std::size_t kMostMembers = 1000;
 
-struct Member {
+struct TarMember {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
-using Members = std::map<std::string, Member, std::less<>>;
+using TarMembers = std::map<std::string, TarMember, std::less<>>;
 
 // Octal digits behind spaces, or, with the first bit set, a big-endian number (GNU).
 std::optional<std::uint64_t> SizeOf(std::string_view field) {
@@ -47,8 +47,8 @@ std::optional<std::uint64_t> SizeOf(std::string_view field) {
 }
 
 // The members by name; others than regular files are passed over.
-Result<Members> ReadMembers(const InputFile& file) {
-  Members members;
+Result<TarMembers> ReadMembers(const InputFile& file) {
+  TarMembers members;
   std::string block(kTarBlock, '\0');
   std::uint64_t at = 0;
   for (std::size_t count = 0; at + kTarBlock <= file.size_bytes(); ++count) {
@@ -77,7 +77,7 @@ Result<Members> ReadMembers(const InputFile& file) {
 
 class TarReader {
  public:
-  TarReader(const InputFile& file, const Members& members) : file_(file), members_(members) {}
+  TarReader(const InputFile& file, const TarMembers& members) : file_(file), members_(members) {}
 
   Result<ViewCheckpointParts> Read() {
     RETURN_IF_ERROR(CheckSystem());
@@ -102,7 +102,7 @@ class TarReader {
   };
 
   PickleSequence SequenceOf(std::string_view member) const {
-    const Member& place = members_.find(member)->second;
+    const TarMember& place = members_.find(member)->second;
     return {file_, place.begin, place.end};
   }
   Status CheckSystem() const;
@@ -113,7 +113,7 @@ class TarReader {
   Status ReadTensor(PickleSequence* sequence);
 
   const InputFile& file_;
-  const Members& members_;
+  const TarMembers& members_;
   std::map<std::string, Storage, std::less<>> storages_;  // by key
   TorchOutsideTensors tensors_;
 };
@@ -254,7 +254,7 @@ Result<bool> LooksLikeTar(const InputFile& file) {
 }
 
 Result<std::unique_ptr<Checkpoint>> OpenTorchTar(InputFile file) {
-  ASSIGN_OR_RETURN(const Members members, ReadMembers(file));
+  ASSIGN_OR_RETURN(const TarMembers members, ReadMembers(file));
   for (const std::string_view name : {"sys_info", "pickle", "tensors", "storages"}) {
     if (members.contains(name)) continue;
     return Unsupported(fmt::format("is a tar archive without a member {}; expected one that "

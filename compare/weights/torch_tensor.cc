@@ -62,6 +62,11 @@ Error TorchTensors::NotRead(const Call& call, std::string_view message) const {
       fmt::format("tensor '{}': {}", TerminalSafe(call.name.substr(0, 200)), message), At(call.id));
 }
 
+Error TorchTensors::NotDense(const Call& call) const {
+  return NotRead(call, fmt::format("is made by {}; expected a dense tensor on a storage",
+                                   NameOf(call.callable)));
+}
+
 bool TorchTensors::IsTensor(PickleId object) const {
   switch (CalleeOf(object).kind) {
     case Kind::kTensor:
@@ -90,6 +95,11 @@ Result<TorchTensors::Call> TorchTensors::Unwrap(PickleId object, std::string_vie
         ASSIGN_OR_RETURN(call, UnwrapType(call));
         break;
       }
+      case Kind::kTensorClass:
+        if (call.arguments.empty() || pickle_.kind(call.arguments[0]) != PickleKind::kObject) {
+          return NotDense(call);
+        }
+        [[fallthrough]];
       case Kind::kParameter: {
         if (call.arguments.empty() || pickle_.kind(call.arguments[0]) != PickleKind::kObject) {
           return Refuse(call, "a parameter without a tensor; expected one as first argument");
@@ -101,8 +111,7 @@ Result<TorchTensors::Call> TorchTensors::Unwrap(PickleId object, std::string_vie
         break;
       }
       default:
-        return NotRead(call, fmt::format("is made by {}; expected a dense tensor on a storage",
-                                         NameOf(call.callable)));
+        return NotDense(call);
     }
   }
   return NotRead(call, fmt::format("more than {} layers of parameters", kMaxLayers));
@@ -177,6 +186,11 @@ bool TorchTensors::IsEmpty(PickleId id) const {
 }
 
 Result<View> TorchTensors::Read(PickleId object, std::string name) {
+  const auto arguments = pickle_.Arguments(object);
+  if (CalleeOf(object).kind == Kind::kTensorClass && !arguments.empty() &&
+      pickle_.kind(arguments[0]) == PickleKind::kPersistent) {
+    if (auto outside = ReadOutside(arguments[0], name)) return std::move(*outside);
+  }
   ASSIGN_OR_RETURN(const Call call, Unwrap(object, name));
   if (call.arguments.size() < 4) {
     return Refuse(call, fmt::format("{} arguments; expected storage, offset, size and stride",

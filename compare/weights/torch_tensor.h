@@ -90,6 +90,7 @@ class TorchTensors {
   std::string NameOf(PickleId callable) const;
   Error Refuse(const Call& call, std::string_view message) const;
   Error NotRead(const Call& call, std::string_view message) const;
+  Error NotDense(const Call& call) const;
   Result<Call> Unwrap(PickleId object, std::string_view name) const;
   Result<Call> UnwrapType(const Call& call) const;
   Result<Storage> ReadStorage(const Call& call);

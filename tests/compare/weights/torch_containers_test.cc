@@ -133,6 +133,15 @@ TEST_F(TorchNames, OfAModuleStandBesideWhatItsCodeReads) {
   EXPECT_FALSE(*SameBytes(first, attributes("Conv1d", 2, true)));
 }
 
+// Parameter(tensor), then requires_grad, volatile and hooks.
+TEST_F(TorchNames, OfParametersBeforeVersion04AreThoseOfTheirTensors) {
+  const std::string old = PCall("torch.nn.parameter", "Parameter", {Floats("0")}) +
+                          PTuple({"\x88", "\x89", POldDict({})}) + "b";
+  const auto module = Torch(PModule("Net", {{"w", old}}, {}, {}));
+  EXPECT_EQ(NamesOf(*module), Names{"w"});
+  EXPECT_EQ(ReadAll(*module, 0), records_[0]);
+}
+
 std::string POptimizer(const std::vector<std::int64_t>& keys) {
   std::string state = "}(", params = "](";
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -207,6 +216,9 @@ TEST_F(TorchTar, HasTheTensorsThatItsTreeNames) {
   EXPECT_EQ(ReadAll(*checkpoint, 0), BytesOf<float>({4}));           // of a view of the storage
   EXPECT_EQ(ReadAll(*checkpoint, 1), BytesOf<float>({1, 3, 2, 4}));  // by columns
   EXPECT_TRUE(checkpoint->unread().empty());
+  const std::string parameter = PCall("torch.nn.parameter", "Parameter", {Key("81")});
+  EXPECT_EQ(ReadAll(*MustOpen(FileWith(PDict({{"p", parameter}})), "y.pt"), 0),
+            BytesOf<float>({4}));
 }
 
 TEST_F(TorchTar, SaysWhatIsWrongWithIt) {
