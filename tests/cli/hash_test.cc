@@ -135,7 +135,8 @@ TEST_F(HashProgram, RefusesAFolderWithTwoSetsOfWeights) {
   EXPECT_THAT(result.stderr_text,
               HasSubstr("two sets of weights lie in one folder, 'model.safetensors', which loaders "
                         "take, and 'model.safetensors.index.json'"));
-  EXPECT_THAT(Hash({"two"}).stdout_text, HasSubstr("no digest of tensors: two sets of weights"));
+  EXPECT_THAT(Hash({"two"}).stdout_text,
+              HasSubstr("no digest of tensors: two/1.safetensors: two sets of weights"));
   // Saved twice with the same values it is one model.
   Write("two/model.safetensors", FileOf({Tensor("a", "aaaa")}));
   EXPECT_THAT(Hash({"--weights-only", "two"}).stdout_text, StartsWith(DigestOf("a", "aaaa")));
