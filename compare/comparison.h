@@ -57,11 +57,13 @@ struct CheckpointComparison {
   bool from_digests = false;  // no bytes were at hand: which tensors differ is all there is
   // Metadata that differs, as "epoch: 3 in A, 4 in B": never decisive.
   std::vector<std::string> metadata;
-  // What lies beside the tensors, is not read and is not the same bytes on both sides, a sentence
-  // each: with any of these the comparison never passes.
+  // What lies beside the tensors and is not the same on both sides, though it is loaded with them
+  // or not read, a sentence each: with any of these the comparison never passes.
   std::vector<std::string> not_compared;
   // The same of what by its name is nothing of a checkpoint, such as a log: never decisive.
   std::vector<std::string> asides;
+  // That values are not finite which should be, equal or not: never passes. Empty: all are.
+  std::string non_finite;
   // Of tensors that differ, bytes that do not have the checksum that their file states.
   std::vector<std::string> damaged;
   std::vector<TiedTensor> tied;       // of difference.only_a and only_b; see tied_weights.h
@@ -127,7 +129,8 @@ struct ComparisonSet {
 //   equivalent      every primary metric is shown to be within its margin, or equal; where none
 //                   was tested, every loss within its band
 //   inconclusive    none of these could be shown; in place of identical and equivalent also where
-//                   something was not read and its bytes differ
+//                   something is loaded with the tensors, or was not read, and differs, and
+//                   where weights are not finite
 // A metric that was tested has error rates of its own family; beside it the bands of curves advise.
 // What is equal bit for bit is never drifted; as a single value beside other weights it shows
 // nothing.

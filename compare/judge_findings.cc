@@ -170,8 +170,14 @@ std::vector<Finding> FindAsides(const Comparison& comparison) {
           checkpoint.asides.front() + (more == 0 ? "" : fmt::format(" (and {} more)", more))));
     }
     for (const std::string& part : checkpoint.not_compared) {
-      findings.push_back(Reason("not_compared", checkpoint.subject, "not read", "equal bytes",
-                                "what is not read and has other bytes never passes", part));
+      findings.push_back(Reason("not_compared", checkpoint.subject, "not equal", "equal bytes",
+                                "what is loaded with the tensors, or not read, must be the same",
+                                part));
+    }
+    if (!checkpoint.non_finite.empty()) {
+      findings.push_back(Reason("non_finite_weights", checkpoint.subject, "not finite", "finite",
+                                "weights that are not finite show nothing, however equal they are",
+                                fmt::format("{}: {}", checkpoint.subject, checkpoint.non_finite)));
     }
     if (!IsVacuous(checkpoint.difference) || !checkpoint.not_compared.empty()) continue;
     findings.push_back(Reason("vacuous_checkpoint", checkpoint.subject, "not one element", {},
@@ -307,7 +313,7 @@ Finding MetricFinding(const MetricDecision& metric) {
 
 bool KeepsOpen(const Finding& finding) {
   return finding.code.starts_with("missing_") || finding.code == "not_compared" ||
-         finding.code == kWeightsContradictLosses;
+         finding.code == "non_finite_weights" || finding.code == kWeightsContradictLosses;
 }
 
 void SetWhatIsMissing(Comparison* comparison) {

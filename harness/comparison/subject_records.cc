@@ -121,7 +121,9 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
 
 Result<Subject> LoadCheckpointSubject(const fs::path& path, const SubjectOptions& options) {
   Subject subject;
-  RecordedCheckpoint weights{.path = path.filename().string()};
+  std::error_code error;
+  RecordedCheckpoint weights{.path = path.filename().string(),
+                             .is_file = !fs::is_directory(path, error)};
   ASSIGN_OR_RETURN(weights.checkpoint, Open(path, options));
   subject.side = {path.string(), "checkpoint", DescribeCheckpoint(*weights.checkpoint)};
   subject.weights.push_back(std::move(weights));

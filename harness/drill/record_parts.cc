@@ -20,7 +20,12 @@ Result<std::vector<TensorDigest>> DigestsOf(const Artifact& artifact) {
   for (const TensorRecord& record : artifact.tensors) {
     const auto dtype = ParseDType(record.dtype);
     if (!dtype.ok()) return std::vector<TensorDigest>();
-    digests.push_back({record.name, *dtype, record.shape, record.sha256});
+    digests.push_back({.name = record.name,
+                       .dtype = *dtype,
+                       .shape = record.shape,
+                       .sha256 = record.sha256,
+                       .block_format = {},
+                       .non_finite = record.non_finite});
   }
   std::ranges::sort(digests, {}, &TensorDigest::name);
   if (!digests.empty() && !artifact.tensor_digest.empty() &&

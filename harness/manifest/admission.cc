@@ -265,8 +265,28 @@ void CheckCurves(const std::vector<Curve>& curves, Findings* out) {
       out->Add("vacuous_curve", at + ".values", "has no finite value: nothing can be shown by it");
     } else if (!varies) {
       out->Add("vacuous_curve", at + ".values", "never changes: it would agree with anything");
+    } else if (!IsFinite(values.back())) {
+      // In between it may be an overflow that the run recovered from.
+      const auto from = std::find_if(values.rbegin(), values.rend(), IsFinite);
+      out->Add(
+          "non_finite_curve", at + ".values",
+          fmt::format("is {} in its last {} of {} points; expected a run that ends with finite "
+                      "values",
+                      values.back(), from - values.rbegin(), values.size()));
     }
   }
+}
+
+void CheckFinite(const Artifact& artifact, const std::string& at, Findings* out) {
+  const auto has_some = [](const TensorRecord& tensor) { return tensor.non_finite > 0; };
+  const auto count = std::ranges::count_if(artifact.tensors, has_some);
+  if (count == 0) return;
+  const auto first = std::ranges::find_if(artifact.tensors, has_some);
+  out->Add(
+      "non_finite_weights", fmt::format("{}.tensors[{}]", at, first - artifact.tensors.begin()),
+      fmt::format("{} of {} tensors of {} hold values that are not finite, first {} ({} of "
+                  "them); expected finite ones",
+                  count, artifact.tensors.size(), artifact.path, first->name, first->non_finite));
 }
 
 void CheckArtifacts(const std::vector<Artifact>& artifacts, Findings* out) {
@@ -290,6 +310,7 @@ void CheckArtifacts(const std::vector<Artifact>& artifacts, Findings* out) {
       out->RequireHash(artifact.tensors[t].sha256, "missing_hash",
                        fmt::format("{}.tensors[{}].sha256", at, t), "the tensor");
     }
+    CheckFinite(artifact, at, out);
   }
 }
 

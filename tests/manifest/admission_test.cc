@@ -235,6 +235,14 @@ TEST(Admission, TellsACurveWithoutFiniteValuesFromOneThatNeverChanges) {
   };
   EXPECT_EQ(message({nan, inf, nan}), "has no finite value: nothing can be shown by it");
   EXPECT_EQ(message({0.5, nan, 0.5}), "never changes: it would agree with anything");
+  EXPECT_EQ(message({0.5, 0.25, nan, inf}),
+            "is inf in its last 2 of 4 points; expected a run that ends with finite values");
+  EXPECT_EQ(message({0.5, nan, 0.25}), "");  // recovered
+}
+
+TEST(Admission, WantsWeightsThatAreFinite) {
+  ExpectEachAlone({{"non_finite_weights $.artifacts[0].tensors[0]",
+                    [](Manifest& m) { m.artifacts[0].tensors[0].non_finite = 3; }}});
 }
 
 TEST(Admission, RefusesCurvesThatWouldAgreeWithAnything) {
