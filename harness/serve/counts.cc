@@ -94,6 +94,7 @@ Status SiteCounter::Round() {
   if (browser_ == nullptr) {
     ASSIGN_OR_RETURN(browser_, HistoryBrowser::Open(history_, kCountingLimits));
   }
+  RETURN_IF_ERROR(browser_->CheckWords());
   RETURN_IF_ERROR(CountWeeks());
   if (!Ending()) Measure();
   return {};
