@@ -116,7 +116,7 @@ std::string Suggestion(const MetricSpread& spread) {
                      kDefaultDeviations, spread.runs, kDefaultDeviations * spread.deviation());
 }
 
-bool IsFinite(double value) { return std::isfinite(value); }
+bool IsNumber(double value) { return std::isfinite(value); }
 
 // Of a curve that a reader made, which has as many steps as values.
 std::int64_t StepAt(const Curve& curve, std::ptrdiff_t at) {
@@ -136,7 +136,7 @@ std::optional<std::pair<double, double>> CurveOf(const Metric& metric,
   if (found == curves.end() || IsVacuous(*found)) return std::nullopt;
   std::optional<std::pair<double, double>> range;
   for (const double value : found->values) {
-    if (!IsFinite(value)) continue;
+    if (!IsNumber(value)) continue;
     if (!range) range.emplace(value, value);
     range->first = std::min(range->first, value);
     range->second = std::max(range->second, value);
@@ -149,14 +149,14 @@ std::vector<AdmissionFinding> NotesOnCurves(const std::vector<Curve>& curves) {
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const Curve& curve = curves[i];
     const std::string path = fmt::format("$.curves[{}].values", i);
-    const auto bad = std::ranges::find_if_not(curve.values, IsFinite);
-    if (!curve.values.empty() && !IsFinite(curve.values.back())) continue;  // refused
+    const auto bad = std::ranges::find_if_not(curve.values, IsNumber);
+    if (!curve.values.empty() && !IsNumber(curve.values.back())) continue;  // refused
     if (bad != curve.values.end()) {
       notes.push_back(
           {"non_finite_curve", path,
            fmt::format("curve '{}' has {} of {} values that are not finite, the first at step {}; "
                        "such a step shows nothing",
-                       curve.name, std::ranges::count_if(curve.values, std::not_fn(IsFinite)),
+                       curve.name, std::ranges::count_if(curve.values, std::not_fn(IsNumber)),
                        curve.values.size(),
                        StepAt(curve, bad - curve.values.begin()))});
     }
@@ -181,9 +181,9 @@ double MetricSpread::deviation() const {
 
 bool IsVacuous(const Curve& curve) {
   if (curve.values.size() < 2) return true;
-  const auto first = std::ranges::find_if(curve.values, IsFinite);
+  const auto first = std::ranges::find_if(curve.values, IsNumber);
   return std::all_of(first, curve.values.end(),
-                     [&](double value) { return !IsFinite(value) || value == *first; });
+                     [&](double value) { return !IsNumber(value) || value == *first; });
 }
 
 void AdmissionNotes::Add(const Manifest& manifest) {
@@ -192,7 +192,7 @@ void AdmissionNotes::Add(const Manifest& manifest) {
               .margins = {}};
   for (std::size_t i = 0; i < manifest.metrics.size(); ++i) {
     const Metric& metric = manifest.metrics[i];
-    if (!metric.margin || !IsFinite(*metric.margin) || !IsFinite(metric.value)) continue;
+    if (!metric.margin || !IsNumber(*metric.margin) || !IsNumber(metric.value)) continue;
     const std::string path = fmt::format("$.metrics[{}].margin", i);
     if (*metric.margin > 0.0) {
       noted.margins.push_back({metric, path, CurveOf(metric, manifest.curves)});
@@ -212,7 +212,7 @@ void AdmissionNotes::AddToSpread(const Manifest& manifest) {
   if (!run_ids_.insert(manifest.run_id).second) return;
   const std::string configuration = ConfigurationKey(manifest);
   for (const Metric& metric : manifest.metrics) {
-    if (!IsFinite(metric.value)) continue;
+    if (!IsNumber(metric.value)) continue;
     MetricSpread& spread = spreads_[{configuration, metric.name}];
     const double from_mean = metric.value - spread.mean;
     spread.mean += from_mean / static_cast<double>(++spread.runs);
