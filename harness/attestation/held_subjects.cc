@@ -14,8 +14,8 @@
 #include "harness/attestation/model_files.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/base/trouble.h"
 #include "harness/base/held_folder.h"
+#include "harness/base/trouble.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {

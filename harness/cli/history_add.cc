@@ -100,8 +100,8 @@ class Notes {
       for (const AdmissionFinding& note : notes) {
         if (!codes.insert(note.code).second && with_notes > kFew) continue;
         told = true;
-        LogInfo(TerminalSafe(fmt::format("note: {}: {}: {} ({})", files_[i], note.path,
-                                         note.message, note.code)));
+        LogInfo(TerminalSafe(
+            fmt::format("note: {}: {}: {} ({})", files_[i], note.path, note.message, note.code)));
       }
       if (!told) ++untold;
     }

@@ -41,7 +41,7 @@ struct FileFindings {
   std::string run_id = {};  // empty: it could not be read
   std::string sha256 = {};  // of the manifest, in one spelling
   bool in_folder = false;
-  std::optional<std::size_t> noted = {};         // which one of Checked::notes
+  std::optional<std::size_t> noted = {};     // which one of Checked::notes
   std::vector<AdmissionFinding> notes = {};  // what refuses nothing
 };
 
@@ -67,8 +67,7 @@ FileFindings CheckFile(const std::string& file, Checked* checked) {
   std::string_view where = manifest.error().where;
   const std::string prefix = file + ": ";
   where = where.starts_with(prefix) ? where.substr(prefix.size()) : "$";
-  return {.file = file,
-          .findings = {{"unreadable", std::string(where), manifest.error().message}}};
+  return {.file = file, .findings = {{"unreadable", std::string(where), manifest.error().message}}};
 }
 
 Status CheckFolder(const std::string& folder, Checked* checked) {

@@ -127,8 +127,8 @@ Json JsonOf(const LintOutcome& outcome, const Said& said) {
   for (const std::string& place : said.places) places.Append(place);
   Json notes = Json::MakeArray();
   for (const AdmissionFinding& note : said.notes) {
-    notes.Append(Json::MakeObject(
-        {{"path", note.path}, {"code", note.code}, {"message", note.message}}));
+    notes.Append(
+        Json::MakeObject({{"path", note.path}, {"code", note.code}, {"message", note.message}}));
   }
   return Json::MakeObject({{"schema", "rharness.lint/v1"},
                            {"read", std::move(places)},

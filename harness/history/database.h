@@ -68,8 +68,8 @@ class Database {
     return In(dialect_.begin_claims, std::move(f));
   }
 
-  // Whether all words are ones that this version knows (known_words.h); asked when it is opened, and
-  // by those who keep it open. Not a Guard of its own. Errors: unsupported.
+  // Whether all words are ones that this version knows (known_words.h); asked when it is opened,
+  // and by those who keep it open. Not a Guard of its own. Errors: unsupported.
   Status CheckWords();
 
  protected:

@@ -29,7 +29,8 @@ inline constexpr std::array<KnownWords, 5> kKnownWords = {{
      "('identical', 'equivalent', 'drifted', 'inconclusive', 'not_comparable', 'failed', 'infra')"},
     {"property_verdicts", "state", "run_id", "run", "state of a property",
      "('held', 'held_within', 'lost', 'not_judged')"},
-    {"rebuild_answers", "state", "run_id", "run", "answer of rebuild", "('had', 'unknown', 'gone')"},
+    {"rebuild_answers", "state", "run_id", "run", "answer of rebuild",
+     "('had', 'unknown', 'gone')"},
     {"deleted_items", "step", "list_sha256", "deletion list", "step of a deletion",
      "('about', 'gone', 'missing', 'stays')"},
 }};

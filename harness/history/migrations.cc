@@ -327,8 +327,9 @@ Statements Lookups(const Dialect& dialect) {
   return statements;
 }
 
-// Words that a later version may add, in an index that holds no others: it is empty, so that opening
-// a history of any size can ask. A version that adds a word drops its index and makes a new one.
+// Words that a later version may add, in an index that holds no others: it is empty, so that
+// opening a history of any size can ask. A version that adds a word drops its index and makes a new
+// one.
 Statements UnknownWords() {
   Statements statements;
   for (const KnownWords& known : kKnownWords) statements.push_back(UnknownWordIndex(known));

@@ -262,11 +262,12 @@ void CheckCurves(const std::vector<Curve>& curves, Findings* out) {
         static_cast<std::size_t>(std::ranges::find_if_not(values, IsFinite) - values.begin());
     const auto finite = static_cast<std::size_t>(std::ranges::count_if(values, IsFinite));
     const auto& steps = curves[i].steps;
-    out->Add("non_finite_curve", at + ".values",
-             fmt::format("curve '{}' ends with {}: {} of {} values are not finite, the first at step "
-                         "{}; expected finite numbers",
-                         curves[i].name, values.back(), values.size() - finite, values.size(),
-                         first < steps.size() ? fmt::format("{}", steps[first]) : "?"));
+    out->Add(
+        "non_finite_curve", at + ".values",
+        fmt::format("curve '{}' ends with {}: {} of {} values are not finite, the first at step "
+                    "{}; expected finite numbers",
+                    curves[i].name, values.back(), values.size() - finite, values.size(),
+                    first < steps.size() ? fmt::format("{}", steps[first]) : "?"));
   }
 }
 

@@ -22,7 +22,7 @@ constexpr double kManyTimes = 10.0;
 // Parts of names that speak of a share of something: those of "val_top1-acc" are val, top1, acc.
 // Rates of word errors are none, as they may exceed 1.
 constexpr std::array<std::string_view, 20> kShareNames = {
-    "acc", "accuracy", "precision", "recall", "f1",  "auc",  "auroc", "auprc", "ap",      "map",
+    "acc", "accuracy", "precision", "recall", "f1",   "auc",  "auroc", "auprc", "ap",      "map",
     "iou", "miou",     "dice",      "mrr",    "ndcg", "hits", "exact", "top1",  "success", "top5"};
 
 enum class Scale { kUnknown, kShare, kPercent };
@@ -73,7 +73,8 @@ std::string WhyNothingExceeds(const Metric& metric,
   const auto farthest = FarthestWorse(metric, scale);
   if (farthest && margin >= *farthest) {
     return fmt::format(
-        "lets every value pass: the metric is {:.6g} on a scale from 0 to {}, and no worse value is "
+        "lets every value pass: the metric is {:.6g} on a scale from 0 to {}, and no worse value "
+        "is "
         "farther than {:.6g} from it; expected a margin well below that",
         metric.value, scale == Scale::kShare ? 1 : 100, *farthest);
   }
@@ -85,14 +86,16 @@ std::string WhyNothingExceeds(const Metric& metric,
   }
   if (farthest || metric.value <= 0.0) return {};
   if (metric.direction == "higher" && margin >= metric.value) {
-    return fmt::format("is no smaller than the value itself, {:.6g}: 0 would pass; expected a "
-                       "margin well below that",
-                       metric.value);
+    return fmt::format(
+        "is no smaller than the value itself, {:.6g}: 0 would pass; expected a "
+        "margin well below that",
+        metric.value);
   }
   if (metric.direction == "lower" && margin >= kManyTimes * metric.value) {
-    return fmt::format("is {:.3g} times the value itself, {:.6g}: one as many times as large would "
-                       "pass; expected a margin below the value",
-                       margin / metric.value, metric.value);
+    return fmt::format(
+        "is {:.3g} times the value itself, {:.6g}: one as many times as large would "
+        "pass; expected a margin below the value",
+        margin / metric.value, metric.value);
   }
   return {};
 }
@@ -157,8 +160,7 @@ std::vector<AdmissionFinding> NotesOnCurves(const std::vector<Curve>& curves) {
            fmt::format("curve '{}' has {} of {} values that are not finite, the first at step {}; "
                        "such a step shows nothing",
                        curve.name, std::ranges::count_if(curve.values, std::not_fn(IsNumber)),
-                       curve.values.size(),
-                       StepAt(curve, bad - curve.values.begin()))});
+                       curve.values.size(), StepAt(curve, bad - curve.values.begin()))});
     }
     if (!IsVacuous(curve)) continue;
     const std::string why =

@@ -22,7 +22,7 @@ namespace rharness {
 struct MetricSpread {
   std::size_t runs = 0;
   double mean = 0.0;
-  double squares = 0.0;  // sum of squared deviations from the mean
+  double squares = 0.0;      // sum of squared deviations from the mean
   double deviation() const;  // sample standard deviation; 0 of fewer than two runs
 };
 

@@ -79,12 +79,12 @@ std::vector<std::string> MapUse::Unused() const {
 }
 
 Error UnusedMapsError(const std::vector<std::string>& maps, std::string_view who) {
-  return InvalidInput(
-      TerminalSafe(fmt::format("{} locates its code, data, image, outputs or kept files at, or "
-                               "below, the FROM of {}; `rharness history show RUN --json` has these "
-                               "locations",
-                               who, fmt::join(maps, ", "))),
-      "--map");
+  return InvalidInput(TerminalSafe(fmt::format(
+                          "{} locates its code, data, image, outputs or kept files at, or "
+                          "below, the FROM of {}; `rharness history show RUN --json` has these "
+                          "locations",
+                          who, fmt::join(maps, ", "))),
+                      "--map");
 }
 
 Json ToJson(const Places& places) {

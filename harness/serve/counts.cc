@@ -51,8 +51,8 @@ bool SiteCounter::Ending() const {
 }
 
 void SiteCounter::Publish(bool whole) {
-  auto counted = std::make_shared<SiteCounted>(SiteCounted{
-      totals_, open_bad_, whole, trends_, trends_failed_, measurements_, files_});
+  auto counted = std::make_shared<SiteCounted>(
+      SiteCounted{totals_, open_bad_, whole, trends_, trends_failed_, measurements_, files_});
   const std::lock_guard lock(mutex_);
   current_ = std::move(counted);
 }

@@ -114,12 +114,13 @@ TEST_F(AdmitProgram, SaysInNotesWhatCannotFailAndAdmitsIt) {
   Write("a.json", text);
   const ProcessResult result = Admit({"a.json"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
-  EXPECT_EQ(result.stdout_text,
-            "a.json: note: $.metrics[0].margin: wide_margin: margin 4 of 'accuracy' lets every "
-            "value pass: the metric is 0.991 on a scale from 0 to 1, and no worse value is farther "
-            "than 0.991 from it; expected a margin well below that\n"
-            "a.json: note: $.curves[0].values: vacuous_curve: curve 'lr' never changes from 0.1: it "
-            "shows nothing, and counts neither for a rerun nor against it\n");
+  EXPECT_EQ(
+      result.stdout_text,
+      "a.json: note: $.metrics[0].margin: wide_margin: margin 4 of 'accuracy' lets every "
+      "value pass: the metric is 0.991 on a scale from 0 to 1, and no worse value is farther "
+      "than 0.991 from it; expected a margin well below that\n"
+      "a.json: note: $.curves[0].values: vacuous_curve: curve 'lr' never changes from 0.1: it "
+      "shows nothing, and counts neither for a rerun nor against it\n");
   EXPECT_EQ(result.stderr_text, "rharness: 1 of 1 manifests admitted\n");
   EXPECT_EQ(Admit({"--quiet", "a.json"}).stdout_text, "");
   const auto json = ParseJson(Admit({"--json", "a.json"}).stdout_text, "stdout");
@@ -135,9 +136,9 @@ TEST_F(AdmitProgram, HoldsMarginsToTheSpreadOfTheFamilyThatIsGiven) {
   std::vector<std::string> files;
   for (int i = 0; i < 4; ++i) {
     const std::string run = "run-" + std::to_string(i);
-    Write(run + ".json", Replaced(Replaced(Complete(run), "\"init\": 7",
-                                           "\"init\": " + std::to_string(i)),
-                                  "\"value\": 0.991", "\"value\": 0.99" + std::to_string(i)));
+    Write(run + ".json",
+          Replaced(Replaced(Complete(run), "\"init\": 7", "\"init\": " + std::to_string(i)),
+                   "\"value\": 0.991", "\"value\": 0.99" + std::to_string(i)));
     files.push_back(run + ".json");
   }
   const ProcessResult result = Admit(files);

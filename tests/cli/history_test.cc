@@ -152,9 +152,10 @@ TEST_F(HistoryVerb, StoresNothingWhenOneRunIsAnotherUnderAKnownName) {
   const std::string other = WriteManifest("other.json", "b", "21");
   const Output refused = History({"add", first, other});
   EXPECT_EQ(refused.code, 2) << "nobody tampered with anything";
-  EXPECT_TRUE(Contains(refused.err, "other.json: run 'b' is in the history with another manifest: "
-                                    "$.started is \"2026-11-20T08:00:00.000Z\" there, "
-                                    "\"2026-11-21T08:00:00.000Z\" here; $.ended is "))
+  EXPECT_TRUE(Contains(refused.err,
+                       "other.json: run 'b' is in the history with another manifest: "
+                       "$.started is \"2026-11-20T08:00:00.000Z\" there, "
+                       "\"2026-11-21T08:00:00.000Z\" here; $.ended is "))
       << refused.err;
   EXPECT_TRUE(Contains(refused.err, "`rharness history retire b --reason")) << refused.err;
   EXPECT_TRUE(Contains(refused.err, "nothing was stored")) << refused.err;

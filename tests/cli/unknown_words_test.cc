@@ -19,7 +19,8 @@ using testing::Not;
 
 constexpr char kSaid[] =
     "run 'a' has the verdict 'reproduced', a word that this version does not know (it knows "
-    "identical, equivalent, drifted, inconclusive, not_comparable, failed, infra); a newer rharness "
+    "identical, equivalent, drifted, inconclusive, not_comparable, failed, infra); a newer "
+    "rharness "
     "wrote it: use that one for this history";
 
 TEST(KnownVerdicts, AreThoseThatTheHistoryTakes) {
@@ -42,10 +43,11 @@ class UnknownWords : public ServeProgram {
   }
   // As the newer version leaves it, with what is derived from it.
   void WriteNewerVerdict() const {
-    EXPECT_EQ(RawDatabase(At("runs.db"))
-                  .RunPastTriggers("UPDATE verdicts SET verdict = 'reproduced'; UPDATE standing SET "
-                                   "last_verdict = 'reproduced'"),
-              "");
+    EXPECT_EQ(
+        RawDatabase(At("runs.db"))
+            .RunPastTriggers("UPDATE verdicts SET verdict = 'reproduced'; UPDATE standing SET "
+                             "last_verdict = 'reproduced'"),
+        "");
   }
 };
 

@@ -67,13 +67,20 @@ TEST_F(UnusedMaps, OfAProfileAreWarnedOf) {
   EXPECT_THAT(drill.stderr_text, HasSubstr("/sets="));
 }
 
+TEST_F(UnusedMaps, HaveTheirLikeInVariablesThatNoRunRecorded) {
+  const ProcessResult typed = Drill({"--env", "OPM_NUM_THREADS=1", "--env", "OMP_NUM_THREADS=1"});
+  EXPECT_EQ(typed.outcome.exit_code, 0) << typed.stderr_text;
+  EXPECT_THAT(typed.stderr_text,
+              HasSubstr("warning: --env: no selected run has recorded OPM_NUM_THREADS, set"));
+}
+
 TEST_F(UnusedMaps, AreASlipOfFetchAndRebuildToo) {
   ExpectSlip(Run({kRharness, "fetch", "runs/a.json", "--cache", "cache", "--map", "valeu=copies"}),
              "valeu=");
   ExpectSlip(Run({kRharness, "rebuild", "--dry-run", "runs/a.json", "--map", "valeu=copies"}),
              "valeu=");
-  const ProcessResult history = Run({kRharness, "rebuild", "--dry-run", "--history", "runs.db",
-                                     "--map", "valeu=copies"});
+  const ProcessResult history =
+      Run({kRharness, "rebuild", "--dry-run", "--history", "runs.db", "--map", "valeu=copies"});
   EXPECT_NE(history.outcome.exit_code, 2) << "which asks what a selection needs";
   EXPECT_THAT(history.stderr_text, HasSubstr("warning: --map: no selected run locates "));
 }

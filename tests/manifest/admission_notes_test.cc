@@ -60,10 +60,15 @@ TEST(AdmissionNotes, SayThatACurveShowsNothing) {
 
 TEST(AdmissionNotes, NameValuesThatAreNotFiniteWhereACurveGoesOn) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(NotesAfter([&](Manifest& m) { m.curves[0].values = {2.3, nan, 0.03125}; }),
+  EXPECT_THAT(NotesAfter([&](Manifest& m) {
+                m.curves[0].values = {2.3, nan, 0.03125};
+              }),
               ElementsAre("non_finite_curve $.curves[0].values curve 'loss' has 1 of 3 values that "
                           "are not finite, the first at step 10; such a step shows nothing"));
-  EXPECT_THAT(NotesAfter([&](Manifest& m) { m.curves[0].values = {2.3, 0.5, nan}; }), IsEmpty())
+  EXPECT_THAT(NotesAfter([&](Manifest& m) {
+                m.curves[0].values = {2.3, 0.5, nan};
+              }),
+              IsEmpty())
       << "which is refused";
 }
 
