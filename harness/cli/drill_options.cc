@@ -172,8 +172,10 @@ Result<Places> PlacesOf(const DrillArguments& arguments) {
 }  // namespace
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
+  const bool typed = command->Given("--map");
   RETURN_IF_ERROR(TakeDrillPolicy(arguments, command));
   DrillOptions& drill = arguments->drill;
+  drill.maps_of_profile = !typed;
   drill.out = arguments->out;
   ASSIGN_OR_RETURN(drill.places, PlacesOf(*arguments));
   for (const std::string& text : arguments->environment) {
@@ -287,7 +289,8 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
       .ShowDefault();
   command
       ->Add("--map", &arguments->maps,
-            "FROM=TO: a recorded location or repository lies here at TO; repeatable")
+            "FROM=TO: a recorded location or repository lies here at TO; repeatable. One that no "
+            "run of the history uses is an error")
       .OneEach();
   command
       ->Add("--data-cache", &arguments->data_cache,

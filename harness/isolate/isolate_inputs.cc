@@ -15,6 +15,7 @@
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/drill_folder.h"
+#include "harness/drill/given_names.h"
 #include "harness/drill/surroundings.h"
 #include "harness/history/store.h"
 #include "harness/isolate/trial_judge.h"
@@ -330,6 +331,9 @@ Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clo
   const auto own = std::ranges::find(settings.family, settings.recorded.run_id, &Manifest::run_id);
   if (own == settings.family.end()) settings.family.push_back(settings.recorded);
   RETURN_IF_ERROR(TakeDrifted(options, history.get(), &settings));
+  std::vector<Manifest> sides = {settings.recorded};
+  if (settings.drifted) sides.push_back(*settings.drifted);
+  RETURN_IF_ERROR(RequireUsedMaps(options.drill, sides));
   if (!settings.drifted && settings.axes.empty()) {
     return InvalidInput("expected what drifted, by --against, or what changed, by --axis",
                         "rharness isolate");
