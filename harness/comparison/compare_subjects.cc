@@ -15,6 +15,7 @@
 #include "harness/comparison/lineage_findings.h"
 #include "harness/drill/compare_rerun.h"
 #include "harness/drill/decide_metrics.h"
+#include "harness/drill/output_files.h"
 
 namespace rharness {
 namespace {
@@ -163,7 +164,7 @@ double ValueOf(const Manifest& manifest, const std::string& name) {
 // made in every upgrade of the published record is taken for one; any other stays open.
 void AcceptRounding(const Manifest& reference, double value, MetricDecision* decision) {
   const auto metric = std::ranges::find(reference.metrics, decision->name, &Metric::name);
-  if (metric->margin || !std::isfinite(value) || !std::isfinite(metric->value)) return;
+  if (metric->margin || !IsMeasured(value) || !IsMeasured(metric->value)) return;
   if (decision->verdict == MetricVerdict::kDrifted || decision->verdict == MetricVerdict::kWithin) {
     return;
   }
@@ -232,7 +233,7 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
     AcceptRounding(reference, ValueOf(b.manifest, decision.name), &decision);
     // The value itself, which may be an infinity; and what was not finite in A judges nothing.
     decision.reruns = {ValueOf(b.manifest, decision.name)};
-    if (!std::isfinite(ValueOf(reference, decision.name))) {
+    if (!IsMeasured(ValueOf(reference, decision.name))) {
       decision.verdict = MetricVerdict::kInconclusive;
       decision.reason = "non_finite_history";
     }
@@ -262,6 +263,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
       (a.side.kind == "curves" && b.side.kind == "curves")) {
     comparison.curves = CompareCurves(a.curves, b.curves, replicate_curves, options.curves);
   }
+  if (IsRecord(a) && IsRecord(b)) CompareOutputFiles(a.manifest, b.manifest, &comparison);
   comparison.metrics = CompareMetrics(a, b, replicates);
   NoteMissing(a, b, &comparison);
   NoteLineage(a, b, &comparison);
