@@ -115,12 +115,17 @@ void AddCurves(FamilyComparison* family) {
   family->findings.push_back(BeyondFinding(*family));
 }
 
+// By a metric or, where this is no matter of the family, by a curve.
 std::string ApartWords(const FamilyComparison& family) {
-  if (family.apart.empty()) return "";
-  if (family.apart.size() > 3) {
-    return fmt::format("; {} of its runs moved apart", family.apart.size());
+  std::vector<std::string> apart = family.apart;
+  if (!IsMoreThanQuarter(family.beyond.size(), family)) {
+    for (const std::string& run : family.beyond) {
+      if (std::ranges::find(apart, run) == apart.end()) apart.push_back(run);
+    }
   }
-  return fmt::format("; {} moved apart", fmt::join(family.apart, ", "));
+  if (apart.empty()) return "";
+  if (apart.size() > 3) return fmt::format("; {} of its runs moved apart", apart.size());
+  return fmt::format("; {} moved apart", fmt::join(apart, ", "));
 }
 
 int Weakness(const Cause& cause) {

@@ -186,6 +186,11 @@ void LeaveOut(const std::vector<OtherEvalSet>& others, std::vector<Metric>* metr
   for (Metric& metric : *metrics) metric.evaluated_on.clear();
 }
 
+bool IsRerunOf(const Subject& a, const Subject& b) {
+  return a.side.kind == "manifest" && b.side.kind == "evidence" &&
+         a.manifest.run_id == b.manifest.run_id;
+}
+
 // A, with the metrics that B has as well and that can be compared.
 Manifest ReferenceOf(const Subject& a, const Subject& b) {
   // Evidence knows no units and margins; where the other side is a manifest, its definitions hold.
@@ -217,8 +222,10 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates) {
   if (a.manifest.metrics.empty() || b.manifest.metrics.empty()) return {};
   Manifest reference = ReferenceOf(a, b);
-  // Replicates stand for what runs of A differ by: each is a draw, whatever its seed.
-  reference.seeds.clear();
+  // A rerun is held to its own record, as a drill holds it that has this run alone. Else replicates
+  // stand for what runs of A differ by: each is a draw, whatever its seed.
+  const bool rerun = replicates.empty() && IsRerunOf(a, b);
+  if (!rerun) reference.seeds.clear();
   std::vector<Manifest> members = {reference};
   for (const Subject& replicate : replicates) {
     Manifest& member = members.emplace_back(reference);
@@ -230,7 +237,7 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
   std::vector<MetricDecision> decisions =
       DecideMetrics({{reference, {AsEvidence(b)}}}, Family(members)).runs.front();
   for (MetricDecision& decision : decisions) {
-    AcceptRounding(reference, ValueOf(b.manifest, decision.name), &decision);
+    if (!rerun) AcceptRounding(reference, ValueOf(b.manifest, decision.name), &decision);
     // The value itself, which may be an infinity; and what was not finite in A judges nothing.
     decision.reruns = {ValueOf(b.manifest, decision.name)};
     if (!IsMeasured(ValueOf(reference, decision.name))) {
