@@ -65,11 +65,17 @@ inline bool HasSameStructure(const CheckpointDifference& difference) {
          difference.shape_or_dtype.empty();
 }
 
+// Whether its band decides: a loss, and anything else that further runs gave a band. Times and
+// memory never do.
+inline bool Decides(const CurveComparison& curve) {
+  if (curve.kind != CurveKind::kMetric) return curve.kind == CurveKind::kLoss;
+  return curve.basis == "replicates" || curve.basis == "rounding";
+}
+
 // A vacuous curve passes nothing, but if it differs or ends early it must not be passed over
 // either.
 inline bool IsQuietlyVacuous(const CurveComparison& curve) {
-  return curve.state == CurveState::kVacuous && curve.differing == 0 &&
-         curve.only_a + curve.only_b == 0;
+  return curve.state == CurveState::kVacuous && curve.differing == 0 && !curve.MissesSteps();
 }
 
 // Curves of times and memory, where all curves are equal: beside a loss or metric that is constant,
@@ -82,7 +88,7 @@ inline int EqualResources(const Comparison& comparison) {
     beside = beside || curve.kind != CurveKind::kResource;
     if (curve.differing > 0 || curve.state == CurveState::kMissing) return 0;
     const bool counts = curve.kind == CurveKind::kResource && curve.state == CurveState::kIdentical;
-    if (counts && curve.only_a + curve.only_b == 0) ++equal;
+    if (counts && !curve.MissesSteps()) ++equal;
   }
   return beside ? equal : 0;
 }

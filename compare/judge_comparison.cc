@@ -199,7 +199,7 @@ bool Ladder::BitsDiffer() {
 
 void Ladder::NoteBands() {
   for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind == CurveKind::kLoss && curve.state == CurveState::kBeyond) {
+    if (Decides(curve) && curve.state == CurveState::kBeyond) {
       c_.findings.push_back(BandFinding(curve));
     }
   }
@@ -224,7 +224,7 @@ bool Ladder::Shift() {
   bool decided = false;
   if (!HasTestedMetric()) {
     for (const CurveComparison& curve : c_.curves) {
-      if (curve.state != CurveState::kBeyond || curve.kind != CurveKind::kLoss) continue;
+      if (curve.state != CurveState::kBeyond || !Decides(curve)) continue;
       decided = Decide(Verdict::kDrifted, BandFinding(curve));
     }
   }
@@ -245,7 +245,7 @@ bool Ladder::Identical() {
   }
   for (const CurveComparison& curve : c_.curves) {
     if (curve.kind == CurveKind::kResource || IsQuietlyVacuous(curve)) continue;
-    if (curve.state != CurveState::kIdentical || curve.only_a + curve.only_b > 0) return false;
+    if (curve.state != CurveState::kIdentical || curve.MissesSteps()) return false;
     ++equal;
   }
   for (const MetricDecision& metric : c_.metrics) {
@@ -263,18 +263,26 @@ bool Ladder::Identical() {
   return Decide(Verdict::kIdentical, EqualFinding(c_, equal, HasFactsOnly()));
 }
 
-// Losses that are equal or within their band; false where one stands in the way.
+// Curves that decide, equal or within their band; false where one stands in the way. What is no
+// loss and stays open stands in the way where there is no loss beside it.
 bool Ladder::CurvesWithin(int* within) const {
+  const bool losses = std::ranges::any_of(c_.curves, [](const CurveComparison& curve) {
+    return curve.kind == CurveKind::kLoss && !IsQuietlyVacuous(curve);
+  });
+  int advisers = 0;
   for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind != CurveKind::kLoss || IsQuietlyVacuous(curve)) continue;
+    if (curve.kind == CurveKind::kResource || IsQuietlyVacuous(curve)) continue;
+    const bool loss = curve.kind == CurveKind::kLoss;
     const bool close = curve.state == CurveState::kIdentical || curve.state == CurveState::kWithin;
-    if (close && curve.only_a + curve.only_b == 0) {
-      ++*within;
-    } else if (!HasTestedMetric()) {
+    if (close && !curve.MissesSteps()) {
+      *within += Decides(curve);
+    } else if (!HasTestedMetric() && loss) {
       return false;
+    } else if (!loss) {
+      ++advisers;
     }
   }
-  return true;
+  return losses || *within == 0 || advisers == 0 || HasTestedMetric();
 }
 
 bool Ladder::MetricsWithin(int* within) const {
@@ -316,7 +324,7 @@ bool Ladder::Equivalent() {
                             ? fmt::format("{} within what their bases leave room for", within)
                             : fmt::format("{} that decide are equal bit for bit", within);
   for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind != CurveKind::kLoss || curve.state != CurveState::kWithin) continue;
+    if (!Decides(curve) || curve.state != CurveState::kWithin) continue;
     message = curve.message;
     break;
   }
@@ -350,8 +358,7 @@ void Ladder::LeaveOpen() {
   if (open) return;
   const bool curves_decide = !HasTestedMetric();
   for (const CurveComparison& curve : c_.curves) {
-    const bool counts =
-        curve.kind == CurveKind::kLoss || (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
+    const bool counts = Decides(curve) || (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
     if (!counts || !curves_decide) continue;
     if (auto finding = OpenCurveFinding(curve)) name(std::move(*finding));
   }

@@ -243,7 +243,7 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
   for (const CurveComparison& curve : comparison.curves) {
     // A log may stop early; a curve of a run that is declared deterministic may not.
     if (!comparison.declared_bitwise || curve.kind == CurveKind::kResource || curve.differing > 0 ||
-        curve.steps.empty() || curve.only_a + curve.only_b == 0) {
+        curve.steps.empty() || !curve.MissesSteps()) {
       continue;
     }
     const std::string what = fmt::format("{} steps in {} alone, {} in {} alone", curve.only_a,
@@ -333,7 +333,7 @@ std::vector<Finding> FindChangedAdvisers(const Comparison& comparison) {
   std::vector<Finding> changed;
   for (const CurveComparison& curve : comparison.curves) {
     if (curve.differing == 0 || curve.kind == CurveKind::kResource) continue;
-    if (curve.kind == CurveKind::kLoss) return {};
+    if (Decides(curve)) return {};
     changed.push_back(
         Reason("curve_undecided", "curve " + curve.name,
                fmt::format("{} of {} steps", curve.differing, curve.steps.size()), "equal",
@@ -355,7 +355,7 @@ std::optional<Finding> OpenCurveFinding(const CurveComparison& curve) {
   if (curve.state == CurveState::kVacuous && !IsQuietlyVacuous(curve)) {
     return open("vacuous_curve", curve.message);
   }
-  if (curve.only_a + curve.only_b > 0 && curve.state != CurveState::kVacuous) {
+  if (curve.MissesSteps() && curve.state != CurveState::kVacuous) {
     return open("steps_missing",
                 fmt::format("{}: {} steps only in A and {} only in B; the common ones do not "
                             "differ beyond their band",
