@@ -10,8 +10,7 @@ namespace rharness {
 // A vacuous curve passes nothing, but if it differs or ends early it must not be passed over
 // either.
 inline bool IsQuietlyVacuous(const CurveComparison& curve) {
-  return curve.state == CurveState::kVacuous && curve.differing == 0 &&
-         curve.only_a + curve.only_b == 0;
+  return curve.state == CurveState::kVacuous && curve.differing == 0 && !curve.MissesSteps();
 }
 
 // A band that further runs made, of which a rate is stated.
@@ -51,7 +50,7 @@ inline int EqualResources(const Comparison& comparison) {
     beside = beside || curve.kind != CurveKind::kResource;
     if (curve.differing > 0 || curve.state == CurveState::kMissing) return 0;
     const bool counts = curve.kind == CurveKind::kResource && curve.state == CurveState::kIdentical;
-    if (counts && curve.only_a + curve.only_b == 0) ++equal;
+    if (counts && !curve.MissesSteps()) ++equal;
   }
   return beside ? equal : 0;
 }

@@ -64,7 +64,7 @@ ExactComparison Exact(const CurveComparison& curve) {
     }
     exact.detail = fmt::format("{} of {} points differ, by {:.2g} relative at most",
                                curve.differing, points, curve.max_rel);
-  } else if (curve.only_a + curve.only_b > 0) {
+  } else if (curve.MissesSteps()) {
     exact.state = State::kDiffers;
     exact.first_difference = fmt::format("point {}", points + 1);
     exact.detail = fmt::format("{} points recorded, {} in the rerun", points + curve.only_a,

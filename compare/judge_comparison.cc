@@ -82,7 +82,6 @@ class Ladder {
   }
   bool Identical();
   bool Equivalent();
-  bool CurvesWithin(int* within) const;
   bool MetricsWithin(int* within) const;
   void Inconclusive();
   void LeaveOpen();
@@ -263,21 +262,6 @@ bool Ladder::Identical() {
   return Decide(Verdict::kIdentical, EqualFinding(c_, equal, HasFactsOnly()));
 }
 
-// Curves that are equal or within their band; false where one stands in the way.
-bool Ladder::CurvesWithin(int* within) const {
-  for (const CurveComparison& curve : c_.curves) {
-    if (!Decides(curve) || IsQuietlyVacuous(curve)) continue;
-    if (LeavesBand(curve)) return false;
-    const bool close = curve.state == CurveState::kIdentical || curve.state == CurveState::kWithin;
-    if (close && curve.only_a + curve.only_b == 0) {
-      ++*within;
-    } else if (curve.kind == CurveKind::kLoss && !HasTestedMetric()) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool Ladder::MetricsWithin(int* within) const {
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary) continue;
@@ -300,7 +284,7 @@ bool Ladder::Equivalent() {
     const bool same = IsSame(checkpoint) && !IsVacuous(checkpoint.difference);
     if (same && !WeightsDiffer(c_)) ++within;
   }
-  if (!CurvesWithin(&within) || !MetricsWithin(&within) || within == 0) return false;
+  if (!CurvesWithin(c_, HasTestedMetric(), &within) || !MetricsWithin(&within) || within == 0) return false;
   bool said = false;
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary || metric.verdict != MetricVerdict::kWithin || !IsTested(metric)) continue;
@@ -316,7 +300,7 @@ bool Ladder::Equivalent() {
                             ? fmt::format("{} within what their bases leave room for", within)
                             : fmt::format("{} that decide are equal bit for bit", within);
   for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind != CurveKind::kLoss || curve.state != CurveState::kWithin) continue;
+    if (!Decides(curve) || curve.state != CurveState::kWithin) continue;
     message = curve.message;
     break;
   }
@@ -352,8 +336,7 @@ void Ladder::LeaveOpen() {
   }
   if (open) return;
   for (const CurveComparison& curve : c_.curves) {
-    const bool counts =
-        curve.kind == CurveKind::kLoss || (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
+    const bool counts = Decides(curve) || (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
     if (!counts || HasTestedMetric()) continue;
     if (auto finding = OpenCurveFinding(curve)) name(std::move(*finding));
   }

@@ -31,11 +31,32 @@ Finding BandFinding(const CurveComparison& curve) {
                 curve.message);
 }
 
+bool CurvesWithin(const Comparison& comparison, bool tested, int* within) {
+  const bool losses = std::ranges::any_of(comparison.curves, [](const CurveComparison& curve) {
+    return curve.kind == CurveKind::kLoss && !IsQuietlyVacuous(curve);
+  });
+  int advisers = 0;
+  for (const CurveComparison& curve : comparison.curves) {
+    if (curve.kind == CurveKind::kResource || IsQuietlyVacuous(curve)) continue;
+    if (LeavesBand(curve)) return false;
+    const bool loss = curve.kind == CurveKind::kLoss;
+    const bool close = curve.state == CurveState::kIdentical || curve.state == CurveState::kWithin;
+    if (close && !curve.MissesSteps()) {
+      *within += Decides(curve);
+    } else if (!tested && loss) {
+      return false;
+    } else if (!loss) {
+      ++advisers;
+    }
+  }
+  return losses || *within == 0 || advisers == 0 || tested;
+}
+
 std::vector<Finding> FindChangedAdvisers(const Comparison& comparison) {
   std::vector<Finding> changed;
   for (const CurveComparison& curve : comparison.curves) {
     if (curve.differing == 0 || curve.kind == CurveKind::kResource) continue;
-    if (curve.kind == CurveKind::kLoss) return {};
+    if (Decides(curve)) return {};
     changed.push_back(
         Reason("curve_undecided", "curve " + curve.name,
                fmt::format("{} of {} steps", curve.differing, curve.steps.size()), "equal",
@@ -57,7 +78,7 @@ std::optional<Finding> OpenCurveFinding(const CurveComparison& curve) {
   if (curve.state == CurveState::kVacuous && !IsQuietlyVacuous(curve)) {
     return open("vacuous_curve", curve.message);
   }
-  if (curve.only_a + curve.only_b > 0 && curve.state != CurveState::kVacuous) {
+  if (curve.MissesSteps() && curve.state != CurveState::kVacuous) {
     return open("steps_missing",
                 fmt::format("{}: {} steps only in A and {} only in B; the common ones do not "
                             "differ beyond their band",

@@ -243,7 +243,7 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
   for (const CurveComparison& curve : comparison.curves) {
     // A log may stop early; a curve of a run that is declared deterministic may not.
     if (!comparison.declared_bitwise || curve.kind == CurveKind::kResource || curve.differing > 0 ||
-        curve.steps.empty() || curve.only_a + curve.only_b == 0) {
+        curve.steps.empty() || !curve.MissesSteps()) {
       continue;
     }
     const std::string what = fmt::format("{} steps in {} alone, {} in {} alone", curve.only_a,
@@ -339,7 +339,7 @@ bool AllEqual(const Comparison& comparison, int* equal) {
   }
   for (const CurveComparison& curve : comparison.curves) {
     if (curve.kind == CurveKind::kResource || IsQuietlyVacuous(curve)) continue;
-    if (curve.state != CurveState::kIdentical || curve.only_a + curve.only_b > 0) return false;
+    if (curve.state != CurveState::kIdentical || curve.MissesSteps()) return false;
     ++*equal;
   }
   for (const MetricDecision& metric : comparison.metrics) {

@@ -73,6 +73,11 @@ Finding SinglePairFinding();
 // That all `count` things that decide are equal, and this file, which may differ, is not.
 Finding EqualButFinding(const CheckpointComparison& file, int count);
 
+// Whether the curves that decide are equal or within their band; adds to `within` how many. What is
+// no loss and stays open stands in the way where there is no loss beside it; what leaves its band
+// always does. `tested`: a primary metric was, beside which open curves advise.
+bool CurvesWithin(const Comparison& comparison, bool tested, int* within);
+
 // Curves that only advise and changed although all that decides is equal bit for bit: nothing then
 // shows that rounding changed them. Empty where anything that decides differs.
 std::vector<Finding> FindChangedAdvisers(const Comparison& comparison);

@@ -82,6 +82,7 @@ void Members(Io& io, T& curve) {
   io.PlainUnlessEmpty("middle", curve.middle);
   io.May("only_a", curve.only_a);
   io.May("only_b", curve.only_b);
+  io.May("subsampled", curve.subsampled);
   io.May("differing", curve.differing);
   io.May("first_difference", curve.first_difference);
   io.May("first_beyond", curve.first_beyond);
