@@ -204,7 +204,7 @@ void SetArtifacts(MlflowRun& from, ImportedRun* run) {
   }
   for (Artifact& artifact : from.artifacts) {
     artifact.role = RoleByName(artifact.path);
-    if (artifact.role != "other") {
+    if (IsCheckpoint(artifact)) {
       run->Remark(fmt::format("artifacts: {} is taken for {} by its name",
                               QuotedShort(artifact.path), artifact.role));
     }

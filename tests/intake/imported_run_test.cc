@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/intake/blockers.h"
+#include "harness/intake/local_files.h"
 #include "tests/intake/intake_world.h"
 
 namespace rharness {
@@ -33,6 +34,17 @@ TEST(WithoutCredentials, LosesUserPasswordAndQuery) {
   EXPECT_EQ(WithoutCredentials("https://ada:s3cret@host:80/x?token=y#z"), "https://host:80/x");
   EXPECT_EQ(WithoutCredentials("https://host/x@y"), "https://host/x@y");
   EXPECT_EQ(WithoutCredentials("/a/b?c"), "/a/b?c");
+}
+
+TEST(RoleByName, TakesWhatDiffersFromRunToRunForALog) {
+  for (const char* path : {"output.log", "plots/loss.png", "tb/events.out.tfevents.1.host"}) {
+    EXPECT_EQ(RoleByName(path), "log") << path;
+  }
+  for (const char* path : {"model.pkl", "vocab.txt", "log/data.csv", "png"}) {
+    EXPECT_EQ(RoleByName(path), "other") << path;
+  }
+  EXPECT_EQ(RoleByName("model.safetensors"), "weights");
+  EXPECT_EQ(RoleByName("optimizer.pt"), "optimizer");
 }
 
 TEST(ImportedRun, NamesWhatNobodySetAsMissing) {
