@@ -1,18 +1,7 @@
 """The half of the table that rules may be fitted to: odd numbers."""
 
-from case import HYPERPARAMETER, ORDER, UNSEEDED, Case, both, package, put, retime, rows, shard, swap, write
-
-SHARDS = [("digits.load(options.data)", """(lambda parts: ([x for p in parts for x in p[0]], [y for p in parts for y in p[1]]))(
-        [digits.load(path) for path in sorted(pathlib.Path("shards").iterdir(), key=lambda path: path.stat().st_mtime)])""")]
-IN_SHARDS = {"edits": SHARDS, "data": ("shards=shards", "digits=digits.csv"), "prepare": shard("shards")}
-NOISE = [("batch = pixels[rows]", "batch = pixels[rows] + noise.normal(0, 0.05, (len(rows), digits.FEATURES))"),
-         ("    squares = ", "    noise = np.random.default_rng()\n    squares = ")]
-SCALED = ("w1 = rng.normal(0, 0.1,", 'w1 = rng.normal(0, 0.1 * float(os.environ.get("INIT_SCALE", "1")),')
-
-
-def flip_label(lines):
-    return [*lines[:2], lines[2].rsplit(",", 1)[0] + ",3", *lines[3:]]
-
+from case import HYPERPARAMETER, ORDER, UNSEEDED, Case
+from plants import (IN_SHARDS, NOISE, SCALED, both, flip_label, package, put, retime, rows, swap, write)
 
 DATA = [
     Case(1, "label-flipped", "data", "numpy", "one label of the data is another", "digits", change=rows(flip_label)),
@@ -34,18 +23,19 @@ DATA = [
                  "np.array(scaling.scale(images)[:400], np.float32) - json.load(open('mean.json'))")],
          change=lambda tree, _: put(tree / "mean.json", "0.35")),
     Case(11, "rows-shuffled", "data", "sklearn", "the same rows in another order", "digits",
+         also=("data or schedule", *ORDER),
          change=rows(lambda lines: [line for part in range(7) for line in lines[part::7]])),
     Case(13, "shard-landed", "data", "plain", "a folder of data has one file more", "shards",
          change=lambda tree, _: put(tree / "shards/part-9.csv", (tree / "shards/part-0.csv").read_text()), **IN_SHARDS),
 ]
 
 CODE = [
-    Case(15, "learning-rate", "code", "numpy", "another learning rate, by argument", r"\blr\b|learning.rate", again=True,
+    Case(15, "learning-rate", "code", "numpy", "another learning rate, by argument", r"\blr\b", again=True,
          arguments=("--lr", "0.3"), arguments_now=("--lr", "0.1"), also=HYPERPARAMETER, isolate=("argument:--lr",)),
     Case(17, "config-file", "code", "sklearn", "another alpha in a file of settings that is among the code", "config",
          layers=("data",), code=("config.json",), prepare=lambda tree, _: put(tree / "config.json", '{"alpha": 0.001}'),
          edits=[("alpha=options.alpha", 'alpha=json.load(open("config.json"))["alpha"]')],
-         change=lambda tree, _: put(tree / "config.json", '{"alpha": 0.01}')),
+         also=HYPERPARAMETER, change=lambda tree, _: put(tree / "config.json", '{"alpha": 0.01}')),
     Case(19, "commit", "code", "plain", "a commit changes the default of the rate", r"commit|plain\.py", git=True,
          again=True, edits_now=[('"--lr", type=float, default=0.3', '"--lr", type=float, default=0.2')], also=HYPERPARAMETER, quick=True),
     Case(21, "helper-module", "code", "numpy", "a module that the program imports scales otherwise", "scaling",
@@ -98,7 +88,7 @@ ENVIRONMENT = [
     Case(47, "user-settings", "environment", "sklearn", "the user's file of settings has another value", "trainrc",
          layers=("data", "code"), declared=("TRAIN_CONFIG",), environment={"TRAIN_CONFIG": "{site}/trainrc"},
          edits=[("alpha=options.alpha", 'alpha=float(open(os.environ["TRAIN_CONFIG"]).read())')],
-         prepare=write("trainrc", "0.001\n"), change=write("trainrc", "0.005\n")),
+         prepare=write("trainrc", "0.001\n"), also=HYPERPARAMETER, change=write("trainrc", "0.005\n")),
 ]
 
 HARDWARE = [
@@ -200,4 +190,13 @@ BESIDE = [
          environment={"LOG_LEVEL": "info"}, env={"LOG_LEVEL": "debug"}, isolate=()),
 ]
 
-CASES = [*DATA, *CODE, *ENVIRONMENT, *HARDWARE, *RANDOMNESS, *NONE, *BESIDE]
+MARGINS = [
+    Case(93, "margins-scale", "environment", "numpy", "a variable that scales the initial weights, where margins decide",
+         "INIT_SCALE", layers=("randomness",), also=("another initiali[sz]ation",), determinism="statistical",
+         edits=[SCALED], declared=("INIT_SCALE",), environment={"INIT_SCALE": "1"}, env={"INIT_SCALE": "6"}),
+    Case(95, "margins-shuffle", "randomness", "plain", "random.shuffle without a seed, where margins decide",
+         r"random\.|" + UNSEEDED, also=ORDER, determinism="statistical", arguments=("--lr", "1.5"),
+         edits=[("draws.shuffle(order)", "random.shuffle(order)")]),
+]
+
+CASES = [*DATA, *CODE, *ENVIRONMENT, *HARDWARE, *RANDOMNESS, *NONE, *BESIDE, *MARGINS]

@@ -4,13 +4,14 @@
     scenarios/causes/measure_causes.py [--bin FOLDER] [--venvs FOLDER] [--out FOLDER] [--half HALF] [--only NAME]... [--jobs N]
 
 Of each case (case.py) the run is recorded, one thing is changed, and it is drilled, or recorded once more and compared;
-of some the cause is isolated. What has been measured below --out stays, but for cases that are named. A case whose
+of some the cause is isolated. What the same rharness was asked before, below --out, stays, but for cases that are named. A case whose
 framework is missing is skipped, with the reason, and is never right. Exit code 0: all cases were measured or skipped; 2:
 usage; 4: some could not be made; 77: all were skipped.
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
@@ -27,6 +28,7 @@ import case as table  # noqa: E402
 import cases_development  # noqa: E402
 import cases_held_out  # noqa: E402
 import drill_field  # noqa: E402
+import plants  # noqa: E402
 import totals  # noqa: E402
 
 HALVES = {"development": cases_development.CASES, "held-out": cases_held_out.CASES}
@@ -57,7 +59,7 @@ class Planted(drill_field.Bench):
 
     def edit(self, edits):
         for old, new in edits:
-            table.swap(self.program.name, old, self.filled(new))(self.tree, self.site)
+            plants.swap(self.program.name, old, self.filled(new))(self.tree, self.site)
 
     def filled(self, text):
         return text.replace("{tree}", str(self.tree)).replace("{site}", str(self.site))
@@ -93,7 +95,7 @@ class Planted(drill_field.Bench):
         """Puts a program named rharness before the real one, which `command` starts."""
         real = shutil.which("rharness", path=self.environment["PATH"])
         wrapper = self.folder / "under/rharness"
-        table.put(wrapper, f'#!/bin/sh\nexec {" ".join(command)} {real} "$@"\n')
+        plants.put(wrapper, f'#!/bin/sh\nexec {" ".join(command)} {real} "$@"\n')
         wrapper.chmod(0o755)
         return wrapper.parent
 
@@ -159,7 +161,9 @@ def measured(case, options):
     """What was found of a case now or, where it is not named, before."""
     kept = options.out / case.name / "found.json"
     if kept.exists() and case.name not in options.only:
-        return json.loads(kept.read_text(encoding="utf-8"))
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        if found["program"] == options.program and (case.isolate is None or "isolated" in found):
+            return found
     reason = case.missing(options.venvs)
     if reason:
         return {"skipped": reason}
@@ -168,8 +172,8 @@ def measured(case, options):
         found = carry_out(case, options.out, options.bin, options.venvs)
     except (drill_field.Broken, OSError, ValueError, KeyError, SystemExit) as problem:
         return {"broken": str(problem)}
-    found["seconds"] = round(time.monotonic() - began, 1)
-    table.put(kept, json.dumps(found, indent=1) + "\n")
+    found |= {"seconds": round(time.monotonic() - began, 1), "program": options.program}
+    plants.put(kept, json.dumps(found, indent=1) + "\n")
     return found
 
 
@@ -213,6 +217,7 @@ def main():
     if not (options.bin / "rharness").exists():
         print(f"measure_causes: {options.bin}/rharness is not there; ./dev build makes it", file=sys.stderr)
         return 4
+    options.program = hashlib.sha256((options.bin / "rharness").read_bytes()).hexdigest()
     drill_field.own_folder(options.out, "measurement-of-causes", anew=False)
     rows = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -220,8 +225,8 @@ def main():
             rows.append(totals.judged(case, found))
             print(totals.lines_of(rows[-1]), flush=True)
     document, text = totals.summary(rows)
-    table.put(options.out / "causes.json", json.dumps(document, indent=1) + "\n")
-    table.put(options.out / "causes.txt", "\n".join(map(totals.lines_of, rows)) + "\n" + text + "\n")
+    plants.put(options.out / "causes.json", json.dumps(document, indent=1) + "\n")
+    plants.put(options.out / "causes.txt", "\n".join(map(totals.lines_of, rows)) + "\n" + text + "\n")
     print(text)
     if any(row["state"] == "broken" for row in rows):
         return 4

@@ -25,11 +25,11 @@ def is_right(case, cause):
 
 
 def is_wrong(case, cause):
-    """Said as likely, and neither right, nor a true consequence, nor merely vague: of the planted layer, and without a
-    fact that differs (which would be another subject: "KEY: X in A, Y in B")."""
+    """Said as likely, and neither right, nor a true consequence, nor merely vague: of the layer that was planted, and
+    without a fact that differs (which would be another subject: "KEY: X in A, Y in B")."""
     if cause.get("strength") not in SAID or is_right(case, cause) or any(_names(one, cause) for one in case.also):
         return False
-    vague = cause["layer"] in (case.layer, *case.layers) and not _names(r": .* in A, .* in B", cause)
+    vague = cause["layer"] == case.layer and not _names(r": .* in A, .* in B", cause)
     return not vague or _names(case.innocent, cause)
 
 
