@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,8 +38,9 @@ struct AdmitOptions {
 struct FileFindings {
   std::string file;
   std::vector<AdmissionFinding> findings;
-  std::string run_id = {};  // empty: it could not be read
-  std::string sha256 = {};  // of the manifest, in one spelling
+  std::vector<std::string> notes = {};  // of the record, beside those that are findings
+  std::string run_id = {};              // empty: it could not be read
+  std::string sha256 = {};              // of the manifest, in one spelling
   bool in_folder = false;
 };
 
@@ -52,8 +54,15 @@ struct Checked {
 FileFindings CheckFile(const std::string& file) {
   const auto manifest = LoadManifest(file);
   if (manifest.ok()) {
-    return {file, Admit(*manifest), manifest->run_id,
-            Sha256HexOf(rharness::ToJson(*manifest).Dump())};
+    FileFindings found{.file = file, .findings = Admit(*manifest)};
+    std::ranges::copy_if(
+        manifest->notes, std::back_inserter(found.notes), [&](const std::string& note) {
+          return std::ranges::find(found.findings, note, &AdmissionFinding::message) ==
+                 found.findings.end();
+        });
+    found.run_id = manifest->run_id;
+    found.sha256 = Sha256HexOf(rharness::ToJson(*manifest).Dump());
+    return found;
   }
   std::string_view where = manifest.error().where;
   const std::string prefix = file + ": ";
@@ -86,11 +95,14 @@ void FindTwins(std::vector<FileFindings>* files) {
 }
 
 // Names and values come from strangers: none may forge a line of its own.
-std::string Line(const std::string& file, const AdmissionFinding& finding) {
-  std::string line = TerminalSafe(
-      fmt::format("{}: {}: {}: {}", file, finding.path, finding.code, finding.message));
+std::string OneLine(const std::string& text) {
+  std::string line = TerminalSafe(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
   return line + "\n";
+}
+
+std::string Line(const std::string& file, const AdmissionFinding& finding) {
+  return OneLine(fmt::format("{}: {}: {}: {}", file, finding.path, finding.code, finding.message));
 }
 
 Json ToJson(const FileFindings& file) {
@@ -99,19 +111,23 @@ Json ToJson(const FileFindings& file) {
     findings.Append(Json::MakeObject(
         {{"path", finding.path}, {"code", finding.code}, {"message", finding.message}}));
   }
+  Json notes = Json::MakeArray();
+  for (const std::string& note : file.notes) notes.Append(note);
   return Json::MakeObject({{"file", file.file},
                            {"admitted", file.findings.empty()},
-                           {"findings", std::move(findings)}});
+                           {"findings", std::move(findings)},
+                           {"notes", std::move(notes)}});
 }
 
 // What is admitted has a line only where it was found in a folder.
 std::string LinesOf(const FileFindings& file) {
   std::string text;
   for (const AdmissionFinding& finding : file.findings) text += Line(file.file, finding);
-  if (!text.empty() || !file.in_folder || Globals().quiet) return text;
-  text = TerminalSafe(file.file);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text + ": admitted\n";
+  if (Globals().quiet) return text;
+  std::string notes;
+  for (const std::string& note : file.notes) notes += OneLine(file.file + ": note: " + note);
+  if (!text.empty() || !file.in_folder) return text + notes;
+  return OneLine(file.file + ": admitted") + notes;
 }
 
 int PrintFindings(const Checked& checked, bool json) {
