@@ -108,12 +108,12 @@ VariableWords WordsOfVariable(const FactDifference& difference, std::string_view
   if (ChangesArithmetic(name)) {
     return {CausePlace::kArithmetic, "likely", "; it is one that numeric libraries read."};
   }
-  if (difference.use == FactUse::kUsed) {
-    return {CausePlace::kVariable, "likely", "; the run reads it."};
-  }
-  constexpr std::string_view kMay = "; it may change what the run reads or writes.";
-  if (IsAmbient(name)) return {CausePlace::kSetting, "possible", kMay};
-  return {CausePlace::kVariable, "likely", kMay};
+  const bool used = difference.use == FactUse::kUsed;
+  const std::string_view words =
+      used ? "; the run reads it." : "; it may change what the run reads or writes.";
+  // Many programs read these and go on as before.
+  if (IsAmbient(name)) return {CausePlace::kSetting, used ? "likely" : "possible", words};
+  return {CausePlace::kVariable, "likely", words};
 }
 
 void Variables(const ExplainInput& in, CauseList* out) {
@@ -141,7 +141,7 @@ void Variables(const ExplainInput& in, CauseList* out) {
 void HardwareClass(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> of_class, other;
   for (const FactDifference& difference : LayerOf(in.comparison, Layer::kHardware).differences) {
-    if (difference.key == "gpu.driver") continue;
+    if (difference.key == "gpu.driver" || difference.key == "cpu.available") continue;
     (difference.weight == FactWeight::kClass ? of_class : other).push_back(Change(difference));
   }
   if (!of_class.empty()) {
@@ -160,6 +160,17 @@ void HardwareClass(const ExplainInput& in, CauseList* out) {
 
 void ThreadsInForce(const ExplainInput& in, CauseList* out) {
   auto threads = Changes(in.comparison, Layer::kEnvironment, {"flag."});
+  auto cpus = Changes(in.comparison, Layer::kHardware, {"cpu.available"});
+  if (!cpus.empty()) {
+    cpus.insert(cpus.end(), threads.begin(), threads.end());
+    out->Add(
+        CausePlace::kArithmetic,
+        {"cpus_changed", Layer::kHardware, "likely",
+         "The run could use another number of CPUs: work, and the order of sums, are divided by "
+         "it.",
+         std::move(cpus), "rerun with as many CPUs as A had"});
+    return;
+  }
   if (threads.empty()) return;
   // A variable that says how many is the cause of that.
   for (const PlacedCause& one : *out->list()) {
@@ -167,8 +178,8 @@ void ThreadsInForce(const ExplainInput& in, CauseList* out) {
   }
   out->Add(CausePlace::kArithmetic,
            {"threads_changed", Layer::kEnvironment, "likely",
-            "The run had another number of threads, and sums are split by it.", std::move(threads),
-            "rerun with as many processors as A had, or with OMP_NUM_THREADS set"});
+            "The run had another number of threads, and sums are divided by it.",
+            std::move(threads), "rerun with as many CPUs as A had, or with OMP_NUM_THREADS set"});
 }
 
 }  // namespace

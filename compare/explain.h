@@ -21,9 +21,9 @@ namespace rharness {
 //   input: data, seeds, hyperparameters, code, image are not equal         2        2
 //   seen on each side, not equal: seeds as set, hash seed, order of files  3        3
 //   the bits show how: one element, names, shapes, tied weights            4        4
-//   a variable that the run reads, or that was named, differs              5        7
-//   a curve of settings differs (learning rate)                            6        8
-//   the run's own code draws from a generator without a seed               7        10
+//   the run's own code draws from a generator without a seed               5        10
+//   a variable that the run reads, or that was named, differs              6        7
+//   a curve of settings differs (learning rate)                            7        8
 //   its own code goes by an order of sets, files or workers                8        9
 //   libraries, arithmetic variables, switches, driver, hardware differ     9        5
 //   nondeterministic switches and operators, on both sides                10        6

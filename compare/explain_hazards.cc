@@ -53,10 +53,11 @@ void Damage(const ExplainInput& in, CauseList* out) {
 
 // What the system draws is another number each time. Packages draw for many things of their own.
 void Unseeded(const ExplainInput& in, CauseList* out) {
-  constexpr std::string_view kOfPackage = "package";
+  constexpr std::string_view kOfPackage = "package", kOfSystem = "os.urandom";
   std::vector<std::string> own, of_packages;
   for (const Hazard& one : HazardsBelow(in, "unseeded.")) {
-    const bool of_package = one.value.starts_with(kOfPackage);
+    // What asks the system itself mostly makes names.
+    const bool of_package = one.value.starts_with(kOfPackage) || one.name == kOfSystem;
     (of_package ? of_packages : own)
         .push_back(one.value.empty() ? one.name : fmt::format("{} ({})", one.name, one.value));
   }
@@ -118,9 +119,38 @@ void Unordered(const ExplainInput& in, CauseList* out) {
   if (workers.empty()) return;
   out->Add(CausePlace::kUnordered,
            {"worker_order", Layer::kRandomness, "likely",
-            "Results are taken in the order in which workers finish, which is another one each "
-            "time.",
+            "Results are taken in the order in which workers or threads finish, which is another "
+            "one each time.",
             std::move(workers), "take them in the order of their tasks, and rerun twice"});
+}
+
+// A copy of a file is as old as the copying.
+void OrderOfTimes(const ExplainInput& in, CauseList* out) {
+  std::vector<std::string> evidence;
+  for (const Hazard& one : HazardsBelow(in, "unordered.times")) {
+    evidence.push_back(one.value + " goes by the times of files");
+  }
+  if (evidence.empty()) return;
+  out->Add(CausePlace::kUnordered,
+           {"file_times", Layer::kData, "likely",
+            "The order of files is taken from their modification times, which a copy changes.",
+            std::move(evidence), "sort them by name, record the run again, and rerun it twice"});
+}
+
+// Children that did not end with 0, and did when the run was recorded, or the other way round.
+void ChildEnds(const ExplainInput& in, CauseList* out) {
+  constexpr std::string_view kKey = "child_ends";
+  const auto a = ValueOn(in.facts_a, kKey), b = ValueOn(in.facts_b, kKey);
+  if (a == b) return;
+  out->Add(CausePlace::kSeen,
+           {"child_ended",
+            Layer::kEnvironment,
+            "shown",
+            "A process that the run starts ended otherwise: by a signal or with another code, such "
+            "as a worker that ran out of memory.",
+            {fmt::format("processes of the run: {} in A, {} in B", a.value_or("all ended with 0"),
+                         b.value_or("all ended with 0"))},
+            "read what it said on stderr; compare limits of memory, files and processes"});
 }
 
 // Set where the run was recorded, read by it, and no part of the record.
@@ -185,8 +215,9 @@ void Determinism(const ExplainInput& in, CauseList* out) {
 }  // namespace
 
 const std::vector<ExplainRule>& HazardRules() {
-  static const std::vector<ExplainRule> rules = {Damage,    NotRecorded,     Unseeded,   Salted,
-                                                 Unordered, WarnedOperators, Determinism};
+  static const std::vector<ExplainRule> rules = {Damage,      ChildEnds,       OrderOfTimes,
+                                                 NotRecorded, Unseeded,        Salted,
+                                                 Unordered,   WarnedOperators, Determinism};
   return rules;
 }
 

@@ -84,7 +84,11 @@ bool ChangesArithmetic(std::string_view variable) {
 bool IsAmbient(std::string_view variable) {
   constexpr std::array<std::string_view, 9> kNames = {"LANG",   "LANGUAGE", "TZ",   "HOME", "PATH",
                                                       "TMPDIR", "USER",     "TERM", "PWD"};
-  return variable.starts_with("LC_") || std::ranges::find(kNames, variable) != kNames.end();
+  // What is written for people to read, and by which way a machine is reached.
+  constexpr std::array<std::string_view, 6> kWords = {"LOG",   "VERBOS", "DEBUG",
+                                                      "COLOR", "PROXY",  "PROGRESS"};
+  return variable.starts_with("LC_") || HasAny(std::string(variable), kWords) ||
+         std::ranges::find(kNames, variable) != kNames.end();
 }
 
 Telling TellingOf(const FactDifference& difference) {
@@ -93,8 +97,7 @@ Telling TellingOf(const FactDifference& difference) {
   if (key.starts_with(kVariable)) {
     const std::string_view name = key.substr(kVariable.size());
     if (ChangesArithmetic(name)) return Telling::kArithmeticVariable;
-    const bool told = difference.use == FactUse::kUsed ||
-                      (difference.use == FactUse::kNotKnown && !IsAmbient(name));
+    const bool told = difference.use != FactUse::kNotUsed && !IsAmbient(name);
     return told ? Telling::kVariable : Telling::kOther;
   }
   if (IsDriver(key)) return Telling::kDriver;

@@ -15,7 +15,7 @@ namespace rharness {
 // How telling a difference is, within one weight; a smaller one is named first.
 enum class Telling {
   kArithmeticVariable,  // a variable that numeric libraries read
-  kVariable,            // any other that the run reads, or that was named: not those of a locale
+  kVariable,            // any other that the run may read, but for those that are set for people
   kInUse,               // a version that the run names, or a package that a process of it mapped
   kMaybeInUse,          // a package of which that is not known: pure Python leaves no trace
   kLibrary,             // a library by its file: where a version changed as well, that says more
@@ -38,7 +38,7 @@ bool IsUnusedPackage(const FactDifference& difference);
 // OPENBLAS_CORETYPE, OMP_..., CUDA_..., XLA_FLAGS.
 bool ChangesArithmetic(std::string_view variable);
 
-// A variable that is set for people: language, time zone, folders.
+// A variable that is set for people: language, time zone, folders, logs.
 bool IsAmbient(std::string_view variable);
 
 // Identity before class before context; what probes saw ("probe.") after what may have caused it;

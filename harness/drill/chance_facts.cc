@@ -32,7 +32,7 @@ void AddChance(const Observation& seen, std::vector<Fact>* out) {
     if (own.empty() && of_packages.empty()) continue;
     AddFact(Layer::kRandomness, "unseeded." + source,
             fmt::format("{}", fmt::join(own.empty() ? of_packages : own, ", ")), out);
-    if (!own.empty()) sources.push_back(source);
+    if (!own.empty() && source != kSystemSource) sources.push_back(source);
   }
   const auto add_order = [&](std::string_view flag, std::string_view of) {
     const auto place = seen.flags.find(std::string(flag));
@@ -46,6 +46,7 @@ void AddChance(const Observation& seen, std::vector<Fact>* out) {
     if (by_set) sources.emplace_back("the order of sets");
   }
   add_order(kWorkerOrderFlag, "workers");
+  add_order(kFileTimesFlag, "times");
   for (const auto& [name, count] : seen.nondeterministic) {
     AddFact(Layer::kRandomness, "nondeterministic." + name, "warned", out);
   }
@@ -59,7 +60,17 @@ void AddChance(const Observation& seen, std::vector<Fact>* out) {
 // `again`: of a rerun, whose variables are all known.
 void AddFlags(const Observation& seen, bool again, std::vector<Fact>* out) {
   for (const auto& [name, value] : seen.flags) {
-    if (name == kSetOrderFlag || name == kWorkerOrderFlag || name == kListingFlag) continue;
+    if (name == kCpusFlag) {
+      AddFact(Layer::kHardware, "cpu.available", value, out);
+      continue;
+    }
+    if (name == kChildEndsFlag) {
+      out->push_back({.layer = Layer::kEnvironment, .key = "child_ends", .value = value});
+      continue;
+    }
+    if (name == kFileTimesFlag || name == kSetOrderFlag || name == kWorkerOrderFlag ||
+        name == kListingFlag)
+      continue;
     if (name.starts_with(kUnrecordedFlag)) {
       if (!again) {
         AddFact(Layer::kEnvironment, "unrecorded." + name.substr(kUnrecordedFlag.size()), value,

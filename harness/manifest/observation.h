@@ -66,6 +66,8 @@ struct Observation {
 // generator that an installed package made, "(package sklearn/utils/x.py:3)".
 inline constexpr std::string_view kDrawnSeed = "none: drawn from the system";
 inline bool IsDrawn(std::string_view value) { return value.starts_with(kDrawnSeed); }
+// The source of what the run's own code draws from the system itself: uuid4(), secrets.
+inline constexpr std::string_view kSystemSource = "os.urandom";
 inline constexpr std::string_view kPackagePlace = "package";
 // "train.py:12"; empty: not known.
 inline std::string PlaceOfDraw(std::string_view value) {
@@ -86,6 +88,11 @@ inline constexpr std::string_view kSalted = "random";
 inline constexpr std::string_view kSetOrderFlag = "python.set_order";
 inline constexpr std::string_view kWorkerOrderFlag = "python.worker_order";
 inline constexpr std::string_view kListingFlag = "python.listing_order";
+inline constexpr std::string_view kFileTimesFlag = "python.file_times";
+// How many CPUs the run could use.
+inline constexpr std::string_view kCpusFlag = "process.cpus";
+// Children that did not end with 0, where there were any: "1 with 1, 2 by SIGKILL".
+inline constexpr std::string_view kChildEndsFlag = "process.child_ends";
 // "file_order.FOLDER": a digest of the names in the order in which the run was given them.
 inline constexpr std::string_view kFileOrderFlag = "file_order.";
 // "unrecorded.NAME": where the run's own code reads a variable that is set and not recorded.

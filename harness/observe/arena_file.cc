@@ -62,7 +62,7 @@ bool TakeNumber(std::string_view* text, int* number) {
 void AddLoss(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
   int number = 0;
   if (!TakeNumber(&text, &number)) return;
-  if (kind == kEntrySignalled) ++out->signalled[number];
+  if (kind == kEntrySignalled) ++out->child_ends[number];
   if (kind == kEntryNotWritten && IsAbsolutePath(text)) {
     out->not_written.emplace(number, std::string(text));
   }

@@ -86,6 +86,7 @@ void Unseeded(const Observation& seen, Findings* out) {
       const std::string place = PlaceOfDraw(value);
       (place.starts_with(kPackagePlace) ? of_packages : own).push_back(place);
     }
+    if (source == kSystemSource) continue;  // which mostly makes names
     std::erase(own, "");
     if (own.empty() && !of_packages.empty()) continue;  // of no known matter for the result
     if (std::ranges::none_of(values, IsDrawn)) continue;
@@ -143,6 +144,11 @@ void Orders(const DeclaredOfRun& declared, const Observation& seen, Findings* ou
                     fmt::format("{} takes files in the order in which the file system lists them: "
                                 "sort them",
                                 listing)});
+  }
+  if (const std::string times = flag(kFileTimesFlag); !times.empty()) {
+    out->push_back(
+        {"file_times", "order of files", "by their times", "by their names",
+         fmt::format("{} goes by the modification times of files, which a copy changes", times)});
   }
   if (const std::string workers = flag(kWorkerOrderFlag); !workers.empty()) {
     out->push_back({"worker_order", "order of workers", "as they finish", "as they were started",

@@ -25,10 +25,10 @@ struct DeclaredOfRun {
 inline constexpr char kLossCode[] = "lost_something";
 
 struct ObservedFinding {
-  std::string code;     // "generator_unseeded", "seed_of_the_moment", "seed_not_set",
-                        // "workers_alike", "hash_salted", "file_order", "worker_order",
-                        // "flag_not_in_force", "variable_not_recorded", "variable_not_read",
-                        // "undeclared_input", "nondeterministic_operator", "lost_something"
+  std::string code;  // "generator_unseeded", "seed_of_the_moment", "seed_not_set",
+                     // "workers_alike", "hash_salted", "file_order", "file_times", "worker_order",
+                     // "flag_not_in_force", "variable_not_recorded", "variable_not_read",
+                     // "undeclared_input", "nondeterministic_operator", "lost_something"
   std::string subject;  // "seed init", "variable BATCH", "input config.yaml", "inputs in /site/lib"
   std::string observed;  // may be empty
   std::string limit;     // what was declared

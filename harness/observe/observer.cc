@@ -185,7 +185,7 @@ void Observer::ReadNotes() {
   programs_.insert(notes->programs.begin(), notes->programs.end());
   noted_pythons_ = std::move(notes->pythons);
   is_full_ = notes->is_full;
-  signalled_ = std::move(notes->signalled);
+  child_ends_ = std::move(notes->child_ends);
   not_written_ = std::move(notes->not_written);
 }
 
@@ -274,12 +274,19 @@ void Observer::CollectVariables(const std::set<std::string>& programs) {
 
 void Observer::CollectLosses() {
   constexpr std::size_t kMost = 8;
-  for (const auto& [number, count] : signalled_) {
-    const char* name = ::sigabbrev_np(number);
-    seen_.losses.push_back(fmt::format("{} of its processes {} ended by SIG{}", count,
-                                       count == 1 ? "was" : "were",
-                                       name == nullptr ? std::to_string(number) : name));
+  std::string ends;
+  for (const auto& [number, count] : child_ends_) {
+    const bool exited = number >= kExitCodes;
+    const char* signal = exited ? nullptr : ::sigabbrev_np(number);
+    const std::string how = exited              ? fmt::format("with {}", number - kExitCodes)
+                            : signal == nullptr ? fmt::format("by signal {}", number)
+                                                : fmt::format("by SIG{}", signal);
+    ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count, how);
+    if (exited) continue;
+    seen_.losses.push_back(
+        fmt::format("{} of its processes {} ended {}", count, count == 1 ? "was" : "were", how));
   }
+  if (!ends.empty()) seen_.flags.emplace(kChildEndsFlag, ends.substr(0, 256));
   for (const auto& [error, file] : not_written_) {
     if (seen_.losses.size() >= kMost) return;
     seen_.losses.push_back(

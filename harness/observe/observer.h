@@ -105,7 +105,7 @@ class Observer {
   std::set<std::string> programs_;
   std::set<std::string> hooked_;  // Pythons that wrote notes
   bool is_full_ = false;
-  std::map<int, int> signalled_;  // see ArenaNotes
+  std::map<int, int> child_ends_;  // see ArenaNotes
   std::set<std::pair<int, std::string>> not_written_;
   Observation seen_;
 };

@@ -68,22 +68,33 @@ bool IsHarm(int number) {
          number == SIGFPE || number == SIGABRT || number == SIGXFSZ || number == SIGXCPU;
 }
 
-void NoteEnded(pid_t pid, int number) {
-  if (pid <= 0 || !IsHarm(number) || !rharness::MayNote()) return;
-  for (const pid_t& sent : signalled) {
-    if (__atomic_load_n(&sent, __ATOMIC_RELAXED) == pid) return;
-  }
+// `of`: the number of a signal, or of an exit code with kExitCodes added.
+void NoteEnd(pid_t pid, int of) {
   char text[48];
   size_t at = 0;
-  if (!AppendNumber(static_cast<unsigned long>(number), text, sizeof(text), &at) ||
+  if (!AppendNumber(static_cast<unsigned long>(of), text, sizeof(text), &at) ||
       !AppendNumber(static_cast<unsigned long>(pid), text, sizeof(text), &at)) {
     return;
   }
   rharness::NoteText(rharness::kEntrySignalled, text, at - 1);
 }
 
+void NoteEnded(pid_t pid, int number) {
+  if (pid <= 0 || !IsHarm(number) || !rharness::MayNote()) return;
+  for (const pid_t& sent : signalled) {
+    if (__atomic_load_n(&sent, __ATOMIC_RELAXED) == pid) return;
+  }
+  NoteEnd(pid, number);
+}
+
+void NoteExited(pid_t pid, int code) {
+  if (pid > 0 && code != 0 && rharness::MayNote()) NoteEnd(pid, rharness::kExitCodes + code);
+}
+
 void NoteStatus(pid_t pid, const int* status) {
-  if (pid > 0 && status != nullptr && WIFSIGNALED(*status)) NoteEnded(pid, WTERMSIG(*status));
+  if (pid <= 0 || status == nullptr) return;
+  if (WIFSIGNALED(*status)) NoteEnded(pid, WTERMSIG(*status));
+  if (WIFEXITED(*status)) NoteExited(pid, WEXITSTATUS(*status));
 }
 
 void NoteNotWritten(int fd, int error) {
@@ -137,10 +148,11 @@ EXPORTED pid_t wait4(pid_t pid, int* status, int options, rusage* usage) noexcep
 EXPORTED int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
   static WaitId* next = nullptr;
   const int result = Next(&next, "waitid")(type, id, info, options);
-  if (result == 0 && info != nullptr && info->si_signo == SIGCHLD &&
-      (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)) {
+  if (result != 0 || info == nullptr || info->si_signo != SIGCHLD) return result;
+  if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED) {
     NoteEnded(info->si_pid, info->si_status);
   }
+  if (info->si_code == CLD_EXITED) NoteExited(info->si_pid, info->si_status);
   return result;
 }
 

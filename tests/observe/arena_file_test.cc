@@ -66,7 +66,7 @@ TEST(Arena, CountsLossesAndLeavesOutWhatIsNone) {
   Put(7, kEntryNotWritten, "28", &bytes);
   const auto notes = ParseArena(bytes);
   ASSERT_TRUE(notes.ok());
-  EXPECT_THAT(notes->signalled, ElementsAre(std::pair(9, 2), std::pair(11, 1)));
+  EXPECT_THAT(notes->child_ends, ElementsAre(std::pair(9, 2), std::pair(11, 1)));
   EXPECT_THAT(notes->not_written, ElementsAre(std::pair(28, std::string("/w/log.bin"))));
 }
 

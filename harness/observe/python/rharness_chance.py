@@ -269,6 +269,41 @@ class _Listing:
         return self.__name__
 
 
+_ASKS = ("uuid.py", "secrets.py", "random.py")
+
+
+class _SystemDraw:
+    """Stands for os.urandom. No function, for the reason of _Listing."""
+
+    __name__ = __qualname__ = "urandom"
+    __module__ = "os"
+
+    def __init__(self, original):
+        self.__wrapped__, self.__doc__ = original, original.__doc__
+
+    def __call__(self, *args, **kwargs):
+        try:
+            if not self.quiet:
+                self._note()
+        except Exception:
+            pass
+        return self.__wrapped__(*args, **kwargs)
+
+    def __reduce__(self):
+        return self.__name__
+
+    quiet = False
+
+    @staticmethod
+    def _note():
+        frame = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename.startswith(tuple(_library + one for one in _ASKS)):
+            frame = frame.f_back
+        if frame is not None and _kind_of(frame.f_code.co_filename) == "own":
+            place = "%s:%d" % (short(frame.f_code.co_filename), frame.f_lineno)
+            _note("os.urandom", "%s (%s)" % (DRAWN, place))
+
+
 def watch_listings():
     listdir = os.listdir
     for original in (listdir, os.scandir):
@@ -353,7 +388,7 @@ def at_end():
             # Packages draw from this one for names and pauses, and from the others for results.
             _end_of(source, own.draw(source) or ("package" if source == "random" else ""))
     for file, found in own.scan():
-        for name, lines in (("python.set_order", found.sets), ("python.worker_order", found.workers)):
+        for name, lines in (("python.set_order", found.sets), ("python.worker_order", found.workers), ("python.file_times", found.times)):
             if lines and name not in _told:
                 _told.add(name)
                 _flag(name, "%s:%d" % (short(file), lines[0]))
@@ -375,3 +410,5 @@ def start(note, flag):
     _note, _flag, _start = note, flag, os.getcwd()
     _main = (getattr(sys, "argv", None) or [""])[0]
     watch_listings()
+    os.urandom = _SystemDraw(os.urandom)
+    _flag("process.cpus", len(os.sched_getaffinity(0)))

@@ -194,7 +194,11 @@ def _patch_numpy(module):
                 note_seed("numpy.random generator", None)
         except Exception:
             pass
-        return original(count)
+        try:
+            os.urandom.quiet = True
+            return original(count)
+        finally:
+            os.urandom.quiet = False
 
     if original is not None:
         bits.randbits = randbits
@@ -385,8 +389,8 @@ def start():
     names = frozenset(line[1:] for line in lines if line.startswith("="))
     prefixes = tuple(line[1:] for line in lines if line.startswith("^"))
     spawned = "--multiprocessing-fork" in getattr(sys, "orig_argv", ())
-    _chance.start(lambda source, text: note_seed(source, _Text(text)), lambda name, value: _write("flag", name, value))
     _begin(folder, " (worker)" if spawned else "")
+    _chance.start(lambda source, text: note_seed(source, _Text(text)), lambda name, value: _write("flag", name, value))
     _note_start()
     os.register_at_fork(after_in_child=lambda: _begin(folder, " (worker)"))
     for name, patch in _PATCHES.items():

@@ -9,6 +9,7 @@ class Found:
     def __init__(self):
         self.sets = []  # lines that go through a set, or use hash()
         self.workers = []  # lines that take results as workers finish
+        self.times = []  # lines that sort by the times of files
         self.listings = []  # first and last lines of what lists a folder and is not sorted
         self.draws = {}  # "random", "numpy.random": the first line that draws
 
@@ -16,6 +17,7 @@ class Found:
 _TAKES_IN_ORDER = ("list", "tuple", "enumerate", "iter", "zip", "map", "filter", "array", "asarray", "join", "choice", "sample", "shuffle", "tensor")
 _AS_FINISHED = ("imap_unordered", "as_completed")
 _LISTS = ("listdir", "scandir", "glob", "iglob", "iterdir", "rglob", "walk")
+_TIMES = ("getmtime", "getctime", "st_mtime", "st_ctime", "st_mtime_ns", "st_ctime_ns")
 _NO_DRAW = ("seed", "setstate", "getstate", "set_state", "get_state", "default_rng", "Random", "RandomState", "Generator", "SeedSequence", "PCG64", "MT19937", "Philox", "SFC64", "SystemRandom")
 
 
@@ -161,6 +163,10 @@ def scan(tree):
             found.sets.append(node.lineno)
         if called == "hash" and hasattr(node.func, "id") and node.args:
             found.sets.append(node.lineno)
+        if called in ("sorted", "sort", "min", "max"):
+            keys = [one.value for one in node.keywords if one.arg == "key"]
+            if any(getattr(one, "attr", getattr(one, "id", "")) in _TIMES for key in keys for one, _ in _walk(key)):
+                found.times.append(node.lineno)
         if called in _AS_FINISHED:
             found.workers.append(node.lineno)
         if called in _LISTS and not _is_sorted(parent, parents, sorted_names):
