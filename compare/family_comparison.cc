@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "compare/metrics/metric_set.h"
 
@@ -147,9 +148,10 @@ const Cause* Like(const Cause& cause, const Comparison& run) {
 }  // namespace
 
 std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs) {
-  std::vector<Cause> common;
+  std::vector<Cause> common, weakened;
   if (runs.empty()) return common;
   for (Cause cause : runs.front()->causes) {
+    const std::string strength = cause.strength;
     const bool all = std::ranges::all_of(runs, [&](const Comparison* run) {
       const Cause* like = Like(cause, *run);
       if (like == nullptr) return false;
@@ -159,9 +161,10 @@ std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs) {
       });
       return true;
     });
-    if (all) common.push_back(std::move(cause));
+    if (!all) continue;
+    (cause.strength == strength ? common : weakened).push_back(std::move(cause));
   }
-  std::ranges::stable_sort(common, {}, Weakness);
+  std::ranges::move(weakened, std::back_inserter(common));
   return common;
 }
 

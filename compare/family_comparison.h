@@ -35,8 +35,9 @@ struct FamilyComparison {
   int more_runs = 0;  // further runs of other seeds that would decide; 0: none would or needed
 };
 
-// The causes of the first of these runs that all the others have too, in its order and at the
-// weakest of their strengths; of their evidence what is the same in all of them.
+// The causes of the first of these runs that all the others have too, at the weakest of their
+// strengths and in its order, those that are weaker elsewhere behind; of their evidence what is the
+// same in all of them.
 std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs);
 
 // Fills verdict, headline, findings and more_runs. First match wins:

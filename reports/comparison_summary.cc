@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "reports/words.h"
 
@@ -78,10 +80,13 @@ int StrengthRank(std::string_view strength) {
 
 std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
   std::map<std::pair<std::string, Layer>, SharedCause> found;
+  std::map<std::pair<std::string, Layer>, std::size_t> places;  // in their lists, added up
   for (const Comparison* comparison : summary.order) {
     if (Reproduced(comparison->verdict)) continue;
-    for (const Cause& cause : comparison->causes) {
+    for (std::size_t place = 0; place < comparison->causes.size(); ++place) {
+      const Cause& cause = comparison->causes[place];
       SharedCause& shared = found[{cause.code, cause.layer}];
+      places[{cause.code, cause.layer}] += place;
       if (shared.pairs++ > 0) continue;
       shared.code = SafeText(cause.code, 100);
       shared.layer = cause.layer;
@@ -90,11 +95,13 @@ std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
     }
   }
   std::vector<SharedCause> list;
-  for (auto& [key, shared] : found) list.push_back(std::move(shared));
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-    return std::pair(-a.pairs, StrengthRank(a.strength)) <
-           std::pair(-b.pairs, StrengthRank(b.strength));
-  });
+  std::vector<std::pair<std::size_t, SharedCause>> placed;
+  for (auto& [key, shared] : found) placed.emplace_back(places.at(key), std::move(shared));
+  const auto order = [](const auto& one) {
+    return std::tuple(-one.second.pairs, StrengthRank(one.second.strength), one.first);
+  };
+  std::ranges::stable_sort(placed, {}, order);
+  for (auto& [place, shared] : placed) list.push_back(std::move(shared));
   if (list.size() > kMostSharedCauses) list.resize(kMostSharedCauses);
   return list;
 }

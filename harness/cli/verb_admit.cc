@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,11 +59,20 @@ FileFindings CheckFile(const std::string& file, Checked* checked) {
   const auto manifest = LoadManifest(file);
   if (manifest.ok()) {
     checked->notes.Add(*manifest);
-    return {.file = file,
-            .findings = Admit(*manifest),
-            .run_id = manifest->run_id,
-            .sha256 = Sha256HexOf(rharness::ToJson(*manifest).Dump()),
-            .noted = checked->manifests++};
+    FileFindings found{.file = file, .findings = Admit(*manifest)};
+    for (std::size_t i = 0; i < manifest->notes.size(); ++i) {
+      const std::string& note = manifest->notes[i];
+      if (std::ranges::find(found.findings, note, &AdmissionFinding::message) !=
+          found.findings.end()) {
+        continue;
+      }
+      found.notes.push_back(
+          {.code = "recorded", .path = fmt::format("$.notes[{}]", i), .message = note});
+    }
+    found.run_id = manifest->run_id;
+    found.sha256 = Sha256HexOf(rharness::ToJson(*manifest).Dump());
+    found.noted = checked->manifests++;
+    return found;
   }
   std::string_view where = manifest.error().where;
   const std::string prefix = file + ": ";
@@ -157,7 +167,8 @@ Result<Checked> CheckAll(const std::vector<std::string>& paths) {
   }
   FindTwins(&checked.files);
   for (FileFindings& file : checked.files) {
-    if (file.noted) file.notes = checked.notes.Of(*file.noted);
+    if (file.noted)
+      std::ranges::move(checked.notes.Of(*file.noted), std::back_inserter(file.notes));
   }
   return checked;
 }

@@ -8,7 +8,9 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/log.h"
+#include "harness/manifest/admission.h"
 #include "harness/observe/door.h"
 #include "harness/rerun/git_tree.h"
 #include "harness/rerun/record_python.h"
@@ -106,6 +108,7 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
                        .base = base,
                        .declared = DeclaredBy(workspace, base)};
   for (const auto& [name, value] : manifest.environment.variables) asked.variables.insert(name);
+  for (const auto& [name, value] : ticket.environment) asked.variables.insert(name);
   if (in_container) {
     for (const Mount& mount : workspace.mounts) asked.declared.emplace_back(mount.target);
     image_.emplace().request = std::move(asked);
@@ -197,24 +200,40 @@ void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* en
   python.version = PythonVersion(python.interpreter);
 }
 
+void NoteMemoryKills(std::optional<std::uint64_t> before, Recording* out) {
+  const auto kills = OwnMemoryKills();
+  if (!kills || !before || *kills <= *before || !out->outcome.Succeeded()) return;
+  const std::uint64_t count = *kills - *before;
+  out->remarks.push_back(
+      fmt::format("{}: {} process{} of its control group {} killed for want of memory while it ran",
+                  kLostSomething, count, count == 1 ? "" : "es", count == 1 ? "was" : "were"));
+}
+
 void AddFindings(const RecordRequest& request, Recording* recording) {
   if (!recording->observation) return;
-  const DeclaredOfRun declared{
-      .seeds = request.seeds, .flags = request.determinism.flags, .variables = request.variables};
+  const DeclaredOfRun declared{.seeds = request.seeds,
+                               .flags = request.determinism.flags,
+                               .variables = request.variables,
+                               .bitwise = request.determinism.declared == "bitwise"};
   for (const ObservedFinding& finding : FindingsOf(declared, *recording->observation)) {
     const auto at = finding.subject.find(' ');
     const std::string told = fmt::format("the command's '{}' ", finding.subject.substr(at + 1));
     const bool said = std::ranges::any_of(
         recording->remarks, [&](const std::string& remark) { return remark.starts_with(told); });
-    if (!said) recording->remarks.push_back(finding.message);
+    if (said) continue;
+    const bool lost = finding.code == kLossCode && recording->outcome.Succeeded();
+    recording->remarks.push_back(lost ? fmt::format("{}: {}", kLostSomething, finding.message)
+                                      : finding.message);
   }
 }
 
 void AddFindings(const Manifest& manifest, Evidence* evidence) {
   if (!evidence->observation) return;
   // Which variables were named when the run was recorded is not known any more.
-  const DeclaredOfRun declared{
-      .seeds = manifest.seeds, .flags = manifest.determinism.flags, .variables = {}};
+  const DeclaredOfRun declared{.seeds = manifest.seeds,
+                               .flags = manifest.determinism.flags,
+                               .variables = {},
+                               .bitwise = manifest.determinism.declared == "bitwise"};
   for (const ObservedFinding& finding : FindingsOf(declared, *evidence->observation)) {
     evidence->remarks.push_back({.code = finding.code,
                                  .subject = finding.subject,

@@ -64,6 +64,10 @@ class ObservedRun {
   bool has_entered_ = false;
 };
 
+// `before`: OwnMemoryKills before the run. That more were killed since is a remark, of a run that
+// ended with 0: others of its control group may have been meant, and the run went on without one.
+void NoteMemoryKills(std::optional<std::uint64_t> before, Recording* out);
+
 // What was seen against what was declared, as sentences of a recording; what its remarks say
 // already is left out.
 void AddFindings(const RecordRequest& request, Recording* recording);

@@ -32,7 +32,10 @@ const std::map<std::string, Words>& Raising() {
   static const std::map<std::string, Words> files = {
       {"compare/explain.cc", {}},
       {"compare/explain_although.cc", {}},
+      {"compare/explain_hazards.cc", {}},
+      {"compare/explain_inputs.cc", {}},
       {"compare/explain_patterns.cc", {}},
+      {"compare/explain_tensors.cc", {}},
       {"compare/explain_replicates.cc", {}},
       {"compare/explain_reruns.cc", {}},
       {"compare/family_comparison.cc", {"too_few_runs", "non_finite"}},
@@ -66,6 +69,7 @@ const std::map<std::string, Words>& Raising() {
        {"duration_seconds", "metrics_path", "rng_sources", "run_id"}},
       {"harness/manifest/evidence.h", {}},
       {"harness/observe/observed_findings.cc", {}},
+      {"harness/observe/observed_findings.h", {}},
       {"harness/publish/registration.cc", {}},
       {"harness/rerun/class_check.cc", {}},
       {"harness/rerun/collect.cc", {}},
