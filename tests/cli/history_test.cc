@@ -385,12 +385,15 @@ TEST_F(HistoryVerb, IsSilentUnderQuiet) {
   EXPECT_EQ(added.out + added.err, "");
 }
 
-TEST_F(HistoryVerb, EndsWithFiveOnATamperedRecord) {
+TEST_F(HistoryVerb, EndsWithTwoOnACorrectedManifestAndSaysWhatDiffers) {
   const std::string path = WriteManifest("a.json", "a");
   ASSERT_EQ(History({"add", path}).code, 0);
   const std::string text = ReadFile(path).value();
   ASSERT_TRUE(WriteFileAtomic(path, Replaced(text, "\"value\": 0.991", "\"value\": 0.992")).ok());
-  EXPECT_EQ(History({"add", path}).code, 5);
+  const Output corrected = History({"add", path});
+  EXPECT_EQ(corrected.code, 2);
+  EXPECT_TRUE(Contains(corrected.err, "$.metrics[0].value is 0.991 there, 0.992 here"))
+      << corrected.err;
 }
 
 TEST_F(HistoryVerb, KeepsPasswordsOutOfItsMessages) {
