@@ -230,6 +230,9 @@ TEST(JudgeComparison, DriftsOnALossBeyondItsBandWhateverTheMetricsSay) {
                                     .metrics = {Accuracy(0.9, 0.9, MetricVerdict::kWithin)}});
   EXPECT_EQ(judged.verdict, Verdict::kDrifted);
   EXPECT_EQ(judged.findings.front().code, "curve_beyond_band");
+  // One pair is one look: what it asks for is said.
+  EXPECT_TRUE(judged.needs_confirmation);
+  EXPECT_EQ(judged.findings.back().code, "single_pair");
 }
 
 TEST(JudgeComparison, NeverLetsAResourceCurveDecide) {

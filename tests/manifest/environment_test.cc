@@ -47,7 +47,7 @@ TEST(Environment, WritesNoSecretDown) {
   const std::map<std::string, std::string> variables = {
       {"JAX_SERVICE_TOKEN", "abc"}, {"TORCH_hub_password", "hunter2"}, {"NCCL_MY_KEY", "k"}};
   const Environment environment = CaptureEnvironment(&variables);
-  EXPECT_EQ(environment.variables.at("JAX_SERVICE_TOKEN"), "withheld:redacted");
+  EXPECT_TRUE(IsWithheld(*environment.variables.at("JAX_SERVICE_TOKEN")));
   EXPECT_TRUE(IsWithheld(*environment.variables.at("NCCL_MY_KEY")));
   EXPECT_TRUE(IsWithheld("withheld:sha256:" + Sha256HexOf("abc"))) << "as older records have it";
   EXPECT_FALSE(IsWithheld("abc"));
