@@ -83,8 +83,9 @@ SiblingDirection DirectionOf(const std::vector<RunTrend>& trends) {
   direction.middle = MedianOf(std::move(relative));
   if (moments.count < 2.0) return direction;
   const double df = moments.count - 1.0;
+  // Nine of ten by the normal distribution: ranks, and that the deviation is an estimate, cost one.
   const double times =
-      stats::StudentTQuantile(1.0 - kFavoursDirection / 2.0, df) + stats::StudentTQuantile(0.8, df);
+      stats::StudentTQuantile(1.0 - kFavoursDirection / 2.0, df) + stats::StudentTQuantile(0.9, df);
   direction.invisible =
       std::max(kRoundingFloor, times * std::sqrt(moments.Variance() / moments.count));
   return direction;

@@ -294,6 +294,7 @@ bool Judge::TellByShifts(const Sibling& sibling, CurveComparison* curve) {
     const double own_room = std::max(
         shifts.margin, kErrors * RelativeErrorOf(*curve, curve->shift_first, curve->shift_last));
     const bool others_room = standing == SiblingStanding::kAmong && !group.one_change &&
+                             shifts.together.deviation > shifts.margin &&
                              std::fabs(curve->shift) > own_room;
     if (others_room) standing = SiblingStanding::kOpen;
     return Tell(standing, group, shifts, curve);

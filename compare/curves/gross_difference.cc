@@ -16,8 +16,10 @@
 namespace rharness {
 namespace {
 
-constexpr double kGross = 10.0;             // margins; times another's spread
-constexpr std::size_t kFewestOfSpread = 5;  // values
+constexpr double kGross = 10.0;            // margins; times another's spread
+constexpr double kSpreads = 2.0;           // that a mean may be off
+constexpr std::size_t kFewestOfMeans = 5;  // values
+constexpr std::size_t kFewestOfSpreads = 20;
 
 struct GrossDifference {
   bool is = false;
@@ -29,8 +31,10 @@ struct GrossDifference {
 GrossDifference OfSize(const std::vector<double>& a, const std::vector<double>& b, double share) {
   GrossDifference gross;
   double largest = 0.0, furthest = 0.0;
-  std::size_t off = 0;
+  std::size_t off = 0, sized = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == 0.0) continue;  // of nothing there is no share
+    ++sized;
     const double apart = std::fabs(b[i] - a[i]);
     largest = std::max(largest, std::fabs(a[i]));
     furthest = std::max(furthest, apart);
@@ -41,31 +45,33 @@ GrossDifference OfSize(const std::vector<double>& a, const std::vector<double>& 
   gross.statistic = largest > 0.0 ? furthest / (share * largest) : 1.0;
   gross.why =
       fmt::format("it is off by more than {} of A on {} of {} values, which no rounding does",
-                  PercentText(share), off, a.size());
+                  PercentText(share), off, sized);
   return gross;
 }
 
+// The widest of both, because few values, or noise with a memory, show less than there is.
 GrossDifference OfSpread(const std::vector<double>& a, const std::vector<double>& b,
                          double spread) {
   GrossDifference gross;
-  if (a.size() < kFewestOfSpread) return gross;
+  if (a.size() < kFewestOfMeans) return gross;
   const double of_a = SpreadOfValues(a), of_b = SpreadOfValues(b);
-  if (of_a > 0.0 && (of_b > kGross * of_a || kGross * of_b < of_a)) {
+  const bool dead = of_a > 0.0 && of_b == 0.0;
+  const bool other =
+      a.size() >= kFewestOfSpreads && of_a > 0.0 && (of_b > kGross * of_a || kGross * of_b < of_a);
+  if (dead || other) {
     gross.is = true;
-    gross.statistic =
-        of_b > of_a || of_b == 0.0 ? std::max(of_b / of_a, 1.0) / kGross : of_a / of_b / kGross;
-    gross.statistic = std::max(gross.statistic, 1.0);
+    gross.statistic = of_b > of_a ? of_b / of_a / kGross : of_a / std::max(of_b, of_a / kGross);
     while (gross.first + 1 < a.size() && a[gross.first] == b[gross.first]) ++gross.first;
-    gross.why = of_b == 0.0
-                    ? "it hardly ever changes in B, and does in A"
-                    : fmt::format("its values lie {:.3g} apart in B and {:.3g} in A", of_b, of_a);
+    gross.why = dead ? "it hardly ever changes in B, and does in A"
+                     : fmt::format("its values lie {:.3g} apart in B and {:.3g} in A", of_b, of_a);
     return gross;
   }
+  const double limit = kSpreads * std::max(spread, of_b);
   DifferenceShape shape;
   for (std::size_t i = 0; i < a.size(); ++i) shape.difference.push_back(b[i] - a[i]);
   shape.size = shape.slope = shape.scatter = std::vector<double>(a.size(), spread);
   for (const WindowMeans& window : WindowsOf(shape)) {
-    const double share = std::fabs(window.difference) / spread;
+    const double share = std::fabs(window.difference) / limit;
     if (share <= gross.statistic) continue;
     gross.statistic = share;
     gross.first = window.first;
@@ -119,17 +125,17 @@ std::string GrosslyApart(const Judged& judged, const FurtherCurves& further,
   out->basis = "margin";
   out->nature = DifferenceNature::kShifted;
   out->first_beyond = judged.steps[gross.first];
-  out->rule =
-      judged.spread > 0.0
-          ? fmt::format(
-                "of a curve that crosses 0: the mean over a quarter or more not off by {:.3g}, "
-                "the spread of a's values, and b's spread not ten times that or a tenth",
-                judged.spread)
-          : fmt::format("not off by {} of |a|, ten margins, on half of the values",
-                        PercentText(share));
+  out->rule = judged.spread > 0.0
+                  ? fmt::format(
+                        "of a curve that crosses 0: the mean over a quarter or more is off "
+                        "by two spreads of the values at most (in a {:.3g}), and b's "
+                        "spread is not ten times a's or a tenth of it",
+                        judged.spread)
+                  : fmt::format("not off by {} of |a|, ten margins, on half of the values",
+                                PercentText(share));
   std::vector<double> band;
   for (const double value : judged.a) {
-    band.push_back(judged.spread > 0.0 ? judged.spread : share * std::fabs(value));
+    band.push_back(judged.spread > 0.0 ? kSpreads * judged.spread : share * std::fabs(value));
   }
   out->band = OnAlignedSteps(judged, band, out->steps.size());
   out->statistic = gross.statistic;

@@ -15,10 +15,13 @@ namespace rharness {
 // apart themselves.
 //   of a size     on half of the judged steps apart by ten margins of |a|, and somewhere by ten of
 //                 the largest |a|; however few they are
-//   crossing 0    of five values and more: the mean over a quarter or more is off by the whole
-//                 spread of a's values (5 % to 95 %), b's spread is ten times a's or a tenth of it,
-//                 or b never changes. Two runs whose noise is a's own are as far apart in fewer
-//                 than 1 in 1000, lag-one correlation of the noise up to 0.9.
+//   crossing 0    of five values and more: the mean over a quarter or more is off by twice the
+//   spread
+//                 of the values (5 % to 95 %, the wider of both), or b never changes; of twenty
+//                 and more also: b's spread is ten times a's or a tenth of it. Of two runs whose
+//                 noise is a's own fewer than 1 in 1000 pairs are as far apart: normal noise with a
+//                 lag-one correlation of up to 0.9 (0.95 from 100 values on), Student's t on three
+//                 degrees up to 0.5 (simulated, 5 to 400 values).
 std::string GrosslyApart(const Judged& judged, const FurtherCurves& further,
                          const CurveRules& rules, CurveComparison* out);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "compare/curves/curve_message.h"
@@ -38,25 +40,19 @@ std::string RuleOf(const UsableReplicates& usable, const ReplicateBand& band, do
 }
 
 std::string JudgeByReplicates(const UsableReplicates& usable, const Judged& judged,
-                              const CurveRules& rules, CurveComparison* out) {
+                              const CurveRules& rules, bool smooth, CurveComparison* out) {
   const double floor = FloorOf(judged, usable.quantum, rules, out->kind);
-  const ReplicateBand band = BandOfRuns(usable.runs, floor, rules.false_alarm);
+  std::vector<std::vector<double>> runs = usable.runs;
+  if (smooth) std::ranges::for_each(runs, [](auto& run) { run = RunningMedian(run); });
+  const ReplicateBand band = BandOfRuns(runs, floor, rules.false_alarm);
+  const std::vector<double> b = smooth ? RunningMedian(judged.b) : judged.b;
   out->basis = "replicates";
   out->false_alarm = band.false_alarm;
-  out->rule = RuleOf(usable, band, floor);
+  out->rule = RuleOf(usable, band, floor) + (smooth ? std::string(kOfMedians) : "");
   out->band = OnAlignedSteps(judged, band.limit, out->steps.size());
   out->middle = OnAlignedSteps(judged, band.middle, out->steps.size());
-  for (std::size_t i = 0; i < judged.b.size(); ++i) {
-    const double ratio = std::fabs(judged.b[i] - band.middle[i]) / band.limit[i];
-    out->statistic = std::max(out->statistic, ratio);
-    if (!(ratio <= 1.0) && !out->first_beyond) out->first_beyond = judged.steps[i];
-  }
-  const double late = MeanFrom(judged.b, band.late_first) - band.late_middle;
-  const double late_ratio = std::fabs(late) / band.late_limit;
-  const bool late_beyond = !(late_ratio <= 1.0);
-  out->statistic = std::max(out->statistic, late_ratio);
+  const auto late = HoldToBand(b, judged, band, out);
   const std::string source = fmt::format("{} runs of the same configuration", usable.runs.size());
-  if (late_beyond && !out->first_beyond) out->first_beyond = judged.steps[band.late_first];
   if (out->first_beyond && usable.Count() < kFewestReplicates) {
     out->first_beyond.reset();
     out->state = CurveState::kUndecided;
@@ -65,10 +61,10 @@ std::string JudgeByReplicates(const UsableReplicates& usable, const Judged& judg
   }
   if (out->first_beyond) {
     out->state = CurveState::kBeyond;
-    if (!late_beyond) return fmt::format("it leaves the band of {}", source);
+    if (!late) return fmt::format("it leaves the band of {}", source);
     return fmt::format(
         "its last quarter lies {:.3g} {} the mean of {}, where {:.3g} is the prediction limit",
-        std::fabs(late), late > 0 ? "above" : "below", source, band.late_limit);
+        std::fabs(*late), *late > 0 ? "above" : "below", source, band.late_limit);
   }
   const double widest = WidthThatCounts(band, judged.size);
   if (widest > rules.widest_band) {
@@ -282,6 +278,41 @@ double FloorOf(const Judged& judged, double quantum, const CurveRules& rules, Cu
                    std::numeric_limits<double>::min()});
 }
 
+std::optional<double> HoldToBand(const std::vector<double>& b, const Judged& judged,
+                                 const ReplicateBand& band, CurveComparison* out) {
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const double ratio = std::fabs(b[i] - band.middle[i]) / band.limit[i];
+    out->statistic = std::max(out->statistic, ratio);
+    if (!(ratio <= 1.0) && !out->first_beyond) out->first_beyond = judged.steps[i];
+  }
+  const double late = MeanFrom(b, band.late_first) - band.late_middle;
+  const double late_ratio = std::fabs(late) / band.late_limit;
+  out->statistic = std::max(out->statistic, late_ratio);
+  if (late_ratio <= 1.0) return std::nullopt;
+  if (!out->first_beyond) out->first_beyond = judged.steps[band.late_first];
+  return late;
+}
+
+bool IsSmoothed(CurveKind kind, const Judged& judged) {
+  constexpr std::size_t kFewestSmoothed = 20;
+  return kind == CurveKind::kMetric && judged.steps.size() >= kFewestSmoothed;
+}
+
+std::vector<double> RunningMedian(const std::vector<double>& values) {
+  constexpr std::size_t kLength = 5, kMiddle = 2;
+  std::vector<double> medians;
+  if (values.size() < kLength) return values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    // Whole at either end as well: a spike may be the last value.
+    const std::size_t first = std::min(i < kMiddle ? 0 : i - kMiddle, values.size() - kLength);
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<double> part(begin, begin + kLength);
+    std::ranges::nth_element(part, part.begin() + kMiddle);
+    medians.push_back(part[kMiddle]);
+  }
+  return medians;
+}
+
 double MeanFrom(const std::vector<double>& values, std::size_t first) {
   double sum = 0.0;
   for (std::size_t i = first; i < values.size(); ++i) sum += values[i];
@@ -308,12 +339,21 @@ std::vector<double> OnAlignedSteps(const Judged& judged, const std::vector<doubl
 std::string JudgeByFurther(const Judged& judged, const FurtherCurves& further,
                            const CurveRules& rules, CurveComparison* out) {
   const Judged common = OnStepsOf(judged, further.replicates);
-  if (const UsableReplicates usable = UsableOf(further.replicates, common); usable.Count() > 0) {
-    return JudgeByReplicates(usable, common, rules, out);
-  }
-  const RoundingSpread spread = SpreadOf(further.rounding, judged);
-  if (spread.degrees < kFewestReplicates) return {};
-  return JudgeBySpread(spread, further.source, judged, rules, out);
+  const UsableReplicates usable = UsableOf(further.replicates, common);
+  const auto judge = [&](bool smooth, CurveComparison* into) -> std::string {
+    if (usable.Count() > 0) return JudgeByReplicates(usable, common, rules, smooth, into);
+    const RoundingSpread spread = SpreadOf(further.rounding, judged, smooth);
+    if (spread.degrees < kFewestReplicates) return {};
+    return JudgeBySpread(spread, further.source, judged, rules, smooth, into);
+  };
+  const bool smooth = IsSmoothed(out->kind, usable.Count() > 0 ? common : judged);
+  CurveComparison values = smooth ? *out : CurveComparison();
+  std::string why = judge(smooth, out);
+  if (!smooth || out->state != CurveState::kWithin) return why;
+  judge(false, &values);
+  if (values.statistic <= 1.0) return why;
+  out->state = CurveState::kUndecided;
+  return "single values leave the band that its running medians keep to, as spikes do";
 }
 
 std::string JudgeCurve(const Judged& judged, const FurtherCurves& further, const CurveRules& rules,

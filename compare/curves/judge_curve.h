@@ -6,7 +6,9 @@
 #ifndef RHARNESS_COMPARE_CURVES_JUDGE_CURVE_H_
 #define RHARNESS_COMPARE_CURVES_JUDGE_CURVE_H_
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/curves/curve_alignment.h"
@@ -37,6 +39,17 @@ std::string JudgeByFurther(const Judged& judged, const FurtherCurves& further,
 // loss also the smallest distance of two values: a share of 500 answers moves by whole answers, and
 // runs that give the same answers for a while say nothing against one more.
 double FloorOf(const Judged& judged, double quantum, const CurveRules& rules, CurveKind kind);
+// What is no loss has spikes, such as a norm of gradients, which are no change: of 20 values and
+// more its band is one of running medians of five, and a spike alone is
+// open.
+inline constexpr std::string_view kOfMedians =
+    "; of running medians of five values, since what is no loss has spikes";
+bool IsSmoothed(CurveKind kind, const Judged& judged);
+std::vector<double> RunningMedian(const std::vector<double>& values);
+// Where `b` leaves the band: statistic and first_beyond. By how much its last quarter is off, where
+// that is beyond its limit.
+std::optional<double> HoldToBand(const std::vector<double>& b, const Judged& judged,
+                                 const ReplicateBand& band, CurveComparison* out);
 double MeanFrom(const std::vector<double>& values, std::size_t first);
 // How wide the band is, as a share of the curve's size, on half of the values and on the last
 // quarter throughout: a training settles, and its first values may lie anywhere.

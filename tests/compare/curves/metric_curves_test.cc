@@ -114,7 +114,7 @@ TEST(MetricCurves, PrintedTooCoarselyToPassTheyMayStillBeFarOff) {
   const MetricRates rates = MetricRatesOf("accuracy", Accuracy(0.88, 0.005), 5, fallen, 0.01);
   EXPECT_LE(rates.beyond, 0.01);
   EXPECT_EQ(rates.within, 0.0) << "a hundredth of 0.88 is more than what must show";
-  EXPECT_EQ(rates.found, 1.0);
+  EXPECT_GE(rates.found, 0.999);
 }
 
 TEST(MetricCurves, SpikesOfAGradientNormAreNoDrift) {
