@@ -120,7 +120,15 @@ std::string ChangesOf(const FingerprintDifference& difference) {
     return fmt::format("nothing changed in what {} probe{} saw{}", difference.compared,
                        difference.compared == 1 ? "" : "s", stack);
   }
-  if (difference.same == 0) {
+  // Another question, or another number of threads, is no change of the stack.
+  const auto asked = static_cast<std::size_t>(std::ranges::count(
+      difference.probes, BehaviourChange::kAskedOtherwise, &ProbeDifference::change));
+  if (asked == changed) {
+    return fmt::format("{} of {} probes were asked otherwise, and so say nothing{}", asked,
+                       changed + static_cast<std::size_t>(difference.same),
+                       difference.same > 0 ? "; the others saw no change" : "");
+  }
+  if (difference.same == 0 && asked == 0) {
     return fmt::format("everything changed: {}", KindWords(difference.probes));
   }
   return fmt::format("{} of {} probes changed: {}", changed,
