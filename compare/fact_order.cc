@@ -72,12 +72,13 @@ NumericRank NumericRankOf(std::string_view key) {
 }  // namespace
 
 bool ChangesArithmetic(std::string_view variable) {
-  constexpr std::array<std::string_view, 38> kPrefixes = {
-      "ATEN_",     "BLIS_",   "CUBLAS",   "CUDA_",    "CUDNN_",  "DNNL_", "FLAGS_", "GLIBC_TUN",
-      "GOMP_",     "GOTO_",   "HIP_",     "HSA_",     "JAX_",    "KMP_",  "LD_",    "MIOPEN_",
-      "MKL_",      "NCCL_",   "NPY_",     "NUMEXPR_", "NVIDIA",  "NVTE_", "OMP_",   "ONEDNN_",
-      "OPENBLAS_", "PYTHONH", "PYTORCH_", "RCCL_",    "ROCBLAS", "ROCM_", "TF_",    "TORCH_",
-      "TRITON_",   "UCX_",    "VECLIB_",  "XLA_",     "TPU_",    "ARM_PL"};
+  constexpr std::array<std::string_view, 42> kPrefixes = {
+      "ATEN_",     "BLIS_",   "CUBLAS",  "CUDA_",     "CUDNN_",    "DNNL_",    "FLAGS_",
+      "GLIBC_TUN", "GOMP_",   "GOTO_",   "HIP_",      "HSA_",      "JAX_",     "KMP_",
+      "LD_",       "MIOPEN_", "MKL_",    "NCCL_",     "NPY_",      "NUMEXPR_", "NVIDIA",
+      "NVTE_",     "OMP_",    "ONEDNN_", "OPENBLAS_", "PYTHONH",   "PYTORCH_", "RCCL_",
+      "ROCBLAS",   "ROCM_",   "TF_",     "TORCH_",    "TRITON_",   "UCX_",     "VECLIB_",
+      "XLA_",      "TPU_",    "ARM_PL",  "AOCL_",     "FLEXIBLAS", "LIBXSMM_", "NUMBA_"};
   return StartsWithAny(variable, kPrefixes);
 }
 

@@ -155,6 +155,13 @@ bool HasFinding(const Comparison& comparison, std::string_view code) {
                              [&](const Finding& finding) { return finding.code == code; });
 }
 
+bool IsOfFile(const Finding& finding, const Comparison& comparison) {
+  return finding.code == "not_compared" &&
+         std::ranges::any_of(comparison.checkpoints, [&](const CheckpointComparison& one) {
+           return one.is_file && one.subject == finding.subject;
+         });
+}
+
 std::string NextStep(const Comparison& comparison) {
   if (Reproduced(comparison.verdict)) return "Nothing is left to do.";
   if (!comparison.causes.empty()) return FirstCauseWords(comparison.causes.front());
@@ -169,6 +176,10 @@ std::string NextStep(const Comparison& comparison) {
     case Verdict::kInfra:
       return "Mend what kept the comparison from being made, and compare again.";
     case Verdict::kInconclusive:
+      if (std::ranges::any_of(comparison.findings,
+                              [&](const Finding& one) { return IsOfFile(one, comparison); })) {
+        return "Save what no reader opens as safetensors, or record it as a log if it may differ.";
+      }
       return "Bring what the findings ask for: replicates, a margin or more runs.";
     default:
       return "No recorded fact sets the two sides apart; look at what was not recorded.";

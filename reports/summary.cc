@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compare/fact_order.h"
+#include "reports/comparison_summary.h"
 #include "reports/families.h"
 #include "reports/short_digest.h"
 #include "reports/text.h"
@@ -232,6 +233,26 @@ std::string NextAfterDrift(const Summary& summary) {
       summary.reproduced == 0 ? "; no run reproduced" : "");
 }
 
+// Of a run that is open because of an output or a curve, what settles that; empty for others.
+std::string StepOfFinding(const ReportRun& run) {
+  const std::string name = SafeText(run.run_id, 120);
+  for (const Finding& finding : run.findings) {
+    if (!finding.decisive) continue;
+    if (IsOfFile(finding, run)) {
+      return fmt::format(
+          "Save what no reader opens as safetensors, or record it as a log if it may differ: {} "
+          "of {} first.",
+          SafeText(finding.subject, 200), name);
+    }
+    if (finding.code == "curve_unexplained") {
+      return fmt::format(
+          "Drill {} again with --replicates 3: they measure how far rounding carries its curves.",
+          name);
+    }
+  }
+  return "";
+}
+
 std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   if (report.interrupted) return "Run the drill again with --resume to finish it.";
   if (report.exit_code == 0) return "Nothing is left to do.";
@@ -258,6 +279,7 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
     default:
       break;
   }
+  if (const std::string step = StepOfFinding(worst); !step.empty()) return step;
   int more = 0;
   int more_runs = 0;
   for (const ReportRun& run : report.runs) {

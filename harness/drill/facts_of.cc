@@ -134,6 +134,13 @@ void AddObservation(const std::optional<Observation>& seen, bool again, bool ima
   AddUndeclared(*seen, again, out);
 }
 
+// Unless the run told it itself.
+void AddPythonVersion(const Environment& environment, Collector* out) {
+  if (!environment.python || environment.software.contains("python")) return;
+  out->AddKnown(Layer::kEnvironment, "software.python", environment.python->version,
+                FactWeight::kContext);
+}
+
 // Whether the run was seen to read a variable. `watched`: those that were looked for.
 FactUse UseOfVariable(const std::string& name, const std::optional<Observation>& seen,
                       const std::map<std::string, std::optional<std::string>>& watched) {
@@ -286,6 +293,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   }
   out.AddKnown(Layer::kEnvironment, "software.host_packages", manifest.image.packages_sha256,
                FactWeight::kContext);
+  AddPythonVersion(manifest.environment, &out);
   AddVariables(manifest.environment, manifest.observation, manifest, &out);
   AddDamage(manifest.notes, &out);
   // An image is known by its digest, with everything in it.
@@ -328,6 +336,7 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   AddCode(evidence.code_files, evidence.code_commit, FactWeight::kIdentity, &out);
   out.AddKnown(Layer::kCode, "code.diff.sha256", evidence.code_diff_sha256, FactWeight::kIdentity);
   out.AddKnown(Layer::kEnvironment, "image.digest", evidence.image_digest, FactWeight::kIdentity);
+  if (manifest.environment.python) AddPythonVersion(evidence.environment, &out);
   AddVariables(evidence.environment, evidence.observation, manifest, &out);
   if (manifest.image.kind == "host" && evidence.image_digest.empty()) {
     const auto digest = evidence.environment.software.find("host_packages");

@@ -13,6 +13,7 @@
 #include "harness/manifest/admission.h"
 #include "harness/observe/door.h"
 #include "harness/rerun/git_tree.h"
+#include "harness/rerun/record_python.h"
 
 namespace rharness {
 namespace {
@@ -50,6 +51,16 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
   return declared;
 }
 
+// As by a script that names one by its path.
+Remark AnotherPython(const std::string& given, const std::string& seen) {
+  return {
+      .code = "python_not_taken",
+      .subject = "Python environment",
+      .observed = seen,
+      .limit = given,
+      .message = fmt::format("was given the Python environment {}, and ran in {}", given, seen)};
+}
+
 }  // namespace
 
 bool RunsAmongUs(const Ticket& ticket) {
@@ -57,10 +68,13 @@ bool RunsAmongUs(const Ticket& ticket) {
 }
 
 ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recording,
-                         const fs::path& folder) {
+                         const fs::path& folder)
+    : is_host_(request.image.kind == "host"),
+      base_(BaseOf(folder, recording.working_directory)),
+      recorded_in_(folder) {
   if (!request.observe) return;
   if (!MakeFolder()) return;
-  const fs::path base = BaseOf(folder, recording.working_directory);
+  const fs::path base = base_;
   ObserveRequest asked{.python_hooks = request.python_hooks,
                        .variables = request.variables,
                        .command = request.command,
@@ -79,9 +93,14 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
 ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   const Manifest& manifest = ticket.manifest;
   is_host_ = manifest.image.kind == "host";
-  if (!ticket.observe || !manifest.observation) return;
   const bool in_container = !RunsAmongUs(ticket);
-  const fs::path base = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
+  base_ = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
+  const auto& python = manifest.environment.python;
+  const PythonPlace& place = workspace.python;
+  const bool is_isolated = place.asked_for || (python && IsIsolated(python->kind));
+  if (is_isolated && !place.prefix.empty()) given_ = Real(place.prefix);
+  if (!ticket.observe || !manifest.observation) return;
+  const fs::path base = base_;
   ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
                        .variables = {},
                        .command = manifest.command,
@@ -134,6 +153,9 @@ void ObservedRun::Collect(ProcessResult* result, WallTime started, Evidence* evi
   if (is_host_ || observer_) {
     Environment& environment = evidence->environment;
     Collect(std::move(result->footprint), started, &environment, &evidence->observation);
+    if (environment.python && !given_.empty() && environment.python->prefix != given_) {
+      evidence->remarks.push_back(AnotherPython(given_.string(), environment.python->prefix));
+    }
     // Those of an image are known by the image.
     if (!is_host_) environment.packages.clear();
   }
@@ -170,6 +192,12 @@ void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* en
   environment->packages = CapturePackages(footprint, "/", observer_ ? &owners : nullptr);
   if (observer_) *observation = observer_->Collect(footprint, owners, started);
   folder_.reset();
+  // That of an image is known by the image.
+  if (is_host_) environment->python = FindPython(footprint, base_);
+  if (!environment->python) return;
+  PythonEnvironment& python = *environment->python;
+  if (recorded_in_) CompletePython(ProcessEnvironment(), *recorded_in_, base_, &python);
+  python.version = PythonVersion(python.interpreter);
 }
 
 void NoteMemoryKills(std::optional<std::uint64_t> before, Recording* out) {

@@ -58,6 +58,9 @@ class ObservedRun {
   std::optional<LookRequest> image_;  // what to look for in a container
   std::unique_ptr<ImageObserver> look_;
   bool is_host_ = true;
+  std::filesystem::path given_;  // of a rerun: the Python environment that it is to run in
+  std::filesystem::path base_;   // the code's root, for the command
+  std::optional<std::filesystem::path> recorded_in_;  // its folder; none: of a rerun
   bool has_entered_ = false;
 };
 
