@@ -88,8 +88,19 @@ void NoteEnded(pid_t pid, int number) {
   if (__atomic_add_fetch(&noted, 1, __ATOMIC_RELAXED) <= kMostSignalled) NoteEnd(pid, number);
 }
 
+// To a shell the code of a command is a condition; of one that a signal ended it says 128 and more.
+bool IsShell() {
+  constexpr const char* kShells[] = {"sh", "bash", "dash", "ash", "zsh", "ksh"};
+  for (const char* shell : kShells) {
+    if (strcmp(program_invocation_short_name, shell) == 0) return true;
+  }
+  return false;
+}
+
 void NoteExited(pid_t pid, int code) {
-  // Each code once: shells ask thousands of commands that fail.
+  constexpr int kBySignal = 128;
+  if (code < kBySignal && IsShell()) return;
+  // Each code once: a program may ask thousands of others that fail.
   if (pid > 0 && code != 0 && rharness::MayNote()) NoteEnd(0, rharness::kExitCodes + code);
 }
 
