@@ -35,6 +35,9 @@ void Align(const CurveSeries& a, const CurveSeries& b, CurveComparison* out) {
   }
   out->only_a += a.steps.size() - i;
   out->only_b += b.steps.size() - j;
+  if (out->steps.empty() || out->only_a + out->only_b == 0) return;
+  out->subsampled = CoverAlike(out->steps, std::min(a.steps.front(), b.steps.front()),
+                               std::max(a.steps.back(), b.steps.back()));
 }
 
 void Measure(CurveComparison* out) {
@@ -81,6 +84,61 @@ bool IsConstant(const std::vector<double>& values) {
 
 }  // namespace
 
+std::optional<CurveSeries> WithoutUnlogged(const CurveSeries& series) {
+  constexpr std::size_t kFewestLogged = 5;
+  CurveSeries logged{series.name, {}, {}, series.quantum};
+  std::size_t stride = 0, last = 0, first_gap = 0;
+  for (std::size_t i = 0; i < series.values.size(); ++i) {
+    if (std::isnan(series.values[i])) continue;
+    if (std::isinf(series.values[i])) return std::nullopt;
+    // The first step is often logged beside the regular ones.
+    if (logged.steps.size() >= 3 && i - last != stride) return std::nullopt;
+    if (!logged.steps.empty()) stride = i - last;
+    if (logged.steps.size() == 1) first_gap = stride;
+    last = i;
+    logged.steps.push_back(series.steps[i]);
+    logged.values.push_back(series.values[i]);
+  }
+  if (stride < 2 || logged.steps.size() < kFewestLogged) return std::nullopt;
+  const bool whole = first_gap <= stride && last + stride >= series.values.size() &&
+                     logged.steps.front() <= series.steps[stride - 1];
+  return whole ? std::optional(std::move(logged)) : std::nullopt;
+}
+
+bool CoverAlike(const std::vector<std::int64_t>& common, std::int64_t first, std::int64_t last) {
+  if (common.size() < 3) return false;
+  // As doubles: steps may be as far apart as they like.
+  const auto apart = [](std::int64_t from, std::int64_t to) {
+    return static_cast<double>(to) - static_cast<double>(from);
+  };
+  const auto gap = [&](std::size_t i) { return apart(common[i], common[i + 1]); };
+  constexpr double kAlike = 1.5;
+  if (gap(0) >= kAlike * gap(1)) return false;
+  double longest = gap(0);
+  for (std::size_t i = 1; i + 1 < common.size(); ++i) {
+    if (gap(i) >= kAlike * longest) return false;
+    longest = std::max(longest, gap(i));
+  }
+  return apart(first, common.front()) <= longest && apart(common.back(), last) < longest;
+}
+
+bool CrossesZero(const std::vector<double>& values) {
+  constexpr double kCounts = 0.01;  // of the typical size
+  double above = 0.0, below = 0.0;
+  for (const double value : values) {
+    above = std::max(above, value);
+    below = std::max(below, -value);
+  }
+  return std::min(above, below) > kCounts * TypicalSize(values);
+}
+
+double SpreadOfValues(std::vector<double> values) {
+  if (values.empty()) return 0.0;
+  std::ranges::sort(values);
+  const std::size_t cut = values.size() / 20;
+  return values[values.size() - 1 - cut] - values[cut];
+}
+
 void AlignAndMeasure(const CurveSeries& a, const CurveSeries& b, CurveComparison* out) {
   Align(a, b, out);
   Measure(out);
@@ -98,6 +156,12 @@ Judged JudgedSteps(const CurveSeries& a, const CurveSeries& b, const CurveCompar
   judged.quantum = std::max(a.quantum, b.quantum);
   judged.size = TypicalSize(judged.a);
   if (judged.size == 0.0) judged.size = TypicalSize(judged.b);
+  judged.from_first = !judged.at.empty() && judged.at.front() == 0 &&
+                      a.steps.front() == b.steps.front() && !aligned.MissesSteps();
+  if (!CrossesZero(judged.a) && !CrossesZero(judged.b)) return judged;
+  judged.spread = SpreadOfValues(judged.a);
+  if (judged.spread == 0.0) judged.spread = SpreadOfValues(judged.b);
+  if (judged.spread > 0.0) judged.size = judged.spread;
   return judged;
 }
 

@@ -101,7 +101,7 @@ RoundingSpread SpreadOf(const std::vector<std::vector<CurveSeries>>& groups, con
 
 std::string JudgeBySpread(const RoundingSpread& spread, const std::string& source,
                           const Judged& judged, const CurveRules& rules, CurveComparison* out) {
-  const double floor = FloorOf(judged, spread.quantum, rules);
+  const double floor = FloorOf(judged, spread.quantum, rules, out->kind);
   ReplicateBand band = BandOfRuns(spread.runs, floor, rules.false_alarm);
   WidenToPair(spread.runs.size(), &band);
   out->basis = "rounding";
@@ -135,7 +135,9 @@ std::string JudgeBySpread(const RoundingSpread& spread, const std::string& sourc
         source, PercentText(widest), PercentText(rules.widest_band));
   }
   out->state = CurveState::kWithin;
-  return fmt::format("{:.2g} of the limit, by the band of {}", out->statistic, source);
+  out->invisible = band.late_limit / judged.size;
+  return fmt::format("{:.2g} of the limit, by the band of {}{}", out->statistic, source,
+                     InvisibleWords(*out));
 }
 
 }  // namespace rharness

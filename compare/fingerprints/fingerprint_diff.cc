@@ -101,6 +101,14 @@ std::string AnewWords(const FingerprintDifference& difference) {
                      difference.revealed_anew, difference.revealed_anew == 1 ? "" : "s");
 }
 
+std::string ProcessorWords(const FingerprintDifference& difference) {
+  if (difference.other_processor == 0) return "";
+  return fmt::format(
+      "; {} probe{} ran another processor's kernels ({}) with the same order and bits",
+      difference.other_processor, difference.other_processor == 1 ? "" : "s",
+      difference.processors);
+}
+
 std::string ChangesOf(const FingerprintDifference& difference) {
   const std::size_t changed = difference.probes.size();
   if (changed == 0) {
@@ -122,7 +130,7 @@ std::string ChangesOf(const FingerprintDifference& difference) {
 
 std::string SummaryOf(const FingerprintDifference& difference) {
   if (!difference.comparable) return "not comparable: " + difference.why;
-  return ChangesOf(difference) + AnewWords(difference);
+  return ChangesOf(difference) + ProcessorWords(difference) + AnewWords(difference);
 }
 
 using ProbeMap = std::map<std::string, std::pair<const FingerprintProbe*, const FingerprintProbe*>>;
@@ -168,6 +176,9 @@ FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerpr
     ProbeDifference probe = CompareProbe(old_probe, new_probe);
     out.comparable = out.comparable || probe.cases > 0;
     out.revealed_anew += probe.revealed_anew;
+    if (!probe.other_processor.empty() && out.other_processor++ == 0) {
+      out.processors = probe.other_processor;
+    }
     const bool left_out = new_probe == nullptr && !probe.sentence.empty() &&
                           std::ranges::find(after.by_name, name) != after.by_name.end();
     if (left_out)

@@ -15,6 +15,7 @@
 #include "harness/drill/envelope.h"
 #include "harness/drill/settings.h"
 #include "harness/manifest/environment.h"
+#include "harness/rerun/make_python.h"
 
 namespace rharness {
 namespace {
@@ -156,14 +157,25 @@ Result<Places> PlacesOf(const DrillArguments& arguments) {
     RETURN_IF_ERROR(Split(text, "--map", "FROM=TO", &from, &to));
     places.maps.emplace_back(from, to);
   }
-  return places;
+  places.python = arguments.python_environment;
+  if (!arguments.environment_cache.empty() && !arguments.make_environments) {
+    return InvalidInput("goes with --make-environments", "--environment-cache");
+  }
+  if (!arguments.make_environments) return places;
+  places.environments = arguments.environment_cache;
+  if (arguments.environment_cache.empty()) places.environments = EnvironmentCache();
+  if (!places.environments.empty()) return places;
+  return InvalidInput("is needed where neither HOME nor XDG_CACHE_HOME is set",
+                      "--environment-cache");
 }
 
 }  // namespace
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
+  const bool typed = command->Given("--map");
   RETURN_IF_ERROR(TakeDrillPolicy(arguments, command));
   DrillOptions& drill = arguments->drill;
+  drill.maps_of_profile = !typed;
   drill.out = arguments->out;
   ASSIGN_OR_RETURN(drill.places, PlacesOf(*arguments));
   for (const std::string& text : arguments->environment) {
@@ -277,12 +289,28 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
       .ShowDefault();
   command
       ->Add("--map", &arguments->maps,
-            "FROM=TO: a recorded location or repository lies here at TO; repeatable")
+            "FROM=TO: a recorded location or repository lies here at TO; repeatable. One that no "
+            "run of the history uses is an error")
       .OneEach();
   command
       ->Add("--data-cache", &arguments->data_cache,
             "Folder that `rharness fetch` filled: data that are not at their location any more, or "
             "are others there, are taken from it by their hash")
+      .Folder();
+  command
+      ->Add("--python-environment", &arguments->python_environment,
+            "Python environment (of venv, uv or conda) that every rerun on a host gets in place of "
+            "the recorded one")
+      .Folder();
+  command->Add(
+      "--make-environments", &arguments->make_environments,
+      "Make Python environments that are not here any more, or that have other packages by "
+      "now, from the recorded versions (venv and pip, or uv; wheels alone, each proved by "
+      "its recorded digest)");
+  command
+      ->Add("--environment-cache", &arguments->environment_cache,
+            "Folder in which they are made and kept (default: rharness/environments below "
+            "XDG_CACHE_HOME or ~/.cache); nodes of a cluster must see it")
       .Folder();
   command
       ->Add("--env", &arguments->environment,

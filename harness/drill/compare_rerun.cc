@@ -12,6 +12,7 @@
 #include "harness/base/trouble.h"
 #include "harness/drill/eval_sets.h"
 #include "harness/drill/facts_of.h"
+#include "harness/drill/output_files.h"
 #include "harness/drill/record_parts.h"
 
 namespace rharness {
@@ -218,7 +219,8 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   std::ranges::move(EvalSetFindings(manifest, evidence), std::back_inserter(comparison.findings));
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
   for (const Artifact& artifact : manifest.artifacts) {
-    if (!IsCheckpoint(artifact)) continue;
+    const auto seen = std::ranges::find(evidence.artifacts, artifact.path, &Artifact::path);
+    if (IsComparedAsFile(artifact, seen == evidence.artifacts.end() ? nullptr : &*seen)) continue;
     const Status compared =
         CompareArtifact(artifact, evidence, places, drill_folder, &comparison, damage);
     if (compared.ok()) continue;
@@ -226,6 +228,9 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
     comparison.ends.front().reason = "cannot be compared: " + compared.error().ToString();
     return comparison;
   }
+  Manifest rerun;
+  rerun.artifacts = evidence.artifacts;
+  CompareOutputFiles(manifest, rerun, &comparison);
   comparison.curves = CompareRerunCurves(manifest, evidence, {});
   if (manifest.unread_metrics && evidence.unread_metrics) {
     std::ranges::move(

@@ -7,6 +7,7 @@
 
 #include "compare/weights/views.h"
 #include "harness/base/trouble.h"
+#include "harness/manifest/environment_secrets.h"
 
 namespace rharness {
 namespace {
@@ -19,7 +20,12 @@ Result<std::vector<TensorDigest>> DigestsOf(const Artifact& artifact) {
   for (const TensorRecord& record : artifact.tensors) {
     const auto dtype = ParseDType(record.dtype);
     if (!dtype.ok()) return std::vector<TensorDigest>();
-    digests.push_back({record.name, *dtype, record.shape, record.sha256});
+    digests.push_back({.name = record.name,
+                       .dtype = *dtype,
+                       .shape = record.shape,
+                       .sha256 = record.sha256,
+                       .block_format = {},
+                       .non_finite = record.non_finite});
   }
   std::ranges::sort(digests, {}, &TensorDigest::name);
   if (!digests.empty() && !artifact.tensor_digest.empty() &&
@@ -85,7 +91,12 @@ std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
 
 void AddConfiguration(const Manifest& manifest, std::vector<Fact>* facts) {
   for (const auto& [name, value] : manifest.hyperparameters) {
-    facts->push_back({Layer::kCode, "hyperparameter." + name, value.Dump(), FactWeight::kIdentity});
+    const bool is_text = value.kind() == Json::Kind::kString;
+    facts->push_back({.layer = Layer::kCode,
+                      .key = "hyperparameter." + name,
+                      .value = value.Dump(),
+                      .weight = FactWeight::kIdentity,
+                      .realm = is_text ? RealmOf(value.AsString()) : ""});
   }
   if (!manifest.family.empty()) {
     facts->push_back({Layer::kCode, "family", manifest.family, FactWeight::kContext});

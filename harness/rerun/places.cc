@@ -2,6 +2,7 @@
 #include "harness/rerun/places.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <system_error>
@@ -34,7 +35,57 @@ Result<fs::path> Held(const Places& places, const std::string& location, fs::pat
   return found;
 }
 
+bool Covers(const std::string& from, const std::string& location) {
+  return location == from || location.starts_with(from.ends_with('/') ? from : from + "/");
+}
+
 }  // namespace
+
+MapUse::MapUse(const Places& places) : places_(places) {
+  for (const auto& [from, to] : places.maps) used_.push_back(Real(from) == Real(to));
+}
+
+void MapUse::See(const std::string& location) {
+  const auto located = Locate(places_, location);
+  const bool outside = located.ok() && !IsBelow(Real(*located), Real(places_.root));
+  for (std::size_t i = 0; i < used_.size(); ++i) {
+    const auto& [from, to] = places_.maps[i];
+    if (Covers(from, location) || (outside && IsBelow(Real(*located), Real(to)))) used_[i] = true;
+  }
+}
+
+void MapUse::See(const Manifest& manifest) {
+  See(manifest.code.repository.empty() ? "." : manifest.code.repository);
+  for (const DataItem& item : manifest.data) {
+    See(item.location.empty() ? item.path : item.location);
+  }
+  for (const Artifact& artifact : manifest.artifacts) {
+    if (!artifact.location.empty()) See(artifact.location);
+  }
+  for (const std::string& one : {manifest.image.location, manifest.kept}) {
+    if (!one.empty()) See(one);
+  }
+}
+
+bool MapUse::AllUsed() const { return std::ranges::find(used_, false) == used_.end(); }
+
+std::vector<std::string> MapUse::Unused() const {
+  std::vector<std::string> unused;
+  for (std::size_t i = 0; i < used_.size(); ++i) {
+    if (used_[i]) continue;
+    unused.push_back(places_.maps[i].first + "=" + places_.maps[i].second.string());
+  }
+  return unused;
+}
+
+Error UnusedMapsError(const std::vector<std::string>& maps, std::string_view who) {
+  return InvalidInput(TerminalSafe(fmt::format(
+                          "{} locates its code, data, image, outputs or kept files at, or "
+                          "below, the FROM of {}; `rharness history show RUN --json` has these "
+                          "locations",
+                          who, fmt::join(maps, ", "))),
+                      "--map");
+}
 
 Json ToJson(const Places& places) {
   Json maps = Json::MakeArray();
@@ -43,6 +94,10 @@ Json ToJson(const Places& places) {
   }
   Json json = Json::MakeObject({{"root", places.root.string()}, {"maps", std::move(maps)}});
   if (!places.cache.empty()) json.AppendMember("cache", places.cache.string());
+  if (!places.python.empty()) json.AppendMember("python", places.python.string());
+  if (!places.environments.empty()) {
+    json.AppendMember("environments", places.environments.string());
+  }
   return json;
 }
 
@@ -57,9 +112,13 @@ void ReadPlaces(JsonReader& reader, Places* places) {
     map.Read("to", &to);
     places->maps.emplace_back(from, to);
   });
-  std::string cache;
-  reader.ReadOptional("cache", &cache);
-  places->cache = cache;
+  for (const auto& [key, path] : {std::pair("cache", &places->cache),
+                                  {"python", &places->python},
+                                  {"environments", &places->environments}}) {
+    std::string text;
+    reader.ReadOptional(key, &text);
+    *path = text;
+  }
 }
 
 Status RequireDeclared(const Places& places, const fs::path& path, const std::string& name) {
@@ -79,9 +138,7 @@ Result<fs::path> Locate(const Places& places, const std::string& location) {
   std::size_t best = 0;
   fs::path mapped;
   for (const auto& [from, to] : places.maps) {
-    const bool below =
-        location == from || location.starts_with(from.ends_with('/') ? from : from + "/");
-    if (!below || from.size() < best || from.empty()) continue;
+    if (!Covers(from, location) || from.size() < best || from.empty()) continue;
     std::string rest = location.substr(from.size());
     while (rest.starts_with('/')) rest.erase(0, 1);
     if (!rest.empty()) {

@@ -106,6 +106,48 @@ TEST_F(AdmitProgram, TakesAFolderWithoutManifestsForASlip) {
   EXPECT_THAT(result.stderr_text, HasSubstr("runs: the folder holds no manifest"));
 }
 
+TEST_F(AdmitProgram, SaysInNotesWhatCannotFailAndAdmitsIt) {
+  const std::string text =
+      Replaced(Replaced(Complete("a"), "\"margin\": 0.01", "\"margin\": 4"),
+               R"({"name": "loss", "steps": [0, 10, 20], "values": [2.3, 0.5, 0.03125]})",
+               R"({"name": "lr", "steps": [0, 10, 20], "values": [0.1, 0.1, 0.1]})");
+  Write("a.json", text);
+  const ProcessResult result = Admit({"a.json"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
+  EXPECT_EQ(
+      result.stdout_text,
+      "a.json: note: $.metrics[0].margin: wide_margin: margin 4 of 'accuracy' lets every "
+      "value pass: the metric is 0.991 on a scale from 0 to 1, and no worse value is farther "
+      "than 0.991 from it; expected a margin well below that\n"
+      "a.json: note: $.curves[0].values: vacuous_curve: curve 'lr' never changes from 0.1: it "
+      "shows nothing, and counts neither for a rerun nor against it\n");
+  EXPECT_EQ(result.stderr_text, "rharness: 1 of 1 manifests admitted\n");
+  EXPECT_EQ(Admit({"--quiet", "a.json"}).stdout_text, "");
+  const auto json = ParseJson(Admit({"--json", "a.json"}).stdout_text, "stdout");
+  ASSERT_TRUE(json.ok());
+  const Json& one = json->Find("manifests")->AsArray()[0];
+  EXPECT_TRUE(one.Find("admitted")->AsBool());
+  EXPECT_TRUE(one.Find("findings")->AsArray().empty());
+  ASSERT_EQ(one.Find("notes")->AsArray().size(), 2U);
+  EXPECT_EQ(one.Find("notes")->AsArray()[0].Find("code")->AsString(), "wide_margin");
+}
+
+TEST_F(AdmitProgram, HoldsMarginsToTheSpreadOfTheFamilyThatIsGiven) {
+  std::vector<std::string> files;
+  for (int i = 0; i < 4; ++i) {
+    const std::string run = "run-" + std::to_string(i);
+    Write(run + ".json",
+          Replaced(Replaced(Complete(run), "\"init\": 7", "\"init\": " + std::to_string(i)),
+                   "\"value\": 0.991", "\"value\": 0.99" + std::to_string(i)));
+    files.push_back(run + ".json");
+  }
+  const ProcessResult result = Admit(files);
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("is 7.75 standard deviations of its family (0.00129 "
+                                            "over 4 runs)"));
+  EXPECT_EQ(Admit({files[0]}).stdout_text, "") << "one run has no spread";
+}
+
 TEST_F(AdmitProgram, RefusesTwoRunsOfOneName) {
   Write("runs/a.json", Complete("a"));
   Write("runs/copy.json", Complete("a"));

@@ -92,8 +92,10 @@ TEST_F(ReadOnlyAudit, MigratesNoHistoryAndSaysWhatDoes) {
   {
     RawDatabase database(At("copy/runs.db"));
     for (const char* statement :
-         {"DROP TABLE lookups", "DROP INDEX standing_by_verdict",
-          "UPDATE rharness_meta SET value = '14' WHERE name = 'schema_version'"}) {
+         {"DROP INDEX verdicts_unknown", "DROP INDEX family_verdicts_unknown",
+          "DROP INDEX property_verdicts_unknown", "DROP INDEX rebuild_answers_unknown",
+          "DROP INDEX deleted_items_unknown",
+          "UPDATE rharness_meta SET value = '15' WHERE name = 'schema_version'"}) {
       EXPECT_EQ(database.Run(statement), "");
     }
   }
@@ -102,7 +104,7 @@ TEST_F(ReadOnlyAudit, MigratesNoHistoryAndSaysWhatDoes) {
     const ProcessResult older = Run({kRharness, "audit", verb, "--history", "copy/runs.db"});
     EXPECT_EQ(older.outcome.exit_code, 2) << older.stderr_text;
     EXPECT_THAT(older.stderr_text,
-                HasSubstr("v14 is older than v15, and is opened for reading alone; `rharness "
+                HasSubstr("v15 is older than v16, and is opened for reading alone; `rharness "
                           "history list` brings it up to date"));
   }
   EXPECT_EQ(Sha256HexOf(Read(At("copy/runs.db"))), before);

@@ -322,13 +322,31 @@ TEST_F(AuditVerb, SignsNoHeadThatItsPolicyRefuses) {
   const std::string heads = Read(At(LogFile("heads.jsonl")));
   const std::size_t entries = Entries().size();
   const ProcessResult refused = Append({"--trust", "trust.yaml"}, "bob.pem");
-  EXPECT_EQ(refused.outcome.exit_code, 5) << refused.stdout_text;
+  EXPECT_EQ(refused.outcome.exit_code, 2) << refused.stdout_text;
   EXPECT_THAT(refused.stderr_text, HasSubstr("may not sign heads of this log"));
   EXPECT_EQ(Read(At(LogFile("heads.jsonl"))), heads);
   EXPECT_EQ(Entries().size(), entries);
   Must(Append({"--trust", "trust.yaml"}));
   EXPECT_GT(Entries().size(), entries);
   Must(Verify({"--complete"}));
+}
+
+TEST_F(AuditVerb, SaysWhichRuleAPolicyLacksForHeads) {
+  Write("trust.yaml",
+        "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\nrules:\n"
+        "  - {predicates: ['urn:rharness:verdict:*'], keys: [ada]}\n");
+  Retire("b");
+  const std::size_t entries = Entries().size();
+  for (const ProcessResult& result :
+       {Append({"--trust", "trust.yaml"}), Verify({"--trust", "trust.yaml"})}) {
+    EXPECT_EQ(result.outcome.exit_code, 2) << "nobody tampered with anything";
+    EXPECT_THAT(result.stderr_text, HasSubstr("no rule of the trust policy says who may sign tree "
+                                              "heads (urn:rharness:tree-head:v1)"));
+    EXPECT_THAT(
+        result.stderr_text,
+        HasSubstr("`rules: [{predicates: [\"urn:rharness:tree-head:v1\"], keys: [NAME]}]`"));
+  }
+  EXPECT_EQ(Entries().size(), entries);
 }
 
 TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {

@@ -151,13 +151,19 @@ TEST_F(HistoryVerb, StoresNothingWhenOneRunIsAnotherUnderAKnownName) {
   const std::string first = WriteManifest("a.json", "a");
   const std::string other = WriteManifest("other.json", "b", "21");
   const Output refused = History({"add", first, other});
-  EXPECT_EQ(refused.code, 5);
-  EXPECT_TRUE(Contains(refused.err, "other.json: run 'b' is in the history")) << refused.err;
+  EXPECT_EQ(refused.code, 2) << "nobody tampered with anything";
+  EXPECT_TRUE(Contains(refused.err,
+                       "other.json: run 'b' is in the history with another manifest: "
+                       "$.started is \"2026-11-20T08:00:00.000Z\" there, "
+                       "\"2026-11-21T08:00:00.000Z\" here; $.ended is "))
+      << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "`rharness history retire b --reason")) << refused.err;
   EXPECT_TRUE(Contains(refused.err, "nothing was stored")) << refused.err;
   const std::string twin = WriteManifest("twin.json", "a", "21");
   const Output twins = History({"add", first, twin});
-  EXPECT_EQ(twins.code, 5);
+  EXPECT_EQ(twins.code, 2);
   EXPECT_TRUE(Contains(twins.err, "twin.json: run 'a' is also that of ")) << twins.err;
+  EXPECT_TRUE(Contains(twins.err, "with another manifest: $.started is ")) << twins.err;
   EXPECT_EQ(Lines(History({"list"}).out).size(), 2u);
 }
 
