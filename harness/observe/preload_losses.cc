@@ -87,7 +87,18 @@ void NoteEnded(pid_t pid, int number) {
   NoteEnd(pid, number);
 }
 
+// To a shell the code of a command is a condition; of one that a signal ended it says 128 and more.
+bool IsShell() {
+  constexpr const char* kShells[] = {"sh", "bash", "dash", "ash", "zsh", "ksh"};
+  for (const char* shell : kShells) {
+    if (strcmp(program_invocation_short_name, shell) == 0) return true;
+  }
+  return false;
+}
+
 void NoteExited(pid_t pid, int code) {
+  constexpr int kBySignal = 128;
+  if (code < kBySignal && IsShell()) return;
   if (pid > 0 && code != 0 && rharness::MayNote()) NoteEnd(pid, rharness::kExitCodes + code);
 }
 

@@ -234,13 +234,17 @@ TEST_F(TorchTar, SaysWhatIsWrongWithIt) {
   // Cut anywhere, and with any byte of a header changed: an error or a checkpoint, and no crash.
   for (std::size_t size = 0; size < good.size(); size += 37) {
     const auto cut = Open(good.substr(0, size), "x.pt");
-    if (cut.ok()) EXPECT_LE((*cut)->tensors().size(), 2U);
+    if (cut.ok()) {
+      EXPECT_LE((*cut)->tensors().size(), 2U);
+    }
   }
   for (std::size_t at = 0; at < good.size(); at += 3) {
     std::string changed = good;
     changed[at] = static_cast<char>(changed[at] ^ 0x55);
     const auto opened = Open(changed, "x.pt");
-    if (opened.ok()) EXPECT_LE((*opened)->tensors().size(), 2U);
+    if (opened.ok()) {
+      EXPECT_LE((*opened)->tensors().size(), 2U);
+    }
   }
 }
 
