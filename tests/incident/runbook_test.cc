@@ -74,6 +74,7 @@ const std::map<std::string, Words>& Raising() {
       {"harness/rerun/class_check.cc", {}},
       {"harness/rerun/collect.cc", {}},
       {"harness/rerun/place_code.cc", {}},
+      {"harness/rerun/python_place.cc", {}},
       {"harness/rerun/rerun.cc", {"host_packages"}},
       {"harness/rerun/workspace.cc", {}},
   };
