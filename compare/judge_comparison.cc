@@ -226,15 +226,16 @@ void Ladder::NoteMetrics(MetricVerdict but) {
 
 bool Ladder::Shift() {
   bool decided = false;
+  // Metrics first: their error rates are stated.
+  for (std::size_t i = 0; i < c_.metrics.size(); ++i) {
+    if (IsShift(i)) decided = Decide(Verdict::kDrifted, MetricFinding(c_.metrics[i]));
+  }
   const bool once = IsSeenOnce(c_);
   for (const CurveComparison& curve : c_.curves) {
     if (!IsDrift(curve)) continue;
     // What was seen in one rerun is confirmed by another before it is claimed.
     if (!once) decided = Decide(Verdict::kDrifted, BandFinding(curve));
     c_.needs_confirmation = once || !c_.is_rerun;
-  }
-  for (std::size_t i = 0; i < c_.metrics.size(); ++i) {
-    if (IsShift(i)) decided = Decide(Verdict::kDrifted, MetricFinding(c_.metrics[i]));
   }
   if (!decided) return false;
   NoteMetrics(MetricVerdict::kDrifted);
