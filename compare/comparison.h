@@ -132,16 +132,14 @@ struct ComparisonSet {
 //                   was tested, every loss within its band. Or all is equal but for files that by
 //                   their role may differ
 //   inconclusive    none of these could be shown; in place of identical and equivalent also where
-//                   something is loaded with the tensors, or was not read, and differs, where
-//                   weights are not finite, and in place of equivalent where a curve is beyond its
-//                   band
+//                   something is loaded with the tensors, or was not read, and differs, or weights
+//                   are not finite, and in place of equivalent where a curve is beyond its band
 // A loss decides by its band; what is no loss where further runs or replicates made one. Where that
 // band rests on no further run and has no stated rate (accepted upgrades, a margin), and each
 // primary metric is within the margin that is declared for it, the two contradict each other: the
 // curve is no drift, and no pass, until siblings or replicates explain it. Beside a metric that was
-// tested, curves about which nothing can be said advise.
-// What is equal bit for bit is never drifted; as a single value beside other weights it shows
-// nothing.
+// tested, curves about which nothing can be said advise. What is equal bit for bit is never
+// drifted; as a single value beside other weights it shows nothing.
 void JudgeComparison(Comparison* comparison);
 
 // Fills counts and exit_code.

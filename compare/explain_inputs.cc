@@ -49,17 +49,34 @@ bool MadeOtherwise(const FactDifference& difference, const ExplainInput& in, Cau
   return true;
 }
 
-void Data(const ExplainInput& in, CauseList* out) {
-  auto undeclared = Changes(in.comparison, Layer::kData, {"input."});
-  if (!undeclared.empty()) {
+// A file that is there on both sides with other content; or one that one side alone reads, which
+// mostly follows from what tells it to.
+void UndeclaredInputs(const ExplainInput& in, CauseList* out) {
+  std::vector<std::string> changed, alone;
+  for (const FactDifference& one : LayerOf(in.comparison, Layer::kData).differences) {
+    if (!one.key.starts_with("input.")) continue;
+    (one.recorded && one.observed ? changed : alone).push_back(Change(one));
+  }
+  constexpr char kConfirm[] = "declare it (--data or --code-file), and record again";
+  if (!changed.empty()) {
     out->Add(CausePlace::kVariable,
              {"undeclared_input_changed", Layer::kData, "likely",
               "A file that the run reads, and that nothing declares, is not the same.",
-              std::move(undeclared), "declare it (--data or --code-file), and record again"});
+              std::move(changed), kConfirm});
   }
+  if (!alone.empty()) {
+    out->Add(CausePlace::kChance, {"undeclared_input_changed", Layer::kData, "possible",
+                                   "A file that nothing declares is read on one side alone.",
+                                   std::move(alone), kConfirm});
+  }
+}
+
+void Data(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> evidence;
   for (const FactDifference& difference : LayerOf(in.comparison, Layer::kData).differences) {
-    if (difference.key.starts_with("input.") || MadeOtherwise(difference, in, out)) continue;
+    // These have causes of their own.
+    if (StartsWithAny(difference.key, {"input.", "file_order."})) continue;
+    if (MadeOtherwise(difference, in, out)) continue;
     evidence.push_back(Change(difference));
     const auto [was, is] = LineageOf(difference, in);
     if (was) evidence.push_back(fmt::format("it was made by {} in A", *was));
@@ -243,8 +260,8 @@ std::vector<std::string> Changes(const Comparison& comparison, Layer layer,
 }
 
 const std::vector<ExplainRule>& InputRules() {
-  static const std::vector<ExplainRule> rules = {Data, Seeds,   Hyperparameters,
-                                                 Code, Command, SeedsThatWereSet};
+  static const std::vector<ExplainRule> rules = {
+      UndeclaredInputs, Data, Seeds, Hyperparameters, Code, Command, SeedsThatWereSet};
   return rules;
 }
 

@@ -33,10 +33,10 @@ constexpr std::array<Row, 14> kRows = {{{CausePlace::kDamage, 1, 1},
                                         {CausePlace::kPattern, 13, 13},
                                         {CausePlace::kUnused, 14, 14}}};
 
-int PositionOf(CausePlace place, Onset onset) {
+int PositionOf(CausePlace place, DifferenceOnset onset) {
   const auto row = std::ranges::find(kRows, place, &Row::place);
   if (row == kRows.end()) Abort("unknown CausePlace");
-  return onset == Onset::kRounding ? row->rounding : row->beyond;
+  return onset == DifferenceOnset::kRounding ? row->rounding : row->beyond;
 }
 
 bool IsKnownSame(const LayerComparison& layer) {
@@ -46,15 +46,15 @@ bool IsKnownSame(const LayerComparison& layer) {
 // No rounding of any format that metrics are computed in reaches this, and no draw stays below it.
 constexpr double kSurelyRounding = 1e-6;
 
-Onset OnsetOfSize(double relative) {
-  if (!std::isfinite(relative)) return Onset::kNotKnown;
-  if (relative > kBeyondRounding) return Onset::kBeyondRounding;
-  return relative < kSurelyRounding ? Onset::kRounding : Onset::kNotKnown;
+DifferenceOnset OnsetOfSize(double relative) {
+  if (!std::isfinite(relative)) return DifferenceOnset::kNotKnown;
+  if (relative > kBeyondRounding) return DifferenceOnset::kBeyondRounding;
+  return relative < kSurelyRounding ? DifferenceOnset::kRounding : DifferenceOnset::kNotKnown;
 }
 
 // Of the weights: by the largest distance in steps between representable values, if it is that of a
 // few roundings.
-Onset OnsetOfWeights(const Comparison& comparison) {
+DifferenceOnset OnsetOfWeights(const Comparison& comparison) {
   constexpr std::uint64_t kFewRoundings = 16;
   std::uint64_t max_ulp = 0;
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
@@ -63,18 +63,19 @@ Onset OnsetOfWeights(const Comparison& comparison) {
       max_ulp = std::max(max_ulp, tensor.max_ulp);
     }
   }
-  return max_ulp > 0 && max_ulp <= kFewRoundings ? Onset::kRounding : Onset::kNotKnown;
+  return max_ulp > 0 && max_ulp <= kFewRoundings ? DifferenceOnset::kRounding
+                                                 : DifferenceOnset::kNotKnown;
 }
 
-Onset OnsetOfMetrics(const Comparison& comparison) {
+DifferenceOnset OnsetOfMetrics(const Comparison& comparison) {
   double largest = 0.0;
   for (const MetricDecision& metric : comparison.metrics) {
     if (metric.history.empty() || metric.reruns.empty() || IsEqual(metric)) continue;
     const double was = metric.recorded.value_or(metric.history.front());
-    if (was == 0.0) return Onset::kNotKnown;
+    if (was == 0.0) return DifferenceOnset::kNotKnown;
     for (const double is : metric.reruns) largest = std::max(largest, std::abs(is / was - 1.0));
   }
-  return largest > 0.0 ? OnsetOfSize(largest) : Onset::kNotKnown;
+  return largest > 0.0 ? OnsetOfSize(largest) : DifferenceOnset::kNotKnown;
 }
 
 }  // namespace
@@ -92,16 +93,16 @@ KnownEqual KnownEqualOf(const Comparison& comparison) {
   return equal;
 }
 
-Onset OnsetOf(const Comparison& comparison) {
+DifferenceOnset OnsetOf(const Comparison& comparison) {
   if (const CurveComparison* curve = DifferingLoss(comparison)) {
-    if (curve->nature == DifferenceNature::kRounding) return Onset::kRounding;
+    if (curve->nature == DifferenceNature::kRounding) return DifferenceOnset::kRounding;
     return OnsetOfSize(RelativeAt(*curve, *curve->first_difference));
   }
-  const Onset of_weights = OnsetOfWeights(comparison);
-  return of_weights != Onset::kNotKnown ? of_weights : OnsetOfMetrics(comparison);
+  const DifferenceOnset of_weights = OnsetOfWeights(comparison);
+  return of_weights != DifferenceOnset::kNotKnown ? of_weights : OnsetOfMetrics(comparison);
 }
 
-std::vector<Cause> InOrder(Onset onset, std::vector<PlacedCause> causes) {
+std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> causes) {
   const auto position = [&](const PlacedCause& one) { return PositionOf(one.place, onset); };
   std::ranges::stable_sort(causes, {}, position);
   std::vector<Cause> ordered;

@@ -50,7 +50,7 @@ class CauseList {
 };
 
 // How the difference begins.
-enum class Onset { kNotKnown, kRounding, kBeyondRounding };
+enum class DifferenceOnset { kNotKnown, kRounding, kBeyondRounding };
 
 // What is known to be equal, so that no cause contradicts it.
 struct KnownEqual {
@@ -94,9 +94,9 @@ const CurveComparison* DifferingLoss(const Comparison& comparison);
 double RelativeAt(const CurveComparison& curve, std::int64_t step);
 
 KnownEqual KnownEqualOf(const Comparison& comparison);
-Onset OnsetOf(const Comparison& comparison);
+DifferenceOnset OnsetOf(const Comparison& comparison);
 // Sorts by the table, and leaves "likely" to the one that stands alone in front.
-std::vector<Cause> InOrder(Onset onset, std::vector<PlacedCause> causes);
+std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> causes);
 
 // Within what further runs of the same configuration do, and more than rounding; or within what
 // runs do that differ by rounding alone.

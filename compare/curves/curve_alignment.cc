@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "compare/curves/curve_message.h"
+#include "compare/metrics/decision.h"
 
 namespace rharness {
 namespace {
@@ -15,6 +17,12 @@ namespace {
 bool SameBits(double x, double y) {
   return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y) ||
          (std::isnan(x) && std::isnan(y));
+}
+
+// A stand-in for an infinity is one.
+double Stored(double value) {
+  if (IsMeasured(value) || !std::isfinite(value)) return value;
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
 void Align(const CurveSeries& a, const CurveSeries& b, CurveComparison* out) {
@@ -29,8 +37,8 @@ void Align(const CurveSeries& a, const CurveSeries& b, CurveComparison* out) {
       ++j;
     } else {
       out->steps.push_back(a.steps[i]);
-      out->a.push_back(a.values[i++]);
-      out->b.push_back(b.values[j++]);
+      out->a.push_back(Stored(a.values[i++]));
+      out->b.push_back(Stored(b.values[j++]));
     }
   }
   out->only_a += a.steps.size() - i;
@@ -174,6 +182,9 @@ std::pair<std::string, std::string> VacuityOf(const CurveComparison& aligned, co
   if (std::cmp_less(judged.steps.size(), std::max(rules.min_steps, 1))) {
     return {"too_short", fmt::format("{} aligned steps with finite values; {} are needed",
                                      judged.steps.size(), std::max(rules.min_steps, 1))};
+  }
+  if (IsConstant(judged.a) && judged.a[0] == 0.0 && !IsConstant(judged.b)) {
+    return {"constant", "it is 0 throughout in A, which is nothing to measure B by"};
   }
   if (IsConstant(judged.a) && IsConstant(judged.b)) {
     return {"constant",

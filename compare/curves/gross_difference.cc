@@ -32,8 +32,10 @@ struct GrossDifference {
 GrossDifference OfSize(const std::vector<double>& a, const std::vector<double>& b, double share) {
   GrossDifference gross;
   double largest = 0.0, furthest = 0.0;
-  std::size_t off = 0;
+  std::size_t off = 0, sized = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == 0.0) continue;  // of nothing there is no share
+    ++sized;
     const double apart = std::fabs(b[i] - a[i]);
     largest = std::max(largest, std::fabs(a[i]));
     furthest = std::max(furthest, apart);
@@ -44,7 +46,7 @@ GrossDifference OfSize(const std::vector<double>& a, const std::vector<double>& 
   gross.statistic = largest > 0.0 ? furthest / (share * largest) : 1.0;
   gross.why =
       fmt::format("it is off by more than {} of A on {} of {} values, which no rounding does",
-                  PercentText(share), off, a.size());
+                  PercentText(share), off, sized);
   return gross;
 }
 

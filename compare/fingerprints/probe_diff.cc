@@ -352,22 +352,6 @@ std::string StatusWords(const FingerprintProbe* probe) {
 
 }  // namespace
 
-std::set<std::string> CasesOf(const FingerprintProbe& probe) {
-  std::set<std::string> cases;
-  for (const auto& [name, value] : probe.choices) cases.insert(name);
-  for (const auto& [name, value] : probe.trees) cases.insert(name);
-  for (const auto& [name, value] : probe.bits) cases.insert(name);
-  // A case that does not repeat may have nothing else to show.
-  cases.insert(probe.unstable.begin(), probe.unstable.end());
-  return cases;
-}
-
-std::set<std::string> UnstableCasesOf(const FingerprintProbe& probe) {
-  std::set<std::string> cases = CasesOf(probe);
-  std::erase_if(cases, [&](const std::string& name) { return !probe.IsUnstable(name); });
-  return cases;
-}
-
 ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintProbe* after) {
   const bool was = before != nullptr && before->Ok();
   const bool is = after != nullptr && after->Ok();

@@ -24,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSafetensors = ".safetensors";
-constexpr std::array<std::string_view, 7> kOtherEndings = {".gguf", ".pt",  ".pth", ".bin",
-                                                           ".ckpt", ".npz", ".npy"};
+constexpr std::array<std::string_view, 8> kOtherEndings = {".gguf", ".pt",   ".pth", ".pth.tar",
+                                                           ".bin",  ".ckpt", ".npz", ".npy"};
 
 // At most ten names of a list, for a message.
 std::string Some(const std::vector<std::string>& names) {

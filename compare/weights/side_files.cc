@@ -24,7 +24,7 @@ constexpr auto kContextNames = std::to_array<std::string_view>(
     {"optimizer.pt", "optimizer.pth", "optimizer.bin", "scheduler.pt", "scheduler.bin", "scaler.pt",
      "scaler.bin", "zero_to_fp32.py", "requirements.txt"});
 constexpr auto kTrainerBeginnings = std::to_array<std::string_view>(
-    {"trainer_state", "training_args", "rng_state", "random_states_"});
+    {"trainer_state", "training_args", "rng_state", "random_states_", "sampler", "dl_state_dict"});
 constexpr auto kContextBeginnings =
     std::to_array<std::string_view>({".", "latest", "readme", "license", "notice"});
 constexpr auto kContextEndings = std::to_array<std::string_view>(
@@ -66,7 +66,10 @@ std::string Lower(std::string text) {
 }
 
 bool IsContext(std::string_view name) {
-  if (IsOneOf(kContextNames, name) || BeginsLike(kTrainerBeginnings, name)) return true;
+  if (IsOneOf(kContextNames, name) || BeginsLike(kTrainerBeginnings, name) ||
+      name.ends_with("optim_states.pt")) {
+    return true;
+  }
   if (IsCheckpointName(name)) return false;
   const bool measured = name.ends_with(".json") &&
                         (name.find("metrics") != name.npos || name.find("history") != name.npos);

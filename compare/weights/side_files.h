@@ -8,14 +8,13 @@
 //                   unknown names *.json, *.yaml, *.yml, *.toml, *.cfg, *.ini
 //     vocabularies  tokenizer*, vocab*, merges.txt, dict.txt, encoder.json, tekken.json,
 //                   added_tokens.json, special_tokens_map.json; *.model, *.spm, *.tiktoken,
-//                   *.vocab,
-//                   *.bpe
+//                   *.vocab, *.bpe
 //     templates     chat_template*, *.jinja
 //     code          *.py
 //   what is context and decides nothing
 //     of a trainer  trainer_state.json, training_args.*, optimizer.{pt,pth,bin},
-//     scheduler.{pt,bin},
-//                   scaler.{pt,bin}, rng_state*, random_states_*, latest*, zero_to_fp32.py,
+//                   scheduler.{pt,bin}, scaler.{pt,bin}, *optim_states.pt, rng_state*,
+//                   random_states_*, sampler*, dl_state_dict*, latest*, zero_to_fp32.py,
 //                   *results.json, *metrics*.json, *history*.json, requirements.txt
 //     logs          *tfevents*, *.log, *.out, *.err, *.csv, *.tsv, *.jsonl; what is a text in a
 //                   folder logs, runs, wandb, tensorboard, mlruns or __pycache__

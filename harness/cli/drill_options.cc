@@ -172,10 +172,9 @@ Result<Places> PlacesOf(const DrillArguments& arguments) {
 }  // namespace
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
-  const bool typed = command->Given("--map");
+  arguments->drill.maps_of_profile = !command->Given("--map");
   RETURN_IF_ERROR(TakeDrillPolicy(arguments, command));
   DrillOptions& drill = arguments->drill;
-  drill.maps_of_profile = !typed;
   drill.out = arguments->out;
   ASSIGN_OR_RETURN(drill.places, PlacesOf(*arguments));
   for (const std::string& text : arguments->environment) {

@@ -66,8 +66,7 @@ FileFindings CheckFile(const std::string& file, Checked* checked) {
           found.findings.end()) {
         continue;
       }
-      found.notes.push_back(
-          {.code = "recorded", .path = fmt::format("$.notes[{}]", i), .message = note});
+      found.notes.push_back({"recorded", fmt::format("$.notes[{}]", i), note});
     }
     found.run_id = manifest->run_id;
     found.sha256 = Sha256HexOf(rharness::ToJson(*manifest).Dump());

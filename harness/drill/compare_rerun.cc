@@ -113,6 +113,10 @@ Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const
   } else if (!HasSameFiles(recorded, *seen)) {
     comparison->notes.push_back(
         fmt::format("{}: every tensor is equal, only metadata differs", subject));
+    // Which may be loaded with the tensors: a GGUF file's, the attributes of a pickled module.
+    auto by_bytes = CompareBytes(recorded, *seen, places, drill_folder);
+    if (!by_bytes.ok() && IsTrouble(by_bytes.error())) return by_bytes.error();
+    if (by_bytes.ok()) parts = std::move(*by_bytes);
   }
   if (parts.empty()) parts = CompareRecords(recorded, *seen, &comparison->notes);
   std::ranges::move(parts, std::back_inserter(comparison->checkpoints));

@@ -91,7 +91,7 @@ inline constexpr std::string_view kListingFlag = "python.listing_order";
 inline constexpr std::string_view kFileTimesFlag = "python.file_times";
 // How many CPUs the run could use.
 inline constexpr std::string_view kCpusFlag = "process.cpus";
-// Children that did not end with 0, where there were any: "1 with 1, 2 by SIGKILL".
+// Children that did not end with 0, where there were any: "2 by SIGKILL, with 1".
 inline constexpr std::string_view kChildEndsFlag = "process.child_ends";
 // "file_order.FOLDER": a digest of the names in the order in which the run was given them.
 inline constexpr std::string_view kFileOrderFlag = "file_order.";

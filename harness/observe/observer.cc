@@ -281,7 +281,8 @@ void Observer::CollectLosses() {
     const std::string how = exited              ? fmt::format("with {}", number - kExitCodes)
                             : signal == nullptr ? fmt::format("by signal {}", number)
                                                 : fmt::format("by SIG{}", signal);
-    ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count, how);
+    ends += ends.empty() ? "" : ", ";
+    ends += exited ? how : fmt::format("{} {}", count, how);
     if (exited) continue;
     seen_.losses.push_back(
         fmt::format("{} of its processes {} ended {}", count, count == 1 ? "was" : "were", how));

@@ -62,6 +62,8 @@ void MapUse::See(const Manifest& manifest) {
   for (const Artifact& artifact : manifest.artifacts) {
     if (!artifact.location.empty()) See(artifact.location);
   }
+  const auto& python = manifest.environment.python;
+  if (python) See(python->prefix);
   for (const std::string& one : {manifest.image.location, manifest.kept}) {
     if (!one.empty()) See(one);
   }
@@ -79,12 +81,13 @@ std::vector<std::string> MapUse::Unused() const {
 }
 
 Error UnusedMapsError(const std::vector<std::string>& maps, std::string_view who) {
-  return InvalidInput(TerminalSafe(fmt::format(
-                          "{} locates its code, data, image, outputs or kept files at, or "
-                          "below, the FROM of {}; `rharness history show RUN --json` has these "
-                          "locations",
-                          who, fmt::join(maps, ", "))),
-                      "--map");
+  return InvalidInput(
+      TerminalSafe(fmt::format(
+          "{} locates its code, data, image, Python environment, outputs or "
+          "kept files at, or below, the FROM of {}; `rharness history show RUN --json` has these "
+          "locations",
+          who, fmt::join(maps, ", "))),
+      "--map");
 }
 
 Json ToJson(const Places& places) {

@@ -47,7 +47,8 @@ Status RequireDeclared(const Places& places, const std::filesystem::path& path,
 class MapUse {
  public:
   explicit MapUse(const Places& places);
-  // All that the manifest locates: code, data, image, outputs, and what is kept beside it.
+  // All that the manifest locates: code, data, image, Python environment, outputs, and what is kept
+  // beside it.
   void See(const Manifest& manifest);
   bool AllUsed() const;
   std::vector<std::string> Unused() const;  // "FROM=TO"

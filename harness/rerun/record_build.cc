@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <set>
 
 #include "harness/manifest/admission.h"
@@ -50,22 +48,6 @@ std::vector<std::string> JoinFamilies(const RecordRequest& request, const Record
   return {families.begin(), families.end()};
 }
 
-// A run may recover from an overflow, so that this is no reason to refuse it.
-std::vector<std::string> NonFiniteCurves(const std::vector<Curve>& curves) {
-  const auto is_finite = [](double value) { return std::isfinite(value); };
-  std::vector<std::string> notes;
-  for (const Curve& curve : curves) {
-    const auto first = std::ranges::find_if_not(curve.values, is_finite);
-    if (first == curve.values.end()) continue;
-    const auto at = static_cast<std::size_t>(first - curve.values.begin());
-    const auto finite = std::ranges::count_if(curve.values, is_finite);
-    notes.push_back(fmt::format("curve '{}' is not finite in {} of {} points, first at step {}",
-                                curve.name, std::ssize(curve.values) - finite, curve.values.size(),
-                                at < curve.steps.size() ? curve.steps[at] : 0));
-  }
-  return notes;
-}
-
 std::vector<std::string> JoinNotes(const Recording& recording) {
   std::vector<std::string> notes;
   if (!recording.outcome.Succeeded()) {
@@ -75,7 +57,6 @@ std::vector<std::string> JoinNotes(const Recording& recording) {
        {&recording.changed_inputs, &recording.missing_outputs, &recording.remarks}) {
     notes.insert(notes.end(), sentences->begin(), sentences->end());
   }
-  std::ranges::move(NonFiniteCurves(recording.metrics.curves), std::back_inserter(notes));
   return notes;
 }
 

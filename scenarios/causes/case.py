@@ -69,11 +69,10 @@ class Case:
     quick: bool = False  # in the tests, which have seconds
 
     def python(self, venvs):
-        """The interpreter that it runs in."""
-        for name in FRAMEWORKS[self.framework][0]:
-            if (venvs / name / "bin/python3").exists():
-                return venvs / name / "bin/python3"
-        return pathlib.Path("/usr/bin/python3")
+        """The interpreter that it runs in: that of the first environment that is there."""
+        places = [venvs / name / "bin/python3" for name in FRAMEWORKS[self.framework][0]]
+        places = places or [pathlib.Path("/usr/bin/python3")]
+        return next((place for place in places if place.exists()), places[0])
 
     def missing(self, venvs):
         """Why this case cannot run here; empty: it can."""
@@ -83,5 +82,5 @@ class Case:
             done = subprocess.run([self.python(venvs), "-c", "\n".join(lines)], stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
         except (OSError, subprocess.TimeoutExpired) as problem:
-            return str(problem)
+            return f"no {self.framework}: {problem}"
         return done.stdout.strip().splitlines()[-1] if done.returncode else ""

@@ -77,7 +77,8 @@ ENVIRONMENT = [
          edits=[("    torch.set_num_threads(1)", "    torch.set_num_threads(1)\n    torch.set_default_dtype("
                  "getattr(torch, os.environ['DTYPE']))"), ("leave_torch(model,", "leave_torch(model.float(),")],
          environment={"DTYPE": "float32"}, env={"DTYPE": "float64"},
-         also=("round|another initiali[sz]ation",)),
+         also=("round|another initiali[sz]ation",),
+         isolate=("env:DTYPE",)),
     Case(45, "shadowed-module", "environment", "plain", "a module of the user comes before the installed one",
          "PYTHONPATH|calibration", edits=[("import scaling", "import calibration\nimport scaling"),
                                           ("scaling.scale(images)", "calibration.scale(scaling.scale(images))")],
@@ -99,7 +100,8 @@ HARDWARE = [
     Case(51, "older-cpu", "hardware", "numpy", "NumPy's kernels of an older CPU", "NPY_DISABLE_CPU_FEATURES",
          layers=("environment",), env={"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX2 FMA3"}, kernels=True,
          edits=[("np.exp(logits - logits.max(1, keepdims=True))",
-                 "np.exp((logits - logits.max(1, keepdims=True)).astype(np.float32))")], also=("round|another kernel",)),
+                 "np.exp((logits - logits.max(1, keepdims=True)).astype(np.float32))")], also=("round|another kernel",),
+         isolate=("env:NPY_DISABLE_CPU_FEATURES",)),
     Case(53, "worker-out-of-memory", "hardware", "plain", "a limit of memory ends a worker, whose part is left out",
          r"memory|worker|exited|killed|ended with", layers=("environment",), needs=("prlimit",),
          under=("prlimit", "--as=1500000000"), prepare=lambda tree, _: put(
@@ -115,16 +117,19 @@ HARDWARE = [
     Case(57, "devices", "hardware", "jax", "two devices in place of one, which divide a batch", "XLA_FLAGS|devices?",
          layers=("environment",), env={"XLA_FLAGS": "--xla_force_host_platform_device_count=2"},
          also=(*HYPERPARAMETER, *ORDER),
-         edits=[("    key = jax", "    options.batch //= jax.device_count()\n    key = jax")]),
+         edits=[("    key = jax", "    options.batch //= jax.device_count()\n    key = jax")],
+         isolate=("env:XLA_FLAGS",)),
 ]
 
 RANDOMNESS = [
     Case(59, "seed-argument", "randomness", "numpy", "another seed, by argument", "seed", again=True, also=("--seed 2", *ORDER),
          arguments_now=("--seed", "2"), seeds_now=("init=2",)),
     Case(61, "noise-unseeded", "randomness", "numpy", "a generator of noise has no seed", "default_rng|" + UNSEEDED,
-         edits=NOISE),
+         edits=NOISE,
+         isolate=()),
     Case(63, "shuffle-unseeded", "randomness", "plain", "random.shuffle without a seed", r"random\.|" + UNSEEDED,
-         also=ORDER, edits=[("draws.shuffle(order)", "random.shuffle(order)")], quick=True),
+         also=ORDER, edits=[("draws.shuffle(order)", "random.shuffle(order)")], quick=True,
+         isolate=()),
     Case(65, "set-order", "randomness", "plain", "the order of a set of texts, which a salted hash decides", "PYTHONHASHSEED|hash",
          also=ORDER, edits=[("draws.shuffle(order)", "order = [int(text) for text in {str(row) for row in order}]")]),
     Case(67, "workers-unseeded", "randomness", "torch", "the loader's workers draw noise without a seed",
@@ -193,7 +198,8 @@ BESIDE = [
 MARGINS = [
     Case(93, "margins-scale", "environment", "numpy", "a variable that scales the initial weights, where margins decide",
          "INIT_SCALE", layers=("randomness",), also=("another initiali[sz]ation",), determinism="statistical",
-         edits=[SCALED], declared=("INIT_SCALE",), environment={"INIT_SCALE": "1"}, env={"INIT_SCALE": "6"}),
+         edits=[SCALED], declared=("INIT_SCALE",), environment={"INIT_SCALE": "1"}, env={"INIT_SCALE": "6"},
+         isolate=("env:INIT_SCALE",)),
     Case(95, "margins-shuffle", "randomness", "plain", "random.shuffle without a seed, where margins decide",
          r"random\.|" + UNSEEDED, also=ORDER, determinism="statistical", arguments=("--lr", "1.5"),
          edits=[("draws.shuffle(order)", "random.shuffle(order)")]),

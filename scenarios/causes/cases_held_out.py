@@ -77,11 +77,14 @@ ENVIRONMENT = [
     Case(34, "gain-undeclared", "environment", "torch", "a variable that scales the initial weights and that nothing declares",
          "INIT_GAIN", layers=("randomness",), also=("another initiali[sz]ation",), env={"INIT_GAIN": "1.4"},
          edits=[("    curve = []", "    for weights in model.parameters():\n        weights.data *= "
-                 "float(os.environ.get('INIT_GAIN', '1'))\n    curve = []")]),
+                 "float(os.environ.get('INIT_GAIN', '1'))\n    curve = []")],
+         isolate=("env:INIT_GAIN",)),
     Case(36, "aten-kernels", "environment", "torch", "PyTorch takes its kernels without vectors", "ATEN_CPU_CAPABILITY",
-         layers=("hardware",), also=("round|another kernel",), env={"ATEN_CPU_CAPABILITY": "default"}, kernels=True),
+         layers=("hardware",), also=("round|another kernel",), env={"ATEN_CPU_CAPABILITY": "default"}, kernels=True,
+         isolate=("env:ATEN_CPU_CAPABILITY",)),
     Case(38, "enable-x64", "environment", "jax", "JAX computes in 64 bits", "JAX_ENABLE_X64",
-         layers=("randomness",), also=("round|another initiali[sz]ation",), env={"JAX_ENABLE_X64": "1"}),
+         layers=("randomness",), also=("round|another initiali[sz]ation",), env={"JAX_ENABLE_X64": "1"},
+         isolate=("env:JAX_ENABLE_X64",)),
     Case(40, "package-in-place", "environment", "sklearn", "a package is upgraded where it is", "pixeltools",
          edits=[("import scaling", "import pixeltools\nimport scaling"),
                 ("scaling.scale(images)", "pixeltools.scale(scaling.scale(images))")],
@@ -94,7 +97,8 @@ ENVIRONMENT = [
                  "(pixels, w1, w2))\n    squares = ")], isolate=("env:PRECISION",)),
     Case(44, "threefry", "environment", "jax", "JAX draws its numbers the older way", "JAX_THREEFRY_PARTITIONABLE",
          layers=("randomness",), also=("another (seed|initiali[sz]ation)",), environment={"JAX_THREEFRY_PARTITIONABLE": "1"},
-         declared=("JAX_THREEFRY_PARTITIONABLE",), env={"JAX_THREEFRY_PARTITIONABLE": "0"}, kernels=True),
+         declared=("JAX_THREEFRY_PARTITIONABLE",), env={"JAX_THREEFRY_PARTITIONABLE": "0"}, kernels=True,
+         isolate=("env:JAX_THREEFRY_PARTITIONABLE",)),
     Case(46, "library-by-path", "environment", "plain", "another build of a library, by the path", r"LD_LIBRARY_PATH|libgain",
          needs=("cc",), prepare=both(gain("before", "1.0"), gain("after", "0.9")), declared=("LD_LIBRARY_PATH",),
          edits=[("    curve = []", "    import ctypes\n    library = ctypes.CDLL('libgain.so')\n    library.gain.argtypes = "
@@ -104,7 +108,8 @@ ENVIRONMENT = [
     Case(48, "cpus-of-the-job", "environment", "torch", "a scheduler's variable divides a batch", "SLURM_CPUS_PER_TASK",
          layers=("hardware",), declared=("SLURM_CPUS_PER_TASK",), also=(*HYPERPARAMETER, *ORDER),
          environment={"SLURM_CPUS_PER_TASK": "1"}, env={"SLURM_CPUS_PER_TASK": "2"},
-         edits=[("    torch.manual_seed", "    options.batch //= int(os.environ['SLURM_CPUS_PER_TASK'])\n    torch.manual_seed")]),
+         edits=[("    torch.manual_seed", "    options.batch //= int(os.environ['SLURM_CPUS_PER_TASK'])\n    torch.manual_seed")],
+         isolate=("env:SLURM_CPUS_PER_TASK",)),
 ]
 
 HARDWARE = [
@@ -113,7 +118,8 @@ HARDWARE = [
          under=("taskset", "-c", "0"), also=(*HYPERPARAMETER, *ORDER),
          edits=[("    torch.set_num_threads(1)", "    options.batch //= torch.get_num_threads()\n    torch.set_num_threads(1)")]),
     Case(52, "older-isa", "hardware", "jax", "XLA compiles for an older CPU", "XLA_FLAGS", layers=("environment",),
-         also=("round|another kernel",), env={"XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2"}, kernels=True),
+         also=("round|another kernel",), env={"XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2"}, kernels=True,
+         isolate=("env:XLA_FLAGS",)),
     Case(54, "worker-killed", "hardware", "numpy", "a limit of CPU time kills a worker, whose part is left out",
          r"\bkill|signal|SIGXCPU|worker|CPU time", layers=("environment",), needs=("prlimit",), code=("worker.py",),
          under=("prlimit", "--cpu=3"), prepare=lambda tree, _: put(
@@ -150,7 +156,8 @@ RANDOMNESS = [
          r"urandom|jax\.random|from the system|" + ANOTHER_SEED, also=("another (seed|initiali[sz]ation)",),
          edits=[("jax.random.key(options.seed)", "jax.random.key(int.from_bytes(os.urandom(4), 'little'))")]),
     Case(70, "secrets", "randomness", "plain", "rows are drawn by secrets", r"secrets|urandom|SystemRandom|" + UNSEEDED, also=ORDER,
-         edits=[("draws.shuffle(order)", "order = [__import__('secrets').choice(order) for _ in order]")], quick=True),
+         edits=[("draws.shuffle(order)", "order = [__import__('secrets').choice(order) for _ in order]")], quick=True,
+         isolate=()),
     Case(72, "as-they-come", "randomness", "numpy", "processes give their parts as they come",
          r"race|another order|non-?determin|concurren|schedul|worker|process", layers=("environment",),
          edits=[("def forward(", "def part(first):\n    import time\n    time.sleep(time.perf_counter_ns() % 7 / 1000)\n"
@@ -197,7 +204,8 @@ BESIDE = [
 
 MARGINS = [
     Case(94, "margins-rate", "code", "numpy", "another learning rate, by argument, where margins decide", r"--lr", again=True,
-         determinism="statistical", arguments=("--lr", "0.3"), arguments_now=("--lr", "0.05"), also=HYPERPARAMETER),
+         determinism="statistical", arguments=("--lr", "0.3"), arguments_now=("--lr", "0.05"), also=HYPERPARAMETER,
+         isolate=("argument:--lr",)),
     Case(96, "margins-package", "environment", "plain", "a package is upgraded where it is, where margins decide", "pixeltools",
          determinism="statistical", edits=[("import scaling", "import pixeltools\nimport scaling"),
                                            ("scaling.scale(images)", "pixeltools.scale(scaling.scale(images))")],

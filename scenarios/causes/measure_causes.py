@@ -138,11 +138,15 @@ class Planted(drill_field.Bench):
 
 
 def causes_of(answer):
-    """What is said first. A run that was refused has no causes, but a reason that decides, and names a layer."""
+    """What is said first. Where a run was refused it is the reason that decides, which names a layer, unless a cause of
+    that layer says it again."""
+    causes = answer.get("causes", [])
+    shown = {cause["layer"] for cause in causes if cause.get("strength") == "shown"}
     refused = [{"code": reason["code"], "layer": reason["layer"], "strength": "shown", "statement": reason["message"],
                 "evidence": [], "by_reason": True}
-               for reason in answer.get("reasons", ()) if reason.get("layer") and reason.get("decisive")]
-    return answer.get("causes") or refused
+               for reason in answer.get("reasons", ())
+               if answer["verdict"] == "not_comparable" and reason.get("decisive") and reason.get("layer", "") not in ("", *shown)]
+    return [*refused, *causes]
 
 
 def carry_out(case, out, bin_folder, venvs):

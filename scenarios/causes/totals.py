@@ -76,6 +76,7 @@ def _counted(rows):
         hits = sum(1 for row in counted if row[name])
         low, high = interval(hits, len(counted))
         answer[name] = {"cases": hits, "share": hits / len(counted) if counted else None, "low": low, "high": high}
+    answer["first_by_reason"] = sum(1 for row in counted if row["first"] and row["causes"][:1] and "by_reason" in row["causes"][0])
     asked = [row for row in counted if "isolated_right" in row]
     hits = sum(1 for row in asked if row["isolated_right"])
     answer["isolate"] = {"asked": len(asked), "right": hits, "wrong": sum(row["isolated_wrong"] for row in asked)}
@@ -95,6 +96,8 @@ def summary(rows):
                  for key in COUNTS]
         lines.append(f"{name:24} {total['cases']:5} {total['measured']:8}  " + "   ".join(f"{cell:23}" for cell in cells)
                      + f"{total['isolate']['right']} of {total['isolate']['asked']}, {total['isolate']['wrong']} wrong")
+    if totals["all"]["first_by_reason"]:
+        lines.append(f"right first by the reason of a refusal, which no cause says again: {totals['all']['first_by_reason']}")
     for state in ("unmoved", "skipped", "broken"):
         for row in rows:
             if row["state"] == state:

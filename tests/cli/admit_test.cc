@@ -18,13 +18,15 @@ using testing::HasSubstr;
 constexpr char kBare[] =
     R"({"schema": "rharness.manifest/v1", "run_id": "bare", "command": ["true"]})";
 
+constexpr char kNotes[] = R"("notes": ["recorded on the login node"])";
+
 class AdmitProgram : public testing::Test {
  protected:
   void Write(const std::string& name, const std::string& content) const {
     ASSERT_TRUE(WriteFileAtomic(folder_.path() / name, content).ok());
   }
   static std::string Complete(const std::string& run_id) {
-    return Replaced(kExampleManifest, "digits-0007", run_id);
+    return Replaced(Replaced(kExampleManifest, "digits-0007", run_id), kNotes, R"("notes": [])");
   }
   ProcessResult Admit(std::vector<std::string> arguments) const {
     ProcessSpec spec;
@@ -69,6 +71,13 @@ TEST_F(AdmitProgram, SaysNothingOfAFileThatIsAdmitted) {
   const ProcessResult result = Admit({"a.json"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
   EXPECT_EQ(result.stdout_text, "");
+}
+
+TEST_F(AdmitProgram, ShowsWhatWasFoundWhenTheRunWasRecorded) {
+  Write("a.json", Replaced(Complete("a"), R"("notes": [])", R"("notes": ["drawn without a seed"])"));
+  const ProcessResult result = Admit({"a.json"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
+  EXPECT_EQ(result.stdout_text, "a.json: note: $.notes[0]: recorded: drawn without a seed\n");
 }
 
 TEST_F(AdmitProgram, RefusesAChangedTreeWithoutCodeFilesAndSaysWhatToDo) {

@@ -120,5 +120,23 @@ TEST_F(ReadOnlyAudit, ReadsWhatADrillHasNotPutInTheFileYet) {
   EXPECT_THAT(result.stdout_text, HasSubstr("not in the log yet: retirement b"));
 }
 
+TEST_F(ReadOnlyAudit, SaysWhichRuleAPolicyLacksForHeads) {
+  Write("trust.yaml",
+        "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\nrules:\n"
+        "  - {predicates: ['urn:rharness:verdict:*'], keys: [ada]}\n");
+  Retire("b");
+  const std::size_t entries = Entries().size();
+  for (const ProcessResult& result :
+       {Append({"--trust", "trust.yaml"}), Verify({"--trust", "trust.yaml"})}) {
+    EXPECT_EQ(result.outcome.exit_code, 2) << "nobody tampered with anything";
+    EXPECT_THAT(result.stderr_text, HasSubstr("no rule of the trust policy says who may sign tree "
+                                              "heads (urn:rharness:tree-head:v1)"));
+    EXPECT_THAT(
+        result.stderr_text,
+        HasSubstr("`rules: [{predicates: [\"urn:rharness:tree-head:v1\"], keys: [NAME]}]`"));
+  }
+  EXPECT_EQ(Entries().size(), entries);
+}
+
 }  // namespace
 }  // namespace rharness

@@ -331,24 +331,6 @@ TEST_F(AuditVerb, SignsNoHeadThatItsPolicyRefuses) {
   Must(Verify({"--complete"}));
 }
 
-TEST_F(AuditVerb, SaysWhichRuleAPolicyLacksForHeads) {
-  Write("trust.yaml",
-        "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\nrules:\n"
-        "  - {predicates: ['urn:rharness:verdict:*'], keys: [ada]}\n");
-  Retire("b");
-  const std::size_t entries = Entries().size();
-  for (const ProcessResult& result :
-       {Append({"--trust", "trust.yaml"}), Verify({"--trust", "trust.yaml"})}) {
-    EXPECT_EQ(result.outcome.exit_code, 2) << "nobody tampered with anything";
-    EXPECT_THAT(result.stderr_text, HasSubstr("no rule of the trust policy says who may sign tree "
-                                              "heads (urn:rharness:tree-head:v1)"));
-    EXPECT_THAT(
-        result.stderr_text,
-        HasSubstr("`rules: [{predicates: [\"urn:rharness:tree-head:v1\"], keys: [NAME]}]`"));
-  }
-  EXPECT_EQ(Entries().size(), entries);
-}
-
 TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {
   Write("value", "0.75");
   Must(Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", "again", "--select",

@@ -125,7 +125,7 @@ TEST_F(Chance, WorkersThatDrawFromOneState) {
 
 TEST_F(Chance, ASeedThatIsTheTime) {
   const auto notes = NotesOf(
-      "import random, time\nrandom.seed(int(time.time()))\n"
+      "import random, time\nrandom.seed(time.time_ns())\n"
       "v = [random.random() for _ in range(60)]\n" +
       std::string(kCurve));
   EXPECT_THAT(notes, Contains(HasSubstr("(the time): another seed in every run")));

@@ -112,9 +112,10 @@ TEST_F(RecordProgram, FindsWeightsAndCurvesThatAreNotFinite) {
       "lost": {"steps": [1, 2, 3], "values": [1.0, 0.5, "nan"]}}})");
   const ProcessResult result = Record({"--weights", "w.st", "--metrics", "m.json"},
                                       "cp model.src w.st; cp metrics.src m.json");
-  for (const char* words : {"non_finite_weights: 1 of 1 tensors of w.st",
-                            "non_finite_curve: is nan in its last 1 of 3 points",
-                            "curve 'loss' is not finite in 1 of 3 points, first at step 2"}) {
+  for (const char* words :
+       {"non_finite_weights: 1 of 1 tensors of w.st",
+        "curve 'lost' ends with nan: 1 of 3 values are not finite, the first at step 3",
+        "curve 'loss' has 1 of 3 values that are not finite, the first at step 2"}) {
     EXPECT_NE(result.stderr_text.find(words), std::string::npos) << words << result.stderr_text;
   }
   EXPECT_EQ(LoadManifest(At("run.json"))->artifacts[0].tensors[0].non_finite, 1U);

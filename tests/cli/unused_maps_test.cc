@@ -59,8 +59,7 @@ TEST_F(UnusedMaps, AreWarnedOfWhereOnlyOtherRunsOfTheHistoryUseThem) {
 }
 
 TEST_F(UnusedMaps, OfAProfileAreWarnedOf) {
-  Write("policy.yaml",
-        "version: 1\nprofiles:\n  - name: nightly\n    options: {map: ['/sets=copies']}\n");
+  Write("policy.yaml", "version: 1\nprofiles:\n  nightly: {map: ['/sets=copies']}\n");
   const ProcessResult drill = Drill({"--policy", "policy.yaml", "--profile", "nightly"});
   EXPECT_EQ(drill.outcome.exit_code, 0) << drill.stderr_text;
   EXPECT_THAT(drill.stderr_text, HasSubstr("warning: --map: no selected run locates "));

@@ -32,7 +32,7 @@ const std::map<std::string, Words>& Raising() {
   static const std::map<std::string, Words> files = {
       {"compare/explain.cc", {}},
       {"compare/explain_although.cc", {}},
-      {"compare/explain_hazards.cc", {}},
+      {"compare/explain_hazards.cc", {"child_ends"}},
       {"compare/explain_inputs.cc", {}},
       {"compare/explain_patterns.cc", {}},
       {"compare/explain_tensors.cc", {}},
@@ -74,6 +74,7 @@ const std::map<std::string, Words>& Raising() {
       {"harness/rerun/class_check.cc", {}},
       {"harness/rerun/collect.cc", {}},
       {"harness/rerun/place_code.cc", {}},
+      {"harness/rerun/python_place.cc", {}},
       {"harness/rerun/rerun.cc", {"host_packages"}},
       {"harness/rerun/workspace.cc", {}},
   };

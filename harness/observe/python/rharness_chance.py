@@ -24,6 +24,7 @@ _listings = {}  # (file, line): {folder: digest}
 _listed = 0
 _told = set()  # flags that are written once
 _is_worker = False
+_is_forked = False
 _packages = ("/site-packages/", "/dist-packages/")
 _here = os.path.dirname(os.path.abspath(__file__)) + "/"
 _library = os.path.dirname(os.path.abspath(os.__file__)) + "/"
@@ -167,8 +168,10 @@ def _worker_begins():
 
 
 def _worker_ends():
-    own = _Sources()
-    _end_of("random", own.draw("random"))
+    if "random" in _states and "random" not in _seeded:
+        get, before = _states["random"]
+        if _state(get) != before:
+            _end_of("random", _Sources().draw("random"))
     for source in list(_states):
         get, before = _states[source]
         if source == "random" or source + ".in_worker" in _seeded or _state(get) == before:
@@ -358,7 +361,8 @@ class _Sources:
                     with open(file, "rb") as opened:
                         text = opened.read(1 << 20)
                     size += len(text)
-                    if size > 1 << 20 or len(self._trees) >= _MOST:
+                    # Half a second of reading at most, and the main module comes first.
+                    if size > 1 << 18 or len(self._trees) >= _MOST:
                         break
                     self._trees.append((file, compile(text, file, "exec", 0x400, True)))
                 except Exception:
@@ -378,8 +382,14 @@ class _Sources:
         return ""
 
 
+def forked():
+    """In a child: what its generators hold is its parent's, or the system's by now."""
+    global _is_forked
+    _is_forked = True
+
+
 def at_end():
-    if _is_worker:
+    if _is_worker or _is_forked:
         return
     own = _Sources()
     for source in list(_states):

@@ -372,6 +372,8 @@ def _begin(folder, role):
     _role = role
     _noted.clear()
     _warned.clear()
+    if role and _file is not None:
+        _chance.forked()
     # Of two processes with one number, one after the other, both write here: each line says all.
     _file = os.path.join(folder, "python-%d%s.txt" % (os.getpid(), "-worker" if role else ""))
 

@@ -38,13 +38,29 @@ TEST(SideFiles, ThatAreLoadedWithTheTensorsDecide) {
 }
 
 TEST(SideFiles, OfATrainerALogOrADocumentAreContext) {
-  for (const char* name :
-       {"README.md",        "LICENSE",           "trainer_state.json", "training_args.bin",
-        "optimizer.pt",     "scheduler.pt",      "rng_state_3.pth",    "random_states_0.pkl",
-        "all_results.json", "eval_results.json", "metrics.json",       "train_history.json",
-        ".gitattributes",   ".cache/a.json",     "logs/train.log",     "events.out.tfevents.1.host",
-        "latest",           "zero_to_fp32.py",   "log.jsonl",          "requirements.txt",
-        "plot.png"}) {
+  for (const char* name : {"README.md",
+                           "LICENSE",
+                           "trainer_state.json",
+                           "training_args.bin",
+                           "optimizer.pt",
+                           "scheduler.pt",
+                           "global_step9/mp_rank_00_optim_states.pt",
+                           "sampler.bin",
+                           "rng_state_3.pth",
+                           "random_states_0.pkl",
+                           "all_results.json",
+                           "eval_results.json",
+                           "metrics.json",
+                           "train_history.json",
+                           ".gitattributes",
+                           ".cache/a.json",
+                           "logs/train.log",
+                           "events.out.tfevents.1.host",
+                           "latest",
+                           "zero_to_fp32.py",
+                           "log.jsonl",
+                           "requirements.txt",
+                           "plot.png"}) {
     EXPECT_EQ(SideFileOf(name), SideFile::kContext) << name;
   }
   EXPECT_EQ(SideFileOf("runs/1/hparams.yaml"), SideFile::kUnknown);
