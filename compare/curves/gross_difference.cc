@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -49,7 +50,18 @@ GrossDifference OfSize(const std::vector<double>& a, const std::vector<double>& 
   return gross;
 }
 
-// The widest of both, because few values, or noise with a memory, show less than there is.
+// The wider one of those in the window and those outside, so that a shift of the window does not
+// hide itself.
+double SpreadAround(const std::vector<double>& values, const WindowMeans& window) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(window.first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(window.length);
+  std::vector<double> outside(values.begin(), begin);
+  outside.insert(outside.end(), end, values.end());
+  return std::max({SpreadOfValues({begin, end}), SpreadOfValues(std::move(outside)),
+                   std::numeric_limits<double>::min()});
+}
+
+// The wider of both, because few values, or noise with a memory, show less than there is.
 GrossDifference OfSpread(const std::vector<double>& a, const std::vector<double>& b,
                          double spread) {
   GrossDifference gross;
@@ -66,12 +78,13 @@ GrossDifference OfSpread(const std::vector<double>& a, const std::vector<double>
                      : fmt::format("its values lie {:.3g} apart in B and {:.3g} in A", of_b, of_a);
     return gross;
   }
-  const double limit = kSpreads * std::max(spread, of_b);
   DifferenceShape shape;
   for (std::size_t i = 0; i < a.size(); ++i) shape.difference.push_back(b[i] - a[i]);
   shape.size = shape.slope = shape.scatter = std::vector<double>(a.size(), spread);
   for (const WindowMeans& window : WindowsOf(shape)) {
-    const double share = std::fabs(window.difference) / limit;
+    double share = std::fabs(window.difference) / (kSpreads * spread);
+    if (share <= gross.statistic) continue;
+    share = std::min(share, std::fabs(window.difference) / (kSpreads * SpreadAround(b, window)));
     if (share <= gross.statistic) continue;
     gross.statistic = share;
     gross.first = window.first;

@@ -17,11 +17,11 @@ namespace rharness {
 //                 the largest |a|; however few they are
 //   crossing 0    of five values and more: the mean over a quarter or more is off by twice the
 //   spread
-//                 of the values (5 % to 95 %, the wider of both), or b never changes; of twenty
-//                 and more also: b's spread is ten times a's or a tenth of it. Of two runs whose
-//                 noise is a's own fewer than 1 in 1000 pairs are as far apart: normal noise with a
-//                 lag-one correlation of up to 0.9 (0.95 from 100 values on), Student's t on three
-//                 degrees up to 0.5 (simulated, 5 to 400 values).
+//                 of the values (5 % to 95 %; of a, of b in there and of b elsewhere, the widest),
+//                 or b never changes; of twenty and more also: b's spread is ten times a's or a
+//                 tenth of it. Of two runs whose noise is a's own no more than 3 in 1000 pairs are
+//                 as far apart: normal noise with a lag-one correlation of up to 0.9 from 30 values
+//                 on and 0.95 from 100 on, Student's t on three degrees up to 0.5 (simulated).
 std::string GrosslyApart(const Judged& judged, const FurtherCurves& further,
                          const CurveRules& rules, CurveComparison* out);
 

@@ -61,7 +61,7 @@ struct MetricRates {
 
 MetricRates MetricRatesOf(const std::string& name, const Draw& draw, int replicates,
                           const std::function<double(double)>& change, double quantum = 0.0) {
-  constexpr int kTrials = 400;
+  constexpr int kTrials = 200;
   std::mt19937_64 random(20261127);
   MetricRates rates;
   const auto curve = [&](std::vector<double> values) {

@@ -45,7 +45,7 @@ TEST(Repeats, OfWhatIsNoLossDecideAsWell) {
   for (RepeatGroup& group : *groups) {
     for (CurveSeries& run : group.runs) run.name = "val_accuracy";
   }
-  const std::vector<RepeatRates> rates = RatesOf(*groups, 2000);
+  const std::vector<RepeatRates> rates = RatesOf(*groups, 1000);
   fmt::print("{}", Print(rates));
   for (const RepeatRates& one : rates) {
     EXPECT_LE(one.beyond, 0.01) << one.replicates;
