@@ -189,10 +189,15 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
   if (comparison.verdict == Verdict::kIdentical) return {};
   CauseList causes;
   const ExplainInput input{comparison, facts_a, facts_b, KnownEqualOf(comparison)};
+  // Of a rerun that was not carried out nothing was left to chance.
+  const bool computed = !comparison.is_rerun || comparison.ends.empty() ||
+                        std::ranges::find(comparison.ends, RerunEnd::State::kCompared,
+                                          &RerunEnd::state) != comparison.ends.end();
   // Those that say less where others speak of the same come behind them.
-  for (const auto* rules : {&HazardRules(), &InputRules()}) {
-    for (const ExplainRule rule : *rules) rule(input, &causes);
+  if (computed) {
+    for (const ExplainRule rule : HazardRules()) rule(input, &causes);
   }
+  for (const ExplainRule rule : InputRules()) rule(input, &causes);
   for (const ExplainRule rule :
        {Image, Variables, Software, ThreadsInForce, Driver, System, HardwareClass}) {
     rule(input, &causes);

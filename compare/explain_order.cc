@@ -105,6 +105,11 @@ DifferenceOnset OnsetOf(const Comparison& comparison) {
 std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> causes) {
   const auto position = [&](const PlacedCause& one) { return PositionOf(one.place, onset); };
   std::ranges::stable_sort(causes, {}, position);
+  // Chance that may not reach the result is said only where nothing likelier is.
+  const bool led = !causes.empty() && causes.front().cause.strength != "possible";
+  std::erase_if(causes, [&](const PlacedCause& one) {
+    return led && one.place == CausePlace::kChance && one.cause.layer == Layer::kRandomness;
+  });
   std::vector<Cause> ordered;
   for (std::size_t i = 0; i < causes.size(); ++i) {
     Cause& cause = causes[i].cause;

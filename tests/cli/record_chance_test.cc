@@ -160,7 +160,7 @@ TEST_F(Chance, AVariableThatTheRunReadsAndNobodyRecords) {
   const Told first = FirstCause();
   EXPECT_EQ(first.code, "variable_not_recorded");
   EXPECT_EQ(first.layer, "environment");
-  EXPECT_THAT(NotesOf(program), IsEmpty());
+  EXPECT_THAT(NotesOf(program), Not(Contains(HasSubstr("INIT_SCALE"))));
   // One that the drill sets is the first cause as well.
   EXPECT_THAT(FirstCause({"--env", "INIT_SCALE=3"}).statement, StartsWith("INIT_SCALE changed"));
 }
@@ -175,7 +175,8 @@ TEST_F(Chance, FilesThatAreTakenAsTheyAreListed) {
   EXPECT_THAT(Notes(open, With({"--seed", "s=7", "--data", "shards=shards"})),
               Contains(HasSubstr("train.py:3 takes files in the order")));
   EXPECT_TRUE(Recorded().observation->flags.contains("file_order.shards"));
-  EXPECT_THAT(Notes(sorted, With({"--seed", "s=7", "--data", "shards=shards"})), IsEmpty());
+  EXPECT_THAT(Notes(sorted, With({"--seed", "s=7", "--data", "shards=shards"})),
+              Not(Contains(HasSubstr("takes files"))));
 }
 
 // Without hooks as well: the library sees how children end.

@@ -20,6 +20,7 @@ _flag = None  # writes a flag
 _states = {}  # source: (function that gives the state, the state when nobody had seeded it)
 _seeded = set()
 _generators = []  # [source, generator, state]
+_asked = set()  # places at which NumPy asked the system
 _listings = {}  # (file, line): {folder: digest}
 _listed = 0
 _told = set()  # flags that are written once
@@ -85,6 +86,14 @@ def drawn_text():
         return ""
     place = "%s:%d" % (short(file), line)
     return "%s (%s%s)" % (DRAWN, "package " if kind == "package" else "", place)
+
+
+def numpy_asks():
+    """NumPy makes a generator from the system, or a RandomState, which it seeds right after. Which
+    of the two is seen at the end, in the source."""
+    kind, file, line = caller()
+    if kind == "own" and len(_asked) < _MOST:
+        _asked.add((file, line))
 
 
 def _state(get):
@@ -398,6 +407,9 @@ def at_end():
             # Packages draw from this one for names and pauses, and from the others for results.
             _end_of(source, own.draw(source) or ("package" if source == "random" else ""))
     for file, found in own.scan():
+        for asked, line in sorted(_asked):
+            if os.path.abspath(asked) == os.path.abspath(file) and line not in found.seeded_states:
+                _note("numpy.random generator", "%s (%s:%d)" % (DRAWN, short(file), line))
         for name, lines in (("python.set_order", found.sets), ("python.worker_order", found.workers), ("python.file_times", found.times)):
             if lines and name not in _told:
                 _told.add(name)

@@ -191,7 +191,7 @@ def _patch_numpy(module):
     def randbits(count):
         try:
             if not getattr(_local, "inside", False):
-                note_seed("numpy.random generator", None)
+                _chance.numpy_asks()
         except Exception:
             pass
         try:
