@@ -2,8 +2,11 @@
 #include "harness/drill/record_parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "compare/weights/views.h"
 #include "harness/base/trouble.h"
@@ -89,14 +92,29 @@ std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
   return series;
 }
 
+// The realm of the notes in a setting, however deep they lie. One that is redacted keeps the whole
+// from being compared, as do those of several keys from another side's.
+std::string RealmIn(const Json& value) {
+  std::set<std::string> realms;
+  const std::function<void(const Json&)> add = [&](const Json& part) {
+    if (part.kind() == Json::Kind::kString) realms.insert(RealmOf(part.AsString()));
+    if (part.IsArray()) std::ranges::for_each(part.AsArray(), add);
+    if (!part.IsObject()) return;
+    for (const auto& [member, of] : part.AsObject()) add(of);
+  };
+  add(value);
+  realms.erase("");
+  if (realms.contains(std::string(kRedacted))) return std::string(kRedacted);
+  return fmt::format("{}", fmt::join(realms, " "));
+}
+
 void AddConfiguration(const Manifest& manifest, std::vector<Fact>* facts) {
   for (const auto& [name, value] : manifest.hyperparameters) {
-    const bool is_text = value.kind() == Json::Kind::kString;
     facts->push_back({.layer = Layer::kCode,
                       .key = "hyperparameter." + name,
                       .value = value.Dump(),
                       .weight = FactWeight::kIdentity,
-                      .realm = is_text ? RealmOf(value.AsString()) : ""});
+                      .realm = RealmIn(value)});
   }
   if (!manifest.family.empty()) {
     facts->push_back({Layer::kCode, "family", manifest.family, FactWeight::kContext});

@@ -38,9 +38,9 @@ std::optional<std::int64_t> SeedIn(std::string_view name, const Json& value) {
   return value.kind() == Json::Kind::kString ? IntegerOf(value.AsString()) : value.ToInt64();
 }
 
-// A setting with notes in the place of the secrets in it; numbers and truth values are none.
+// A setting with notes in the place of the secrets in it. What lies in a member that is one by its
+// name is one as well.
 Json WithoutSecrets(std::string_view name, Json value) {
-  if (value.kind() == Json::Kind::kString) return Json(Withheld(name, value.AsString()));
   if (value.IsArray()) {
     Json::Array elements;
     for (const Json& element : value.AsArray()) elements.push_back(WithoutSecrets(name, element));
@@ -49,11 +49,13 @@ Json WithoutSecrets(std::string_view name, Json value) {
   if (value.IsObject()) {
     Json::Members members;
     for (const auto& [member, of] : value.AsObject()) {
-      members.emplace_back(member, WithoutSecrets(member, of));
+      const bool of_parent = NamesSecret(name) && !NamesSecret(member);
+      members.emplace_back(member, WithoutSecrets(of_parent ? name : member, of));
     }
     return Json::MakeObject(std::move(members));
   }
-  return value;
+  const std::string text = value.kind() == Json::Kind::kString ? value.AsString() : value.Dump();
+  return IsSecret(name, text) ? Json(Withheld(name, text)) : value;
 }
 
 // The member of `items` with this name, made where it is not there.

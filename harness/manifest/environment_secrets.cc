@@ -108,8 +108,8 @@ bool IsAmong(const std::array<std::string_view, N>& list, std::string_view word)
 }
 
 NameSort SortOf(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kPasswords = {
-      "password", "passwd", "passphrase", "secret", "secrets", "credential", "credentials"};
+  constexpr std::array<std::string_view, 8> kPasswords = {
+      "pw", "password", "passwd", "passphrase", "secret", "secrets", "credential", "credentials"};
   constexpr std::array<std::string_view, 8> kJoined = {"apikey",     "apitoken",       "authtoken",
                                                        "accesskey",  "accesstoken",    "secretkey",
                                                        "privatekey", "secretaccesskey"};
@@ -160,7 +160,7 @@ bool HoldsPasswordInUrl(std::string_view value) {
 
 // Tokens of well-known services: how they begin, and of how many characters the rest is at least.
 bool HoldsToken(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, std::size_t>, 11> kTokens = {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 19> kTokens = {
       {{"AKIA", 16},
        {"ASIA", 16},
        {"ghp_", 30},
@@ -170,6 +170,14 @@ bool HoldsToken(std::string_view text) {
        {"glpat-", 20},
        {"hf_", 30},
        {"xoxb-", 20},
+       {"xoxp-", 20},
+       {"AIza", 35},
+       {"ghu_", 30},
+       {"ghr_", 30},
+       {"npm_", 36},
+       {"pypi-", 50},
+       {"dckr_pat_", 20},
+       {"sk_live_", 20},
        {"nvapi-", 30},
        {"sk-", 32}}};
   return std::ranges::any_of(kTokens, [&](const auto& token) {

@@ -96,9 +96,13 @@ TEST(ImportedRun, KeepsNoSecrets) {
   ImportedRun run("wandb", "https://ada:s3cret@host/x", "1");
   run.SetHyperparameter("API_TOKEN", Json("s3cret"), Exact("config"));
   run.SetVariable("AWS_SECRET_ACCESS_KEY", "s3cret", Exact("env"));
+  run.SetHyperparameter("credentials", *ParseJson(R"({"user": "s3cret", "x": ["s3cret"]})", ""),
+                        Exact("config"));
+  run.SetHyperparameter("db.password", Json(421337), Exact("config"));
   run.SetRepository("https://ada:s3cret@git.example/x.git", Exact("git"));
   const Manifest manifest = std::move(run).Take();
   EXPECT_EQ(ToJson(manifest).Dump().find("s3cret"), std::string::npos);
+  EXPECT_EQ(ToJson(manifest).Dump().find("421337"), std::string::npos);
 }
 
 TEST(ImportedRun, TakesPointsOfACurveInAnyOrderAndTellsWhatGaveWay) {
