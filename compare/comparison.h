@@ -64,8 +64,7 @@ struct CheckpointComparison {
   std::vector<std::string> not_compared;
   // The same of what by its name is nothing of a checkpoint, such as a log: never decisive.
   std::vector<std::string> asides;
-  // That values are not finite which should be, equal or not: never passes. Empty: all are.
-  std::string non_finite;
+  std::string non_finite;  // that values are not finite which should be: with it nothing passes
   // Of tensors that differ, bytes that do not have the checksum that their file states.
   std::vector<std::string> damaged;
   std::vector<TiedTensor> tied;       // of difference.only_a and only_b; see tied_weights.h
@@ -132,9 +131,8 @@ struct ComparisonSet {
 //                   was tested, every loss within its band. Or all is equal but for files that by
 //                   their role may differ
 //   inconclusive    none of these could be shown; in place of identical and equivalent also where
-//                   something is loaded with the tensors, or was not read, and differs, where
-//                   weights are not finite, and in place of equivalent where a curve is beyond its
-//                   band
+//                   what is loaded with the tensors, or was not read, differs, where weights are
+//                   not finite, and in place of equivalent where a curve is beyond its band
 // A loss decides by its band; what is no loss where further runs or replicates made one. Where that
 // band rests on no further run and has no stated rate (accepted upgrades, a margin), and each
 // primary metric is within the margin that is declared for it, the two contradict each other: the
