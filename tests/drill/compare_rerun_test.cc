@@ -171,13 +171,12 @@ TEST(CompareRerun, OpensFilesOfEqualTensorsWhoseMetadataMayBeLoaded) {
   };
   Manifest manifest = Recorded();
   manifest.artifacts = {artifact("a.gguf", 1e4f)};
-  manifest.artifacts[0].location = (folder.path() / "a.gguf").string();
   Evidence evidence = Seen(manifest);
   evidence.artifacts = {artifact("b.gguf", 5e5f)};
   ASSERT_EQ(evidence.artifacts[0].tensor_digest, manifest.artifacts[0].tensor_digest);
   std::vector<std::string> damage;
-  const Comparison other =
-      CompareRerun(manifest, evidence, Places{}, folder.path().string(), &damage);
+  const Comparison other = CompareRerun(manifest, evidence, Places{.root = folder.path()},
+                                        folder.path().string(), &damage);
   ASSERT_EQ(other.checkpoints.size(), 1U);
   EXPECT_TRUE(other.checkpoints[0].difference.bit_equal);
   ASSERT_EQ(other.checkpoints[0].not_compared.size(), 1U);
