@@ -1,8 +1,7 @@
 """One planted cause: the run, the one thing that changes, and what a right answer names.
 
-Role: the words of the table, in cases_development.py and cases_held_out.py. What is right was written down before
-rharness was asked, in terms that a person who knows what was changed would accept: the layer, and a word of the
-statement or its evidence.
+Role: the words of the table, in cases_development.py and cases_held_out.py. What is right is in terms that a
+person who knows what was changed would accept: the layer, and a word of the statement or its evidence.
 """
 
 import dataclasses
