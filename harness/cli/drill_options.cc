@@ -169,6 +169,15 @@ Result<Places> PlacesOf(const DrillArguments& arguments) {
                       "--environment-cache");
 }
 
+Status ReadCertificates(const DrillArguments& arguments, DrillOptions* drill) {
+  for (const std::string& path : arguments.certificates) {
+    ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+    ASSIGN_OR_RETURN(Sensitivity certificate, ParseSensitivity(json, path));
+    drill->certificates.push_back(std::move(certificate));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
@@ -195,11 +204,7 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   }
   RETURN_IF_ERROR(CheckDistribute(drill, command->Given("--reruns")));
   RETURN_IF_ERROR(CompleteKubernetes(&drill));
-  for (const std::string& path : arguments->certificates) {
-    ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
-    ASSIGN_OR_RETURN(Sensitivity certificate, ParseSensitivity(json, path));
-    drill.certificates.push_back(std::move(certificate));
-  }
+  RETURN_IF_ERROR(ReadCertificates(*arguments, &drill));
   // A cluster's slots are its scheduler's to share out.
   constexpr int kAnyNumber = 1 << 16;
   const bool here = drill.dispatch == "local";
@@ -280,6 +285,28 @@ void AddResourceOptions(Command* command, DrillArguments* arguments) {
       .Duration(TimeUnit::kSeconds);
 }
 
+namespace {
+
+void AddPythonOptions(Command* command, DrillArguments* arguments) {
+  command
+      ->Add("--python-environment", &arguments->python_environment,
+            "Python environment (of venv, uv or conda) that every rerun on a host gets in place of "
+            "the recorded one")
+      .Folder();
+  command->Add(
+      "--make-environments", &arguments->make_environments,
+      "Make Python environments that are not here any more, or that have other packages by "
+      "now, from the recorded versions (venv and pip, or uv; wheels alone, each proved by "
+      "its recorded digest)");
+  command
+      ->Add("--environment-cache", &arguments->environment_cache,
+            "Folder in which they are made and kept (default: rharness/environments below "
+            "XDG_CACHE_HOME or ~/.cache); nodes of a cluster must see it")
+      .Folder();
+}
+
+}  // namespace
+
 void AddPlaceOptions(Command* command, DrillArguments* arguments) {
   DrillOptions& drill = arguments->drill;
   command->Heading("Where and how to rerun");
@@ -296,21 +323,7 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
             "Folder that `rharness fetch` filled: data that are not at their location any more, or "
             "are others there, are taken from it by their hash")
       .Folder();
-  command
-      ->Add("--python-environment", &arguments->python_environment,
-            "Python environment (of venv, uv or conda) that every rerun on a host gets in place of "
-            "the recorded one")
-      .Folder();
-  command->Add(
-      "--make-environments", &arguments->make_environments,
-      "Make Python environments that are not here any more, or that have other packages by "
-      "now, from the recorded versions (venv and pip, or uv; wheels alone, each proved by "
-      "its recorded digest)");
-  command
-      ->Add("--environment-cache", &arguments->environment_cache,
-            "Folder in which they are made and kept (default: rharness/environments below "
-            "XDG_CACHE_HOME or ~/.cache); nodes of a cluster must see it")
-      .Folder();
+  AddPythonOptions(command, arguments);
   command
       ->Add("--env", &arguments->environment,
             "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "

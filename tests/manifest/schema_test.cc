@@ -39,14 +39,14 @@ TEST(EvidenceSchema, RequiresWhatTheReaderRequires) {
 TEST(Schemas, DescribeThePythonEnvironmentOfARunAndOfARerun) {
   Manifest run = ExampleManifest();
   run.environment.python = PythonEnvironment{.kind = PythonKind::kUv,
-                                             .prefix = "/home/lab/digits/.venv",
+                                             .prefix = "/srv/lab/digits/.venv",
                                              .place = ".venv",
                                              .program = "bin/python",
                                              .interpreter = "/usr/bin/python3.11",
                                              .version = "3.11.2",
                                              .activated = true,
                                              .search_path = {"src"},
-                                             .user_base = "/home/lab/.local"};
+                                             .user_base = "/srv/lab/.local"};
   Evidence rerun = ExampleEvidence();
   rerun.environment.python = run.environment.python;
   ExpectDescribed(LoadSchema("manifest"), ToJson(run));
