@@ -206,7 +206,9 @@ Manifest ReferenceOf(const Subject& a, const Subject& b) {
   }
   for (Metric& metric : reference.metrics) {
     const auto other = std::ranges::find(b.manifest.metrics, metric.name, &Metric::name);
-    if (other != b.manifest.metrics.end()) metric.primary |= other->primary;
+    // Evidence knows no primary ones: of a record and its rerun those of the record decide.
+    const bool said = other != b.manifest.metrics.end() && !IsRerunOf(a, b);
+    if (said) metric.primary |= other->primary;
   }
   std::erase_if(reference.metrics, [&](const Metric& metric) {
     return std::ranges::find(b.manifest.metrics, metric.name, &Metric::name) ==

@@ -83,6 +83,14 @@ std::vector<Change> Changes() {
          OtherWeights(e);
          ScaleCurves(1.02, e);
        }},
+      {"a secondary metric that moved beside a loss that is a little off",
+       [](Manifest* m, Evidence* e) {
+         OtherWeights(e);
+         ScaleCurves(1.02, e);
+         MoveMetrics(0.5, *m, e);
+         m->metrics.push_back({.name = "mse", .value = 1.0});
+         e->metrics.metrics["mse"] = 1.5;
+       }},
       {"a loss grossly off beside metrics within their margins",
        [](Manifest* m, Evidence* e) {
          OtherWeights(e);
