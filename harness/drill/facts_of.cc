@@ -144,8 +144,9 @@ void AddPythonVersion(const Environment& environment, Collector* out) {
 // Whether the run was seen to read a variable. `watched`: those that were looked for.
 FactUse UseOfVariable(const std::string& name, const std::optional<Observation>& seen,
                       const std::map<std::string, std::optional<std::string>>& watched) {
-  // Read by the loader and the C library, which nobody sees.
-  constexpr std::array<std::string_view, 2> kOfTheSystem = {"LD_", "GLIBC_"};
+  // Read by the loader and inside of the C library, which nobody sees.
+  constexpr std::array<std::string_view, 6> kOfTheSystem = {"LD_", "GLIBC_", "MALLOC_",
+                                                            "TZ",  "LANG",   "LC_"};
   if (!seen || !seen->variables_read) return FactUse::kNotKnown;
   if (seen->variables_read->contains(name)) return FactUse::kUsed;
   const bool of_system = std::ranges::any_of(
