@@ -59,7 +59,7 @@ TEST_P(KnownWordsTest, AreNotEmptyAsThatOfARunThatWasNeverDrilled) {
 }
 
 TEST_P(KnownWordsTest, OfOtherColumnsAreHeldToTheirOwnLists) {
-  Insert("INSERT INTO property_verdicts VALUES ('d1', 'a', 'repeated', 'held_loosely', '', 5, 1)");
+  Insert("INSERT INTO property_verdicts VALUES ('d1', 'a', 'repeated', 'held_loosely', 5, '', 1)");
   ExpectRefused("run 'a' has the state of a property 'held_loosely'");
 }
 
