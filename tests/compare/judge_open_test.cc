@@ -98,7 +98,7 @@ TEST(JudgeReruns, AConstantCurveNeitherPassesNorStandsInTheWay) {
   CurveComparison rate{
       .name = "learning_rate", .kind = CurveKind::kMetric, .state = CurveState::kVacuous};
   rate.vacuity = "constant";
-  rate.message = "learning_rate never changes";
+  rate.message = "learning_rate cannot tell: it is 0.1 throughout.";
   rate.steps = {1, 2, 3};
   Comparison alone = RunOf({});
   alone.curves = {rate};
