@@ -35,6 +35,23 @@ Result<fs::path> Held(const Places& places, const std::string& location, fs::pat
   return found;
 }
 
+// With one slash in the place of several: manifests keep "s3://bucket/x" as "s3:/bucket/x".
+std::string WithSingleSlashes(std::string text) {
+  const auto doubled = [](char a, char b) { return a == '/' && b == '/'; };
+  text.erase(std::unique(text.begin(), text.end(), doubled), text.end());
+  return text;
+}
+
+// "s3:/bucket/x". One letter and a colon are no scheme.
+bool IsUrl(std::string_view location) {
+  const auto colon = location.find(":/");
+  return colon != location.npos && colon > 1 &&
+         std::ranges::all_of(location.substr(0, colon), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-';
+         });
+}
+
+// Both with single slashes.
 bool Covers(const std::string& from, const std::string& location) {
   return location == from || location.starts_with(from.ends_with('/') ? from : from + "/");
 }
@@ -50,7 +67,9 @@ void MapUse::See(const std::string& location) {
   const bool outside = located.ok() && !IsBelow(Real(*located), Real(places_.root));
   for (std::size_t i = 0; i < used_.size(); ++i) {
     const auto& [from, to] = places_.maps[i];
-    if (Covers(from, location) || (outside && IsBelow(Real(*located), Real(to)))) used_[i] = true;
+    if (Covers(WithSingleSlashes(from), WithSingleSlashes(location)) ||
+        (outside && IsBelow(Real(*located), Real(to))))
+      used_[i] = true;
   }
 }
 
@@ -140,9 +159,11 @@ Status RequireDeclared(const Places& places, const fs::path& path, const std::st
 Result<fs::path> Locate(const Places& places, const std::string& location) {
   std::size_t best = 0;
   fs::path mapped;
-  for (const auto& [from, to] : places.maps) {
-    if (!Covers(from, location) || from.size() < best || from.empty()) continue;
-    std::string rest = location.substr(from.size());
+  const std::string single = WithSingleSlashes(location);
+  for (const auto& [given, to] : places.maps) {
+    const std::string from = WithSingleSlashes(given);
+    if (!Covers(from, single) || from.size() < best || from.empty()) continue;
+    std::string rest = single.substr(from.size());
     while (rest.starts_with('/')) rest.erase(0, 1);
     if (!rest.empty()) {
       ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(rest, location));
@@ -153,7 +174,7 @@ Result<fs::path> Locate(const Places& places, const std::string& location) {
     best = from.size();
   }
   if (best > 0) return Held(places, location, mapped);
-  if (location.find("://") != std::string::npos) {
+  if (IsUrl(single)) {
     return Unsupported(
         fmt::format("'{}' is no local path; say where it lies here with --map {}=DIR",
                     TerminalSafe(location), TerminalSafe(location)));

@@ -137,13 +137,22 @@ TEST_F(CompareVerb, PairsTwoFoldersByTheNamesInThem) {
 }
 
 TEST_F(CompareVerb, TakesNoJsonOverSeveralLinesForJsonLines) {
-  const std::string state = Write("trainer_state.json",
-                                  "{\n  \"epoch\": 1.0,\n  \"global_step\": 2,\n"
-                                  "  \"log_history\": []\n}\n");
+  const std::string state = Write("state.json", "{\n  \"epoch\": 1.0,\n  \"best\": []\n}\n");
   const ProcessResult result = Compare({state, state});
   EXPECT_EQ(result.outcome.exit_code, 2);
   EXPECT_NE(result.stderr_text.find("is JSON without a schema of ours"), std::string::npos)
       << result.stderr_text;
+}
+
+TEST_F(CompareVerb, TakesTheHistoryOfATrainersStateForCurves) {
+  const auto write = [&](const std::string& name, const std::string& loss) {
+    return Write(name, R"({"global_step": 2, "log_history": [{"loss": 2.5, "step": 1},
+        {"loss": 2.25, "step": 2}, {"loss": )" +
+                           loss + R"(, "step": 3}]})");
+  };
+  const std::string a = write("a/trainer_state.json", "2.0");
+  EXPECT_EQ(Compare({a, write("b/trainer_state.json", "2.0")}).outcome.exit_code, 0);
+  EXPECT_EQ(Compare({a, write("c/trainer_state.json", "9.0")}).outcome.exit_code, 1);
 }
 
 TEST_F(CompareVerb, ComparesEnvironmentsLayerByLayer) {
