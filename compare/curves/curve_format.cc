@@ -44,8 +44,8 @@ class ObjectScan {
   std::optional<CurveFormat> Format() const {
     // A record of another kind that happens to hold curves says so.
     if (schema_) return std::nullopt;
+    if (history_ && !another_) return CurveFormat::kTrainerState;
     if ((step_ || another_) && !spread_) return CurveFormat::kJsonLines;
-    if (history_) return CurveFormat::kTrainerState;
     if (curves_) return CurveFormat::kRunMetrics;
     if (golden_) return CurveFormat::kMegatronGolden;
     if (array_) return CurveFormat::kJsonArrays;

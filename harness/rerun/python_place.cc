@@ -364,7 +364,10 @@ void GivePython(const Manifest& manifest, const PythonPlace& python,
   if (python.prefix.empty()) return;
   PythonPlace whole = python;
   whole.prefix = fs::absolute(python.prefix);
-  GiveProgram(manifest, whole, job);
+  // Who gives another PATH means the program that is first on it.
+  const bool looked_up = overrides.contains("PATH") && !manifest.command.empty() &&
+                         manifest.command.front().find('/') == std::string::npos;
+  if (!looked_up) GiveProgram(manifest, whole, job);
   GiveEnvironment(manifest, whole, overrides, job);
 }
 

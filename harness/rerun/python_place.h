@@ -54,7 +54,7 @@ std::optional<Obstacle> MissingProgram(const Manifest& manifest, const PythonPla
                                        const std::filesystem::path& workspace);
 
 // Lets the job run in it: its program, PATH, VIRTUAL_ENV or CONDA_PREFIX, PYTHONPATH. Variables
-// that `overrides` names stay as they are.
+// that `overrides` names stay as they are, and with PATH a program that is looked up on it.
 void GivePython(const Manifest& manifest, const PythonPlace& python,
                 const EnvironmentOverrides& overrides, Job* job);
 

@@ -161,6 +161,8 @@ def plant(bench):
         program.write_text(f'#!/bin/sh\nexec {shlex.quote(str(bench.real))} "$@" {added}\n', encoding="utf-8")
         program.chmod(0o755)
         path = bench.spoilt
+        # Else a rerun starts the Python of the record, whatever is first on PATH.
+        options += ["--env", f"PATH={bench.spoilt}{os.pathsep}{os.environ['PATH']}"]
     if case.spoil:
         case.spoil(bench.tree)
     return options, path

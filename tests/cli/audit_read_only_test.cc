@@ -126,8 +126,7 @@ TEST_F(ReadOnlyAudit, SaysWhichRuleAPolicyLacksForHeads) {
         "  - {predicates: ['urn:rharness:verdict:*'], keys: [ada]}\n");
   Retire("b");
   const std::size_t entries = Entries().size();
-  for (const ProcessResult& result :
-       {Append({"--trust", "trust.yaml"}), Verify({"--trust", "trust.yaml"})}) {
+  for (const ProcessResult& result : {Append({"--trust", "trust.yaml"}), Verify()}) {
     EXPECT_EQ(result.outcome.exit_code, 2) << "nobody tampered with anything";
     EXPECT_THAT(result.stderr_text, HasSubstr("no rule of the trust policy says who may sign tree "
                                               "heads (urn:rharness:tree-head:v1)"));

@@ -1,4 +1,5 @@
 // `rharness compare` as a user meets it: the real program, its output and its exit codes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -145,14 +146,18 @@ TEST_F(CompareVerb, TakesNoJsonOverSeveralLinesForJsonLines) {
 }
 
 TEST_F(CompareVerb, TakesTheHistoryOfATrainersStateForCurves) {
-  const auto write = [&](const std::string& name, const std::string& loss) {
-    return Write(name, R"({"global_step": 2, "log_history": [{"loss": 2.5, "step": 1},
-        {"loss": 2.25, "step": 2}, {"loss": )" +
-                           loss + R"(, "step": 3}]})");
+  const auto write = [&](const std::string& name, const std::string& last) {
+    std::string entries;
+    for (int step = 1; step <= 12; ++step) {
+      entries += fmt::format("{{\"loss\": {}, \"step\": {}}}, ", 3.0 - 0.1 * step, step);
+    }
+    return Write(name, fmt::format("{{\"global_step\": 13, \"log_history\": [{}{{\"loss\": {}, "
+                                   "\"step\": 13}}]}}",
+                                   entries, last));
   };
-  const std::string a = write("a/trainer_state.json", "2.0");
-  EXPECT_EQ(Compare({a, write("b/trainer_state.json", "2.0")}).outcome.exit_code, 0);
-  EXPECT_EQ(Compare({a, write("c/trainer_state.json", "9.0")}).outcome.exit_code, 1);
+  const std::string a = write("a.json", "1.7");
+  EXPECT_EQ(Compare({a, write("b.json", "1.7")}).outcome.exit_code, 0);
+  EXPECT_EQ(Compare({a, write("c.json", "9.0")}).outcome.exit_code, 1);
 }
 
 TEST_F(CompareVerb, ComparesEnvironmentsLayerByLayer) {
