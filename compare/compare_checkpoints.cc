@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "compare/tied_weights.h"
+#include "compare/weights/input_file.h"
 #include "compare/weights/roles.h"
+#include "compare/weights/side_files.h"
 #include "compare/weights/views.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -83,6 +86,8 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
   comparison.digest_b = roots[1];
   if (!tensors[0].empty() && !tensors[1].empty()) {
     comparison.difference = DiffDigests(tensors[0], tensors[1]);
+    comparison.non_finite =
+        DescribeNonFinite(comparison.difference.non_finite, comparison.difference.compared);
     comparison.tied = FindTied(tensors[0], tensors[1], comparison.difference);
     return comparison;
   }
@@ -170,6 +175,7 @@ Result<CheckpointComparison> ComparePart(std::string subject, bool is_weights, c
                                          const Checkpoint& b, int threads) {
   CheckpointComparison part{.subject = std::move(subject), .weights = is_weights};
   ASSIGN_OR_RETURN(part.difference, DiffCheckpoints(a, b, threads));
+  part.non_finite = DescribeNonFinite(part.difference.non_finite, part.difference.compared);
   part.first_shape_or_dtype = FirstShapeOrDtype(a, b, part.difference);
   ASSIGN_OR_RETURN(part.damaged, FindDamage(a, b, part.difference));
   ASSIGN_OR_RETURN(part.tied, FindTied(a, b, part.difference));
@@ -179,33 +185,66 @@ Result<CheckpointComparison> ComparePart(std::string subject, bool is_weights, c
   return part;
 }
 
-// A sentence for every part that is not read, unless both sides have the same bytes of it. What is
-// aside goes to `asides`.
-Result<std::vector<std::string>> NotCompared(const Checkpoint& a, const Checkpoint& b,
-                                             bool weights_only, std::vector<std::string>* asides) {
-  // By name, and by which of several of one name.
-  std::map<std::pair<std::string_view, int>, std::array<const UnreadPart*, 2>> parts;
+// By name, and by which of several of one name.
+using PartPairs = std::map<std::pair<std::string_view, int>, std::array<const UnreadPart*, 2>>;
+
+PartPairs PairParts(const Checkpoint& a, const Checkpoint& b) {
+  PartPairs parts;
   for (const std::size_t side : {0, 1}) {
     std::map<std::string_view, int> seen;
     for (const UnreadPart& part : (side == 0 ? a : b).unread()) {
       parts[{part.name, seen[part.name]++}][side] = &part;
     }
   }
-  std::vector<std::string> sentences;
+  return parts;
+}
+
+// Whether a side can say nothing of what is loaded with its tensors: a file that was named by
+// itself, and that says nothing of it either.
+bool HasTensorsAlone(const RecordedCheckpoint& side) {
+  return side.is_file && std::ranges::find(side.checkpoint->unread(), PartKind::kModel,
+                                           &UnreadPart::kind) == side.checkpoint->unread().end();
+}
+
+struct PartSentences {
+  std::vector<std::string> decide;
+  std::vector<std::string> aside;
+};
+
+// "config.json, and it is loaded with the tensors: the bytes differ"
+std::string SentenceOf(const UnreadPart& part, const std::string& how) {
+  const std::string name = part.name.empty() ? "a part" : TerminalSafe(part.name);
+  if (part.kind == PartKind::kSecondSet) return fmt::format("{} ({}): {}", part.why, name, how);
+  if (part.kind == PartKind::kModel) return fmt::format("{}: {}; {}", name, how, part.why);
+  return fmt::format("{} was not compared, and {}: {}", name, how, part.why);
+}
+
+// A sentence for every part that is not read as tensors, unless both sides have the same of it.
+// That there is a second set of weights is said even so, once for its files.
+Result<PartSentences> NotCompared(const WeightsPair& pair, bool weights_only) {
+  PartSentences sentences;
+  std::set<std::string> said;
+  const std::array<bool, 2> alone = {HasTensorsAlone(*pair.a), HasTensorsAlone(*pair.b)};
+  const PartPairs parts = PairParts(*pair.a->checkpoint, *pair.b->checkpoint);
   for (const auto& [key, sides] : parts) {
-    const std::string_view name = key.first;
-    if (weights_only && RoleOf(name) != TensorRole::kWeight) continue;
+    if (weights_only && RoleOf(key.first) != TensorRole::kWeight) continue;
+    const UnreadPart& part = sides[0] != nullptr ? *sides[0] : *sides[1];
+    const bool second_set = part.kind == PartKind::kSecondSet;
+    bool aside = part.kind == PartKind::kAside;
     std::string how = fmt::format("this is so in {} alone", sides[0] != nullptr ? "A" : "B");
     if (sides[0] != nullptr && sides[1] != nullptr) {
-      ASSIGN_OR_RETURN(const bool same, SameBytes(*sides[0], *sides[1]));
-      if (same) continue;
-      const bool bytes = sides[0]->file != nullptr && sides[1]->file != nullptr;
-      how = bytes ? "the bytes differ" : "there are no bytes to compare";
+      ASSIGN_OR_RETURN(const auto difference, DifferenceOf(*sides[0], *sides[1]));
+      if (!difference && !second_set) continue;
+      how = difference.value_or("both are the same in A and in B");
+      aside |= !difference;
+    } else if (part.kind == PartKind::kModel) {
+      aside |= alone[sides[0] == nullptr ? 0 : 1];
     }
-    const UnreadPart& part = sides[0] != nullptr ? *sides[0] : *sides[1];
-    (part.aside ? *asides : sentences)
-        .push_back(fmt::format("{} was not compared, and {}: {}",
-                               name.empty() ? "a part" : TerminalSafe(name), how, part.why));
+    std::string sentence = SentenceOf(part, how);
+    if (second_set && !said.insert(part.why + how).second) continue;
+    auto& list = aside ? sentences.aside : sentences.decide;
+    // Behind files that lie about, nobody would see it.
+    list.insert(second_set ? list.begin() : list.end(), std::move(sentence));
   }
   return sentences;
 }
@@ -214,8 +253,7 @@ Result<std::vector<std::string>> NotCompared(const Checkpoint& a, const Checkpoi
 Status VerifyBytes(const WeightsPair& pair, int threads) {
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
     // Bytes are compared here; a digest of what is read stands for less than they are.
-    const std::vector<UnreadPart>& unread = weights->checkpoint->unread();
-    const bool partial = !std::ranges::all_of(unread, &UnreadPart::aside);
+    const bool partial = std::ranges::any_of(weights->checkpoint->unread(), &LimitsDigest);
     if (weights->recorded_digest.empty() || partial) continue;
     ASSIGN_OR_RETURN(const CheckpointDigest digest,
                      DigestCheckpoint(*weights->checkpoint, threads));
@@ -224,13 +262,19 @@ Status VerifyBytes(const WeightsPair& pair, int threads) {
   return {};
 }
 
+// What a module holds beside its state_dict() is compared where both sides are modules.
+void NoteUnsaved(bool in_a, CheckpointComparison* part) {
+  part->asides.push_back(fmt::format(
+      "{} holds tensors that no state_dict has, and {} does not: they were not compared",
+      in_a ? "A" : "B", in_a ? "B" : "A"));
+}
+
 // The parts of one pair by what their tensors are for: the weights apart from all the rest.
-Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, int threads,
+Result<std::vector<CheckpointComparison>> CompareRoles(const WeightsPair& pair, int threads,
                                                        bool weights_only_wanted) {
-  RETURN_IF_ERROR(VerifyBytes(pair, threads));
   const Checkpoint& a = *pair.a->checkpoint;
   const Checkpoint& b = *pair.b->checkpoint;
-  const std::set<TensorRole> weights_only = {TensorRole::kWeight};
+  std::set<TensorRole> weights_only = {TensorRole::kWeight};
   std::set<TensorRole> roles_a = RolesIn(a), roles_b = RolesIn(b);
   std::vector<CheckpointComparison> parts;
   if (!roles_a.contains(TensorRole::kWeight) || !roles_b.contains(TensorRole::kWeight)) {
@@ -238,27 +282,57 @@ Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, 
         CheckpointComparison all,
         ComparePart("tensors " + pair.a->path, pair.a->role == "weights", a, b, threads));
     parts.push_back(std::move(all));
-  } else {
-    ASSIGN_OR_RETURN(CheckpointComparison weights,
-                     ComparePart("weights " + pair.a->path, true, *OfRole(a, weights_only),
-                                 *OfRole(b, weights_only), threads));
-    parts.push_back(std::move(weights));
-    roles_a.erase(TensorRole::kWeight);
-    roles_b.erase(TensorRole::kWeight);
-    if (!weights_only_wanted && !(roles_a.empty() && roles_b.empty())) {
-      roles_a.merge(roles_b);
-      ASSIGN_OR_RETURN(CheckpointComparison state,
-                       ComparePart("optimizer state " + pair.a->path, false, *OfRole(a, roles_a),
-                                   *OfRole(b, roles_a), threads));
-      parts.push_back(std::move(state));
-    }
+    return parts;
   }
-  parts.front().metadata = DifferingMetadata(a, b);
-  ASSIGN_OR_RETURN(parts.front().not_compared,
-                   NotCompared(a, b, weights_only_wanted, &parts.front().asides));
-  parts.front().digest_a = pair.a->recorded_digest;
-  parts.front().digest_b = pair.b->recorded_digest;
+  const bool unsaved_a = roles_a.erase(TensorRole::kUnsaved) > 0;
+  const bool unsaved_b = roles_b.erase(TensorRole::kUnsaved) > 0;
+  if (unsaved_a && unsaved_b) weights_only.insert(TensorRole::kUnsaved);
+  ASSIGN_OR_RETURN(CheckpointComparison weights,
+                   ComparePart("weights " + pair.a->path, true, *OfRole(a, weights_only),
+                               *OfRole(b, weights_only), threads));
+  if (unsaved_a != unsaved_b) NoteUnsaved(unsaved_a, &weights);
+  parts.push_back(std::move(weights));
+  roles_a.erase(TensorRole::kWeight);
+  roles_b.erase(TensorRole::kWeight);
+  if (weights_only_wanted || (roles_a.empty() && roles_b.empty())) return parts;
+  roles_a.merge(roles_b);
+  ASSIGN_OR_RETURN(CheckpointComparison state,
+                   ComparePart("optimizer state " + pair.a->path, false, *OfRole(a, roles_a),
+                               *OfRole(b, roles_a), threads));
+  parts.push_back(std::move(state));
   return parts;
+}
+
+Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, int threads,
+                                                       bool weights_only_wanted) {
+  RETURN_IF_ERROR(VerifyBytes(pair, threads));
+  ASSIGN_OR_RETURN(std::vector<CheckpointComparison> parts,
+                   CompareRoles(pair, threads, weights_only_wanted));
+  CheckpointComparison& first = parts.front();
+  first.metadata = DifferingMetadata(*pair.a->checkpoint, *pair.b->checkpoint);
+  ASSIGN_OR_RETURN(PartSentences sentences, NotCompared(pair, weights_only_wanted));
+  first.not_compared = std::move(sentences.decide);
+  std::ranges::move(sentences.aside, std::back_inserter(first.asides));
+  first.digest_a = pair.a->recorded_digest;
+  first.digest_b = pair.b->recorded_digest;
+  return parts;
+}
+
+// As of parts beside a checkpoint; empty: they are the same.
+Result<std::optional<std::string>> DifferenceOfFiles(const std::filesystem::path& a,
+                                                     const std::filesystem::path& b,
+                                                     const FileDigest& digest_a,
+                                                     const FileDigest& digest_b) {
+  if (digest_a.sha256 == digest_b.sha256) return std::optional<std::string>();
+  std::array<UnreadPart, 2> parts;
+  for (const std::size_t side : {0, 1}) {
+    const std::filesystem::path& path = side == 0 ? a : b;
+    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+    parts[side].name = path.filename().string();
+    parts[side].size_bytes = file.size_bytes();
+    parts[side].file = std::make_shared<const InputFile>(std::move(file));
+  }
+  return DifferenceOf(parts[0], parts[1]);
 }
 
 }  // namespace
@@ -289,11 +363,15 @@ Result<CheckpointComparison> CompareUnread(const std::filesystem::path& a,
                                   .digest_a = digest_a.sha256,
                                   .digest_b = digest_b.sha256,
                                   .from_digests = true};
-  comparison.difference.bit_equal = digest_a.sha256 == digest_b.sha256;
-  comparison.difference.vacuous = !comparison.difference.bit_equal;
-  if (!comparison.difference.bit_equal) {
+  ASSIGN_OR_RETURN(const auto difference, DifferenceOfFiles(a, b, digest_a, digest_b));
+  comparison.difference.bit_equal = !difference;
+  comparison.difference.vacuous = difference.has_value();
+  if (difference && SideFileOf(a.filename()) == SideFile::kModel) {
     comparison.not_compared.push_back(
-        fmt::format("{} was not compared, and the bytes differ: {}", name, why));
+        fmt::format("{}: {}; it is loaded with the tensors", name, *difference));
+  } else if (difference) {
+    comparison.not_compared.push_back(
+        fmt::format("{} was not compared, and {}: {}", name, *difference, why));
   }
   return comparison;
 }

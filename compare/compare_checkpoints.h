@@ -22,6 +22,9 @@ struct RecordedCheckpoint {
   std::shared_ptr<Checkpoint> checkpoint;  // null: only digests are known
   std::vector<TensorDigest> recorded;      // sorted by name; empty if none were recorded
   std::string recorded_digest;             // canonical root; empty if none was recorded
+  // Named by itself, so that nothing is known of the files that are loaded with it. Else what one
+  // side alone has of these never passes.
+  bool is_file = false;
 };
 
 struct CheckpointOptions {
@@ -32,14 +35,16 @@ struct CheckpointOptions {
 // One comparison a pair of the same role and path (where each side has but one of a role, that one,
 // whatever it is called), two where a checkpoint holds optimizer state beside the weights. By bytes
 // where both are at hand, else by digests. What a checkpoint holds and no reader reads is compared
-// byte by byte, and named where it is not the same. Errors: those of Checkpoint::Read and
-// CheckUnchanged, integrity when a kept checkpoint is not the recorded one.
+// byte by byte, what is loaded with the tensors by what it says (side_files.h); both are named
+// where they are not the same. Errors: those of Checkpoint::Read and CheckUnchanged, integrity when
+// a kept checkpoint is not the recorded one.
 Result<std::vector<CheckpointComparison>> CompareCheckpoints(
     const std::vector<RecordedCheckpoint>& a, const std::vector<RecordedCheckpoint>& b,
     const CheckpointOptions& options);
 
-// Two files that no reader opens, by the SHA-256 of their bytes: bit_equal where it is the same,
-// else vacuous and not_compared, with `why` they are not read. Errors: those of HashFile.
+// Two files that no reader opens, by the SHA-256 of their bytes, JSON by what it says
+// (side_files.h): bit_equal where it is the same, else vacuous and not_compared, with `why` they
+// are not read. Errors: those of HashFile.
 Result<CheckpointComparison> CompareUnread(const std::filesystem::path& a,
                                            const std::filesystem::path& b, std::string_view why);
 

@@ -55,13 +55,17 @@ struct CheckpointComparison {
   std::string digest_a;
   std::string digest_b;
   bool from_digests = false;  // no bytes were at hand: which tensors differ is all there is
+  bool is_file = false;       // no reader opens it: the SHA-256 of its bytes is all there is
+  bool matters = true;  // false: by its role it may differ, as a log; then nothing is identical
   // Metadata that differs, as "epoch: 3 in A, 4 in B": never decisive.
   std::vector<std::string> metadata;
-  // What lies beside the tensors, is not read and is not the same bytes on both sides, a sentence
-  // each: with any of these the comparison never passes.
+  // What lies beside the tensors and is not the same on both sides, though it is loaded with them
+  // or not read, a sentence each: with any of these the comparison never passes.
   std::vector<std::string> not_compared;
   // The same of what by its name is nothing of a checkpoint, such as a log: never decisive.
   std::vector<std::string> asides;
+  // That values are not finite which should be, equal or not: never passes. Empty: all are.
+  std::string non_finite;
   // Of tensors that differ, bytes that do not have the checksum that their file states.
   std::vector<std::string> damaged;
   std::vector<TiedTensor> tied;       // of difference.only_a and only_b; see tied_weights.h
@@ -98,7 +102,7 @@ struct Comparison {
   // How many more reruns would decide, by the metric that needs most; 0: none would or needed.
   int more_reruns = 0;
   int more_runs = 0;  // runs of other seeds, drilled beside it, that would decide; likewise
-  bool needs_confirmation = false;  // one more rerun is due before a drift is claimed
+  bool needs_confirmation = false;  // a drift was seen in one rerun, or one pair: one more is due
 };
 
 // What one call of `rharness compare` made: one comparison, or one a pair.
@@ -121,16 +125,21 @@ struct ComparisonSet {
 //   drifted         a value stopped being finite
 //   not_comparable  bits differ on another hardware class than the recorded one
 //   drifted         bits differ where they were promised or asked for; a metric's shift is shown,
-//                   or a loss beyond its band where no metric was tested
+//                   or a curve that decides is beyond its band (of a run seen in two reruns)
 //   identical       everything is equal bit for bit, times and memory left out, and there is
 //                   something
 //   equivalent      every primary metric is shown to be within its margin, or equal; where none
-//                   was tested, every loss within its band
+//                   was tested, every loss within its band. Or all is equal but for files that by
+//                   their role may differ
 //   inconclusive    none of these could be shown; in place of identical and equivalent also where
-//                   something was not read and its bytes differ
-// A metric that was tested has error rates of its own family; beside it the bands of curves advise.
-// What is equal bit for bit is never drifted; as a single value beside other weights it shows
-// nothing.
+//                   something is loaded with the tensors, or was not read, and differs, or weights
+//                   are not finite, and in place of equivalent where a curve is beyond its band
+// A loss decides by its band; what is no loss where further runs or replicates made one. Where that
+// band rests on no further run and has no stated rate (accepted upgrades, a margin), and each
+// primary metric is within the margin that is declared for it, the two contradict each other: the
+// curve is no drift, and no pass, until siblings or replicates explain it. Beside a metric that was
+// tested, curves about which nothing can be said advise. What is equal bit for bit is never
+// drifted; as a single value beside other weights it shows nothing.
 void JudgeComparison(Comparison* comparison);
 
 // Fills counts and exit_code.

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "compare/comparison.h"
+#include "compare/curve_predicates.h"
 
 namespace rharness {
 
@@ -53,6 +54,11 @@ inline bool IsSame(const CheckpointComparison& checkpoint) {
   return checkpoint.difference.bit_equal;
 }
 
+// Differs, and by its role may.
+inline bool MayDiffer(const CheckpointComparison& checkpoint) {
+  return !checkpoint.matters && !IsSame(checkpoint);
+}
+
 // Nothing on either side; where one side alone has tensors they differ.
 inline bool IsVacuous(const CheckpointDifference& difference) {
   return difference.vacuous && difference.only_a.empty() && difference.only_b.empty() &&
@@ -65,31 +71,30 @@ inline bool HasSameStructure(const CheckpointDifference& difference) {
          difference.shape_or_dtype.empty();
 }
 
-// A vacuous curve passes nothing, but if it differs or ends early it must not be passed over
-// either.
-inline bool IsQuietlyVacuous(const CurveComparison& curve) {
-  return curve.state == CurveState::kVacuous && curve.differing == 0 &&
-         curve.only_a + curve.only_b == 0;
+// Every primary metric, and there is one, moved by less than the margin that is declared for it.
+inline bool IsWithinDeclaredMargins(const Comparison& comparison) {
+  bool any = false;
+  for (const MetricDecision& metric : comparison.metrics) {
+    if (!metric.primary) continue;
+    const bool declared = metric.margin > 0.0 && !metric.default_margin;
+    const bool moved = metric.verdict == MetricVerdict::kDrifted || metric.reruns.empty() ||
+                       !(std::fabs(metric.difference) < metric.margin);
+    if (!declared || moved || IsMissing(metric)) return false;
+    any = true;
+  }
+  return any;
 }
 
-// Curves of times and memory, where all curves are equal: beside a loss or metric that is constant,
-// and so tells nothing, they tell that two logs are one. 0 where one differs, and where there is
-// nothing beside them, because alone they never count.
-inline int EqualResources(const Comparison& comparison) {
-  int equal = 0;
-  bool beside = false;
-  for (const CurveComparison& curve : comparison.curves) {
-    beside = beside || curve.kind != CurveKind::kResource;
-    if (curve.differing > 0 || curve.state == CurveState::kMissing) return 0;
-    const bool counts = curve.kind == CurveKind::kResource && curve.state == CurveState::kIdentical;
-    if (counts && curve.only_a + curve.only_b == 0) ++equal;
-  }
-  return beside ? equal : 0;
+// Of a run and its reruns: one rerun was compared, and more could be.
+inline bool IsSeenOnce(const Comparison& comparison) {
+  return comparison.is_rerun && 1 == std::ranges::count_if(comparison.ends, [](const RerunEnd& e) {
+           return e.state == RerunEnd::State::kCompared;
+         });
 }
 
 inline bool IsFinite(const MetricDecision& metric) {
-  const auto finite = [](double value) { return std::isfinite(value); };
-  return std::ranges::all_of(metric.history, finite) && std::ranges::all_of(metric.reruns, finite);
+  return std::ranges::all_of(metric.history, IsMeasured) &&
+         std::ranges::all_of(metric.reruns, IsMeasured);
 }
 
 inline bool NothingShared(const CheckpointComparison& checkpoint) {
@@ -115,7 +120,11 @@ inline bool AnyBitsDiffer(const Comparison& comparison) {
   const auto moved = [](const MetricDecision& metric) {
     return !metric.reruns.empty() && !metric.history.empty() && !IsEqual(metric);
   };
-  return WeightsDiffer(comparison) || std::ranges::any_of(comparison.curves, differs) ||
+  const auto file = [](const CheckpointComparison& one) {
+    return one.is_file && one.matters && !IsSame(one);
+  };
+  return WeightsDiffer(comparison) || std::ranges::any_of(comparison.checkpoints, file) ||
+         std::ranges::any_of(comparison.curves, differs) ||
          std::ranges::any_of(comparison.metrics, moved);
 }
 

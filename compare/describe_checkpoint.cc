@@ -53,6 +53,7 @@ std::string DescribeTied(const CheckpointComparison& checkpoint) {
 
 std::string DescribeBits(const CheckpointComparison& checkpoint) {
   const CheckpointDifference& difference = checkpoint.difference;
+  if (checkpoint.is_file) return DescribeFile(checkpoint);
   if (!difference.differing.empty()) return DescribeDiffering(checkpoint);
   if (!difference.shape_or_dtype.empty()) {
     return fmt::format("{} of another shape or dtype, first {}",
@@ -69,6 +70,14 @@ std::string DescribeBits(const CheckpointComparison& checkpoint) {
   }
   if (text.empty()) return "the two digests differ";
   return text + DescribeTied(checkpoint);
+}
+
+std::string DescribeFile(const CheckpointComparison& file) {
+  constexpr std::size_t kShown = 12;
+  if (file.difference.bit_equal) return "the same bytes, by the SHA-256 of the file";
+  return fmt::format("other bytes, by the SHA-256 of the file ({} and {}){}",
+                     file.digest_a.substr(0, kShown), file.digest_b.substr(0, kShown),
+                     file.matters ? "" : "; by its role it may differ");
 }
 
 std::string DescribeNonFinite(const CheckpointDifference& difference) {

@@ -22,9 +22,14 @@ std::string FirstOf(const CheckpointDifference& difference) {
 }
 
 ExactComparison Exact(const CheckpointComparison& checkpoint) {
-  ExactComparison exact{.subject = checkpoint.subject, .state = State::kEqual};
+  ExactComparison exact{.subject = checkpoint.subject,
+                        .state = State::kEqual,
+                        .compared_by = HowCompared(checkpoint)};
   const CheckpointDifference& difference = checkpoint.difference;
-  if (IsVacuous(difference)) {
+  if (checkpoint.is_file) {
+    if (!IsSame(checkpoint)) exact.state = State::kDiffers;
+    exact.detail = DescribeFile(checkpoint);
+  } else if (IsVacuous(difference)) {
     exact.state = State::kVacuous;
     exact.detail = "neither checkpoint holds a tensor: it shows nothing";
   } else if (IsSame(checkpoint)) {
@@ -44,10 +49,13 @@ ExactComparison Exact(const CheckpointComparison& checkpoint) {
 }
 
 ExactComparison Exact(const CurveComparison& curve) {
-  ExactComparison exact{.subject = "curve " + curve.name, .state = State::kEqual};
+  ExactComparison exact{.subject = "curve " + curve.name,
+                        .state = State::kEqual,
+                        .compared_by = ComparedBy::kValues};
   const std::size_t points = curve.steps.size();
   if (curve.state == CurveState::kMissing) {
     exact.state = State::kMissing;
+    exact.compared_by = ComparedBy::kNothing;
     exact.detail = curve.message;
   } else if (curve.differing > 0) {
     exact.state = State::kDiffers;
@@ -56,7 +64,7 @@ ExactComparison Exact(const CurveComparison& curve) {
     }
     exact.detail = fmt::format("{} of {} points differ, by {:.2g} relative at most",
                                curve.differing, points, curve.max_rel);
-  } else if (curve.only_a + curve.only_b > 0) {
+  } else if (curve.MissesSteps()) {
     exact.state = State::kDiffers;
     exact.first_difference = fmt::format("point {}", points + 1);
     exact.detail = fmt::format("{} points recorded, {} in the rerun", points + curve.only_a,
@@ -84,6 +92,7 @@ ExactComparison Exact(const MetricDecision& metric) {
   const auto other =
       std::ranges::find_if(metric.reruns, [&](double value) { return !SameBits(value, before); });
   exact.state = IsEqual(metric) ? State::kEqual : State::kDiffers;
+  exact.compared_by = ComparedBy::kValues;
   exact.detail = fmt::format("{} recorded, {} in the rerun", before,
                              other == metric.reruns.end() ? metric.reruns.front() : *other);
   return exact;
@@ -91,15 +100,37 @@ ExactComparison Exact(const MetricDecision& metric) {
 
 }  // namespace
 
+std::string_view ComparedByWords(ComparedBy by) {
+  switch (by) {
+    case ComparedBy::kTensors:
+      return "tensors";
+    case ComparedBy::kTensorDigests:
+      return "recorded digests of tensors";
+    case ComparedBy::kFileDigest:
+      return "SHA-256 of the file";
+    case ComparedBy::kValues:
+      return "values";
+    case ComparedBy::kNothing:
+      return "nothing";
+  }
+  Abort("unknown ComparedBy");
+}
+
+ComparedBy HowCompared(const CheckpointComparison& checkpoint) {
+  if (checkpoint.is_file) return ComparedBy::kFileDigest;
+  return checkpoint.from_digests ? ComparedBy::kTensorDigests : ComparedBy::kTensors;
+}
+
 std::vector<ExactComparison> ExactOf(const Comparison& comparison) {
   std::vector<ExactComparison> list;
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
     list.push_back(Exact(checkpoint));
   }
   for (const Finding& finding : comparison.findings) {
-    if (finding.code != "missing_checkpoint") continue;
+    if (finding.code != "missing_checkpoint" && finding.code != "missing_output") continue;
     list.push_back({.subject = finding.subject,
                     .state = State::kMissing,
+                    .compared_by = ComparedBy::kNothing,
                     .first_difference = {},
                     .detail = finding.message,
                     .tensor = {}});

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/comparison.h"
@@ -11,18 +12,26 @@
 
 namespace rharness {
 
+// By what two things were compared, weakest last.
+enum class ComparedBy { kTensors, kTensorDigests, kFileDigest, kValues, kNothing };
+std::string_view ComparedByWords(ComparedBy by);  // "tensors", "SHA-256 of the file", ...
+
+// Tensors, their recorded digests, or the digest of a whole file.
+ComparedBy HowCompared(const CheckpointComparison& checkpoint);
+
 struct ExactComparison {
   enum class State { kEqual, kDiffers, kMissing, kVacuous };
   std::string subject;  // "weights model.safetensors", "curve train_loss", "metric test_accuracy"
   State state = State::kMissing;
+  ComparedBy compared_by = ComparedBy::kNothing;
   std::string first_difference;  // "tensor fc1.bias", "step 17"; empty if equal
   std::string detail;            // for people: max abs, max ULP, both values
   std::optional<TensorDifference>
       tensor;  // of the first differing tensor, if its bytes were at hand
 };
 
-// Every checkpoint, curve and metric of a comparison in this order, times and memory left out, and
-// the checkpoints that are missing. Pure.
+// Every output, curve and metric of a comparison in this order, times and memory left out, and the
+// outputs that are missing. Pure.
 std::vector<ExactComparison> ExactOf(const Comparison& comparison);
 
 }  // namespace rharness

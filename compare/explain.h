@@ -13,11 +13,31 @@
 
 namespace rharness {
 
-// Most suspicious first: what is shown by a hash or by the bits before what a pattern makes likely
-// before what is merely possible; within one strength in the order of the layers. Empty for an
-// identical pair. `facts_a`, `facts_b`: all that is known of each side, the equal facts included: a
-// determinism flag that is off on both sides is a cause as well. Within the environment: variables
-// that numeric libraries read, then what the run used, drivers, the rest, and digests last.
+// Most suspicious first. The first row that a cause belongs to gives its place, by how the
+// difference begins: by more than rounding (or that is not known), or by rounding alone.
+//
+//   what is known of the cause                                          beyond   rounding
+//   the recorded run lost a process (killed, out of memory)                1        1
+//   input: data, seeds, hyperparameters, code, image are not equal         2        2
+//   seen on each side, not equal: seeds as set, hash seed, order of files  3        3
+//   the bits show how: one element, names, shapes, tied weights            4        4
+//   the run's own code draws from a generator without a seed               5        10
+//   a variable that the run reads, or that was named, differs              6        7
+//   a curve of settings differs (learning rate)                            7        8
+//   its own code goes by an order of sets, files or workers                8        9
+//   libraries, arithmetic variables, switches, driver, hardware differ     9        5
+//   nondeterministic switches and operators, on both sides                10        6
+//   command, family, commit, locale differ                                11       11
+//   chance on both sides that is not known to reach the result            12       12
+//   what the shape of the difference suggests                             13       13
+//   changed, and nothing of the run is known to use it                    14       14
+//
+// Chance of row 12 is not said where anything shown or likely is, and none of it of a rerun that was
+// not carried out. Within a row in the order of the rules. "shown": by a hash, by bits, or seen. "likely": at most
+// one, the first of all, where it stands alone in its row. The rest is "possible". No cause
+// contradicts what is known: of equal data and code no other batch, setting or schedule is said.
+// Empty for an identical pair. `facts_a`, `facts_b`: all that is known of each side, the equal
+// facts included: what is on both sides may be a cause as well.
 std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>& facts_a,
                            const std::vector<Fact>& facts_b);
 

@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 namespace rharness {
 namespace {
@@ -25,9 +27,14 @@ std::string OfNodes(const RerunDifference& difference) {
   return difference.nodes.empty() ? "" : " (" + difference.nodes + ")";
 }
 
-// What a rerun's data and code are is shown by hashes and comes first.
-bool IsOfInputs(const Cause& cause) {
-  return cause.strength == "shown" && (cause.layer == Layer::kData || cause.layer == Layer::kCode);
+// What a rerun's data and code are is shown by hashes and comes first; and what names the draw or
+// the order that is left to chance says more than that something is.
+bool StandsBefore(const Cause& cause) {
+  constexpr std::array<std::string_view, 5> kNamed = {
+      "generator_unseeded", "hash_salted", "seed_set_changed", "worker_order", "process_killed"};
+  const bool of_inputs = cause.layer == Layer::kData || cause.layer == Layer::kCode;
+  return (cause.strength == "shown" && of_inputs) ||
+         (cause.strength != "possible" && std::ranges::find(kNamed, cause.code) != kNamed.end());
 }
 
 // A node that wrote both stands in both.
@@ -107,7 +114,11 @@ void AddRerunsCause(const std::vector<RerunOutputs>& reruns, Comparison* compari
   if (comparison->verdict == Verdict::kIdentical) return;
   // What is declared statistical spreads: that explains no shift that a test has shown.
   if (comparison->verdict == Verdict::kDrifted && !comparison->declared_bitwise) return;
-  const auto place = std::ranges::find_if_not(comparison->causes, IsOfInputs);
+  const auto place = std::ranges::find_if_not(comparison->causes, StandsBefore);
+  // It is shown: what was likely behind it is so no more.
+  for (auto behind = place; behind != comparison->causes.end(); ++behind) {
+    if (behind->strength == "likely") behind->strength = "possible";
+  }
   comparison->causes.insert(place,
                             {kCode, Layer::kRandomness, "shown", statement, std::move(evidence),
                              differences.front().nodes.empty() ? kConfirm : kConfirmNodes});

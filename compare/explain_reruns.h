@@ -47,7 +47,8 @@ std::vector<RerunDifference> DifferAmongReruns(const std::vector<RerunOutputs>& 
 
 // Where reruns differ among themselves: adds the finding "reruns_differ" (it does not decide) and,
 // unless the verdict is identical, the cause of that name, behind what hashes of data and code
-// show and ahead of everything that is said of environment and hardware. Else changes nothing.
+// show and what names the draw or order that is left to chance, and ahead of everything that is
+// said of environment and hardware, none of which is likely then. Else changes nothing.
 void AddRerunsCause(const std::vector<RerunOutputs>& reruns, Comparison* comparison);
 
 }  // namespace rharness

@@ -40,43 +40,73 @@ bool IsDriver(std::string_view key) {
   return StartsWithAny(key, kKeys);
 }
 
-// Of packages and libraries: whether numeric work is made of it.
-bool IsNumeric(std::string_view key) {
-  constexpr std::array<std::string_view, 22> kWords = {
-      "numpy", "scipy", "torch",   "jax",   "tensorflow", "blas",   "lapack", "mkl",
-      "cuda",  "cudnn", "cublas",  "nccl",  "nvidia",     "triton", "xla",    "onednn",
-      "libc6", "glibc", "libgomp", "eigen", "oneapi",     "rocm"};
-  std::string lower(key);
+std::string Lower(std::string_view text) {
+  std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+bool HasAny(const std::string& text, std::span<const std::string_view> words) {
   return std::ranges::any_of(
-      kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+      words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+// Of packages and libraries: what a run imports itself before what those bring along.
+enum class NumericRank { kFramework, kNumeric, kBroughtAlong, kOther };
+
+NumericRank NumericRankOf(std::string_view key) {
+  constexpr std::array<std::string_view, 14> kFrameworks = {
+      "numpy", "scipy", "torch",        "jax",          "jaxlib",   "tensorflow", "keras",
+      "cupy",  "flax",  "scikit-learn", "scikit_learn", "lightgbm", "xgboost",    "transformers"};
+  // Wheels of CUDA's parts have names like "nvidia-cudnn-cu12" and "triton".
+  constexpr std::array<std::string_view, 4> kBrought = {"nvidia", "triton", "nccl", "cusparselt"};
+  constexpr std::array<std::string_view, 15> kWords = {
+      "torch", "jax",    "blas",  "lapack", "mkl",     "cuda",  "cudnn", "cublas",
+      "xla",   "onednn", "libc6", "glibc",  "libgomp", "eigen", "oneapi"};
+  const std::string name = Lower(FactName(key));
+  if (std::ranges::find(kFrameworks, name) != kFrameworks.end()) return NumericRank::kFramework;
+  if (HasAny(name, kBrought)) return NumericRank::kBroughtAlong;
+  return HasAny(Lower(key), kWords) ? NumericRank::kNumeric : NumericRank::kOther;
 }
 
 }  // namespace
 
 bool ChangesArithmetic(std::string_view variable) {
-  constexpr std::array<std::string_view, 38> kPrefixes = {
-      "ATEN_",     "BLIS_",   "CUBLAS",   "CUDA_",    "CUDNN_",  "DNNL_", "FLAGS_", "GLIBC_TUN",
-      "GOMP_",     "GOTO_",   "HIP_",     "HSA_",     "JAX_",    "KMP_",  "LD_",    "MIOPEN_",
-      "MKL_",      "NCCL_",   "NPY_",     "NUMEXPR_", "NVIDIA",  "NVTE_", "OMP_",   "ONEDNN_",
-      "OPENBLAS_", "PYTHONH", "PYTORCH_", "RCCL_",    "ROCBLAS", "ROCM_", "TF_",    "TORCH_",
-      "TRITON_",   "UCX_",    "VECLIB_",  "XLA_",     "TPU_",    "ARM_PL"};
+  constexpr std::array<std::string_view, 42> kPrefixes = {
+      "ATEN_",     "BLIS_",   "CUBLAS",  "CUDA_",     "CUDNN_",    "DNNL_",    "FLAGS_",
+      "GLIBC_TUN", "GOMP_",   "GOTO_",   "HIP_",      "HSA_",      "JAX_",     "KMP_",
+      "LD_",       "MIOPEN_", "MKL_",    "NCCL_",     "NPY_",      "NUMEXPR_", "NVIDIA",
+      "NVTE_",     "OMP_",    "ONEDNN_", "OPENBLAS_", "PYTHONH",   "PYTORCH_", "RCCL_",
+      "ROCBLAS",   "ROCM_",   "TF_",     "TORCH_",    "TRITON_",   "UCX_",     "VECLIB_",
+      "XLA_",      "TPU_",    "ARM_PL",  "AOCL_",     "FLEXIBLAS", "LIBXSMM_", "NUMBA_"};
   return StartsWithAny(variable, kPrefixes);
+}
+
+bool IsAmbient(std::string_view variable) {
+  constexpr std::array<std::string_view, 9> kNames = {"LANG",   "LANGUAGE", "TZ",   "HOME", "PATH",
+                                                      "TMPDIR", "USER",     "TERM", "PWD"};
+  // What is written for people to read, and by which way a machine is reached.
+  constexpr std::array<std::string_view, 6> kWords = {"LOG",   "VERBOS", "DEBUG",
+                                                      "COLOR", "PROXY",  "PROGRESS"};
+  return variable.starts_with("LC_") || HasAny(std::string(variable), kWords) ||
+         std::ranges::find(kNames, variable) != kNames.end();
 }
 
 Telling TellingOf(const FactDifference& difference) {
   const std::string_view key = difference.key;
   if (IsDigest(key)) return Telling::kDigest;
   if (key.starts_with(kVariable)) {
-    return ChangesArithmetic(key.substr(kVariable.size())) ? Telling::kArithmeticVariable
-                                                           : Telling::kOther;
+    const std::string_view name = key.substr(kVariable.size());
+    if (ChangesArithmetic(name)) return Telling::kArithmeticVariable;
+    const bool told = difference.use != FactUse::kNotUsed && !IsAmbient(name);
+    return told ? Telling::kVariable : Telling::kOther;
   }
   if (IsDriver(key)) return Telling::kDriver;
   if (key == "software.os" || difference.use == FactUse::kNotUsed) {
     return difference.use == FactUse::kNotUsed ? Telling::kNotInUse : Telling::kOther;
   }
-  if (key.starts_with(kSoftware) || key.starts_with(kLibrary) || difference.use == FactUse::kUsed)
-    return Telling::kInUse;
+  if (key.starts_with(kLibrary)) return Telling::kLibrary;
+  if (key.starts_with(kSoftware) || difference.use == FactUse::kUsed) return Telling::kInUse;
   if (!key.starts_with(kPackage)) return Telling::kOther;
   const bool of_host = key.starts_with(kHostPackage) && !PackageOf(key).starts_with("python");
   return of_host ? Telling::kDataPackage : Telling::kMaybeInUse;
@@ -97,8 +127,10 @@ bool TellsMore(const FactDifference& a, const FactDifference& b) {
     const bool is_software = difference.key.starts_with(kPackage) ||
                              difference.key.starts_with(kSoftware) ||
                              difference.key.starts_with(kLibrary);
-    return std::tuple(difference.weight, is_effect, TellingOf(difference),
-                      is_software && !IsNumeric(difference.key), std::string_view(difference.key));
+    const NumericRank numeric =
+        is_software ? NumericRankOf(difference.key) : NumericRank::kFramework;
+    return std::tuple(difference.weight, is_effect, TellingOf(difference), numeric,
+                      std::string_view(difference.key));
   };
   return order(a) < order(b);
 }

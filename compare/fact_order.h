@@ -15,8 +15,10 @@ namespace rharness {
 // How telling a difference is, within one weight; a smaller one is named first.
 enum class Telling {
   kArithmeticVariable,  // a variable that numeric libraries read
+  kVariable,            // any other that the run may read, but for those that are set for people
   kInUse,               // a version that the run names, or a package that a process of it mapped
   kMaybeInUse,          // a package of which that is not known: pure Python leaves no trace
+  kLibrary,             // a library by its file: where a version changed as well, that says more
   kDriver,              // GPU driver, kernel
   kOther,
   kDataPackage,  // a package of the host without a program or library: it may have been read
@@ -36,8 +38,12 @@ bool IsUnusedPackage(const FactDifference& difference);
 // OPENBLAS_CORETYPE, OMP_..., CUDA_..., XLA_FLAGS.
 bool ChangesArithmetic(std::string_view variable);
 
+// A variable that is set for people: language, time zone, folders, logs.
+bool IsAmbient(std::string_view variable);
+
 // Identity before class before context; what probes saw ("probe.") after what may have caused it;
-// then as telling, what numeric work is made of first; then by key.
+// then as telling; of packages frameworks and numeric libraries, then those that come with them
+// ("nvidia-nccl-cu12" with torch), then the rest; then by key.
 bool TellsMore(const FactDifference& a, const FactDifference& b);
 
 // Takes out what another difference of the list says already: the digest of a list that is compared

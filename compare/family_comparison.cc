@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "compare/metrics/metric_set.h"
 
@@ -77,12 +78,55 @@ Verdict Decide(const FamilyComparison& family, std::vector<bool>* decisive) {
   return any(within) && !any(open) ? Verdict::kEquivalent : Verdict::kInconclusive;
 }
 
-std::string ApartWords(const FamilyComparison& family) {
-  if (family.apart.empty()) return "";
-  if (family.apart.size() > 3) {
-    return fmt::format("; {} of its runs moved apart", family.apart.size());
+// As of metrics a quarter may be apart; of more runs it is no exception, but what the change did.
+bool IsMoreThanQuarter(std::size_t part, const FamilyComparison& family) {
+  return 4 * part > family.runs.size();
+}
+
+Finding BeyondFinding(const FamilyComparison& family) {
+  const std::size_t runs = family.beyond.size();
+  return {.code = "family_curves_beyond",
+          .subject = "curves",
+          .observed = fmt::format("{} of {} runs", runs, family.runs.size()),
+          .limit = "a quarter",
+          .rule = "a family whose curves rounding does not explain is not equivalent by a metric",
+          .message = fmt::format(
+              "in {} of {} runs a curve is beyond what rounding explains ({}{}), whatever the "
+              "metrics at the end say",
+              runs, family.runs.size(),
+              fmt::join(family.beyond.begin(),
+                        family.beyond.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                                    runs, 3)),
+                        ", "),
+              runs > 3 ? fmt::format(" and {} more", runs - 3) : ""),
+          .decisive = true};
+}
+
+// What the curves of its runs add to what its metrics say.
+void AddCurves(FamilyComparison* family) {
+  if (family->verdict == Verdict::kDrifted || !IsMoreThanQuarter(family->beyond.size(), *family)) {
+    return;
   }
-  return fmt::format("; {} moved apart", fmt::join(family.apart, ", "));
+  const bool shown = IsMoreThanQuarter(family->beyond_shown, *family);
+  const bool within = family->verdict == Verdict::kEquivalent;
+  if (shown || within) {
+    for (Finding& finding : family->findings) finding.decisive = false;
+  }
+  family->verdict = shown ? Verdict::kDrifted : Verdict::kInconclusive;
+  family->findings.push_back(BeyondFinding(*family));
+}
+
+// By a metric or, where this is no matter of the family, by a curve.
+std::string ApartWords(const FamilyComparison& family) {
+  std::vector<std::string> apart = family.apart;
+  if (!IsMoreThanQuarter(family.beyond.size(), family)) {
+    for (const std::string& run : family.beyond) {
+      if (std::ranges::find(apart, run) == apart.end()) apart.push_back(run);
+    }
+  }
+  if (apart.empty()) return "";
+  if (apart.size() > 3) return fmt::format("; {} of its runs moved apart", apart.size());
+  return fmt::format("; {} moved apart", fmt::join(apart, ", "));
 }
 
 int Weakness(const Cause& cause) {
@@ -104,9 +148,10 @@ const Cause* Like(const Cause& cause, const Comparison& run) {
 }  // namespace
 
 std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs) {
-  std::vector<Cause> common;
+  std::vector<Cause> common, weakened;
   if (runs.empty()) return common;
   for (Cause cause : runs.front()->causes) {
+    const std::string strength = cause.strength;
     const bool all = std::ranges::all_of(runs, [&](const Comparison* run) {
       const Cause* like = Like(cause, *run);
       if (like == nullptr) return false;
@@ -116,9 +161,10 @@ std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs) {
       });
       return true;
     });
-    if (all) common.push_back(std::move(cause));
+    if (!all) continue;
+    (cause.strength == strength ? common : weakened).push_back(std::move(cause));
   }
-  std::ranges::stable_sort(common, {}, Weakness);
+  std::ranges::move(weakened, std::back_inserter(common));
   return common;
 }
 
@@ -133,6 +179,7 @@ void JudgeFamily(bool all_identical, FamilyComparison* family) {
       family->more_runs = std::max(family->more_runs, family->metrics[i].more_runs);
     }
   }
+  AddCurves(family);
   std::stable_partition(family->findings.begin(), family->findings.end(),
                         [](const Finding& finding) { return finding.decisive; });
   if (all_identical && family->verdict != Verdict::kDrifted) {
@@ -148,7 +195,7 @@ void JudgeFamily(bool all_identical, FamilyComparison* family) {
   family->headline = family->findings.front().message;
   if (count > 1) {
     family->headline +=
-        fmt::format(" (and {} more {})", count - 1, count == 2 ? "metric" : "metrics");
+        fmt::format(" (and {} more {})", count - 1, count == 2 ? "reason" : "reasons");
   }
   family->headline += ApartWords(*family);
 }

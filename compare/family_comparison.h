@@ -1,7 +1,7 @@
 // The runs of one family together: what their paired differences come to, as one verdict.
 //
-// Role: beside the verdict of each run (comparison.h). Pure. Decides by metrics alone; bits and
-// curves are each run's own.
+// Role: beside the verdict of each run (comparison.h). Pure. Decides by metrics; bits and curves are
+// each run's own, but what more than a quarter of them shows is the family's.
 #ifndef RHARNESS_COMPARE_FAMILY_COMPARISON_H_
 #define RHARNESS_COMPARE_FAMILY_COMPARISON_H_
 
@@ -24,6 +24,10 @@ struct FamilyComparison {
   std::vector<Finding> findings;        // the decisive ones first
   std::vector<std::string> runs;        // run ids, those of different seeds and of equal ones
   std::vector<std::string> apart;       // run ids of those that moved on their own, by any metric
+  // Run ids of those of which a curve is beyond what rounding explains; and how many of these
+  // drifted by it, the others being open.
+  std::vector<std::string> beyond;
+  std::size_t beyond_shown = 0;
   std::vector<MetricDecision> metrics;  // see metrics/paired.h; primary and secondary
   // Of one that drifted: what every run that moved with it has among its causes, most suspicious
   // first.
@@ -31,15 +35,17 @@ struct FamilyComparison {
   int more_runs = 0;  // further runs of other seeds that would decide; 0: none would or needed
 };
 
-// The causes of the first of these runs that all the others have too, in its order and at the
-// weakest of their strengths; of their evidence what is the same in all of them.
+// The causes of the first of these runs that all the others have too, at the weakest of their
+// strengths and in its order, those that are weaker elsewhere behind; of their evidence what is the
+// same in all of them.
 std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs);
 
 // Fills verdict, headline, findings and more_runs. First match wins:
 //   drifted       a primary metric's shift is shown (Holm over them), or a value stopped being
-//                 finite
+//                 finite; or more than a quarter of the runs drifted by a curve
 //   identical     `all_identical`: every run is equal bit for bit
-//   equivalent    every primary metric, and there is one, is shown to be within its margin
+//   equivalent    every primary metric, and there is one, is shown to be within its margin, and a
+//                 curve is beyond what rounding explains in a quarter of the runs at most
 //   inconclusive  neither
 void JudgeFamily(bool all_identical, FamilyComparison* family);
 

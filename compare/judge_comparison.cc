@@ -53,7 +53,7 @@ class Ladder {
     return !c_.is_rerun && !records && c_.a.kind == c_.b.kind && c_.checkpoints.empty() &&
            c_.curves.empty() && c_.metrics.empty();
   }
-  // The error rates of a test are stated for this family; a curve's band then only advises.
+  // The error rates of a test are stated for this family; what a curve leaves open then advises.
   bool HasTestedMetric() const {
     return std::ranges::any_of(c_.metrics, [](const MetricDecision& metric) {
       return metric.primary && IsTested(metric);
@@ -75,9 +75,13 @@ class Ladder {
   bool HardwareClass();
   bool BitsDiffer();
   bool Shift();
+  // Beyond its band, and nothing as strong says otherwise; see comparison.h.
+  bool IsDrift(const CurveComparison& curve) const {
+    return Decides(curve) && curve.state == CurveState::kBeyond &&
+           (IsShownBeyond(curve) || !IsWithinDeclaredMargins(c_));
+  }
   bool Identical();
   bool Equivalent();
-  bool CurvesWithin(int* within) const;
   bool MetricsWithin(int* within) const;
   void Inconclusive();
   void LeaveOpen();
@@ -199,7 +203,7 @@ bool Ladder::BitsDiffer() {
 
 void Ladder::NoteBands() {
   for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind == CurveKind::kLoss && curve.state == CurveState::kBeyond) {
+    if (Decides(curve) && curve.state == CurveState::kBeyond) {
       c_.findings.push_back(BandFinding(curve));
     }
   }
@@ -222,36 +226,28 @@ void Ladder::NoteMetrics(MetricVerdict but) {
 
 bool Ladder::Shift() {
   bool decided = false;
-  if (!HasTestedMetric()) {
-    for (const CurveComparison& curve : c_.curves) {
-      if (curve.state != CurveState::kBeyond || curve.kind != CurveKind::kLoss) continue;
-      decided = Decide(Verdict::kDrifted, BandFinding(curve));
-    }
-  }
+  // Metrics first: their error rates are stated.
   for (std::size_t i = 0; i < c_.metrics.size(); ++i) {
     if (IsShift(i)) decided = Decide(Verdict::kDrifted, MetricFinding(c_.metrics[i]));
   }
-  if (decided) NoteMetrics(MetricVerdict::kDrifted);
-  return decided;
+  const bool once = IsSeenOnce(c_);
+  for (const CurveComparison& curve : c_.curves) {
+    if (!IsDrift(curve)) continue;
+    // What was seen in one rerun is confirmed by another before it is claimed.
+    if (!once) decided = Decide(Verdict::kDrifted, BandFinding(curve));
+    c_.needs_confirmation = once || !c_.is_rerun;
+  }
+  if (!decided) return false;
+  NoteMetrics(MetricVerdict::kDrifted);
+  if (once) NoteBands();
+  c_.needs_confirmation &= !once;
+  if (c_.needs_confirmation) c_.findings.push_back(SinglePairFinding());
+  return true;
 }
 
 bool Ladder::Identical() {
-  if (HasOpen()) return false;
   int equal = 0;
-  for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    if (IsVacuous(checkpoint.difference)) continue;
-    if (!IsSame(checkpoint)) return false;
-    ++equal;
-  }
-  for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind == CurveKind::kResource || IsQuietlyVacuous(curve)) continue;
-    if (curve.state != CurveState::kIdentical || curve.only_a + curve.only_b > 0) return false;
-    ++equal;
-  }
-  for (const MetricDecision& metric : c_.metrics) {
-    if (!IsEqual(metric)) return false;
-    if (IsFinite(metric)) ++equal;  // equal bits of a NaN show nothing
-  }
+  if (HasOpen() || !AllEqual(c_, &equal)) return false;
   if (HasFactsOnly()) {
     for (const LayerComparison& layer : c_.layers) {
       if (!layer.differences.empty()) return false;
@@ -260,21 +256,11 @@ bool Ladder::Identical() {
   }
   if (equal == 0) equal = EqualResources(c_);
   if (equal == 0) return false;
-  return Decide(Verdict::kIdentical, EqualFinding(c_, equal, HasFactsOnly()));
-}
-
-// Losses that are equal or within their band; false where one stands in the way.
-bool Ladder::CurvesWithin(int* within) const {
-  for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind != CurveKind::kLoss || IsQuietlyVacuous(curve)) continue;
-    const bool close = curve.state == CurveState::kIdentical || curve.state == CurveState::kWithin;
-    if (close && curve.only_a + curve.only_b == 0) {
-      ++*within;
-    } else if (!HasTestedMetric()) {
-      return false;
-    }
+  const auto file = std::ranges::find_if(c_.checkpoints, MayDiffer);
+  if (file != c_.checkpoints.end()) {
+    return Decide(Verdict::kEquivalent, EqualButFinding(*file, equal));
   }
-  return true;
+  return Decide(Verdict::kIdentical, EqualFinding(c_, equal, HasFactsOnly()));
 }
 
 bool Ladder::MetricsWithin(int* within) const {
@@ -299,7 +285,7 @@ bool Ladder::Equivalent() {
     const bool same = IsSame(checkpoint) && !IsVacuous(checkpoint.difference);
     if (same && !WeightsDiffer(c_)) ++within;
   }
-  if (!CurvesWithin(&within) || !MetricsWithin(&within) || within == 0) return false;
+  if (!CurvesWithin(c_, HasTestedMetric(), &within) || !MetricsWithin(&within) || within == 0) return false;
   bool said = false;
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary || metric.verdict != MetricVerdict::kWithin || !IsTested(metric)) continue;
@@ -307,7 +293,6 @@ bool Ladder::Equivalent() {
   }
   if (said) {
     NoteMetrics(MetricVerdict::kWithin);
-    NoteBands();
     NoteOpenCurves();
     return true;
   }
@@ -316,7 +301,7 @@ bool Ladder::Equivalent() {
                             ? fmt::format("{} within what their bases leave room for", within)
                             : fmt::format("{} that decide are equal bit for bit", within);
   for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind != CurveKind::kLoss || curve.state != CurveState::kWithin) continue;
+    if (!Decides(curve) || curve.state != CurveState::kWithin) continue;
     message = curve.message;
     break;
   }
@@ -329,8 +314,8 @@ bool Ladder::Equivalent() {
 
 void Ladder::Inconclusive() {
   c_.verdict = Verdict::kInconclusive;
-  SetWhatIsMissing(&c_);
   LeaveOpen();
+  SetWhatIsMissing(&c_);
   for (const MetricDecision& metric : c_.metrics) {
     if (metric.verdict == MetricVerdict::kWithin || (!metric.primary && IsTested(metric))) {
       c_.findings.push_back(MetricFinding(metric));
@@ -338,7 +323,7 @@ void Ladder::Inconclusive() {
   }
 }
 
-// Names what stands open, the strongest kind of reason first; something is always named.
+// Names what is open, the strongest kind of reason first; something is always named.
 void Ladder::LeaveOpen() {
   bool open = false;
   const auto name = [&](Finding finding) {
@@ -347,12 +332,13 @@ void Ladder::LeaveOpen() {
   for (Finding& finding : c_.findings) {
     if (KeepsOpen(finding)) finding.decisive = open = true;
   }
-  if (open) return;
-  const bool curves_decide = !HasTestedMetric();
   for (const CurveComparison& curve : c_.curves) {
-    const bool counts =
-        curve.kind == CurveKind::kLoss || (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
-    if (!counts || !curves_decide) continue;
+    if (LeavesBand(curve)) name(UnexplainedFinding(curve, IsDrift(curve)));
+  }
+  if (open) return;
+  for (const CurveComparison& curve : c_.curves) {
+    const bool counts = Decides(curve) || (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
+    if (!counts || HasTestedMetric()) continue;
     if (auto finding = OpenCurveFinding(curve)) name(std::move(*finding));
   }
   for (const MetricDecision& metric : c_.metrics) {

@@ -170,8 +170,14 @@ std::vector<Finding> FindAsides(const Comparison& comparison) {
           checkpoint.asides.front() + (more == 0 ? "" : fmt::format(" (and {} more)", more))));
     }
     for (const std::string& part : checkpoint.not_compared) {
-      findings.push_back(Reason("not_compared", checkpoint.subject, "not read", "equal bytes",
-                                "what is not read and has other bytes never passes", part));
+      findings.push_back(Reason("not_compared", checkpoint.subject, "not equal", "equal bytes",
+                                "what is loaded with the tensors, or not read, must be the same",
+                                part));
+    }
+    if (!checkpoint.non_finite.empty()) {
+      findings.push_back(Reason("non_finite_weights", checkpoint.subject, "not finite", "finite",
+                                "weights that are not finite show nothing, however equal they are",
+                                fmt::format("{}: {}", checkpoint.subject, checkpoint.non_finite)));
     }
     if (!IsVacuous(checkpoint.difference) || !checkpoint.not_compared.empty()) continue;
     findings.push_back(Reason("vacuous_checkpoint", checkpoint.subject, "not one element", {},
@@ -194,7 +200,7 @@ std::vector<Finding> FindNonFinite(const Comparison& comparison) {
   for (const MetricDecision& metric : comparison.metrics) {
     const bool lost =
         metric.verdict == MetricVerdict::kDrifted &&
-        !std::ranges::all_of(metric.reruns, [](double v) { return std::isfinite(v); });
+        !std::ranges::all_of(metric.reruns, IsMeasured);
     if (!lost) continue;
     findings.push_back(Reason(
         "non_finite", "metric " + metric.name, "not finite",
@@ -225,7 +231,7 @@ std::vector<Finding> FindNonFinite(const Comparison& comparison) {
 std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
   std::vector<Finding> findings;
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
-    if (IsSame(checkpoint) || IsVacuous(checkpoint.difference)) continue;
+    if (IsSame(checkpoint) || IsVacuous(checkpoint.difference) || !checkpoint.matters) continue;
     const std::string what = DescribeBits(checkpoint);
     findings.push_back(BitsFinding(comparison, checkpoint.subject, what,
                                    fmt::format("{}: {}", checkpoint.subject, what)));
@@ -243,7 +249,7 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
   for (const CurveComparison& curve : comparison.curves) {
     // A log may stop early; a curve of a run that is declared deterministic may not.
     if (!comparison.declared_bitwise || curve.kind == CurveKind::kResource || curve.differing > 0 ||
-        curve.steps.empty() || curve.only_a + curve.only_b == 0) {
+        curve.steps.empty() || !curve.MissesSteps()) {
       continue;
     }
     const std::string what = fmt::format("{} steps in {} alone, {} in {} alone", curve.only_a,
@@ -307,7 +313,7 @@ Finding MetricFinding(const MetricDecision& metric) {
 
 bool KeepsOpen(const Finding& finding) {
   return finding.code.starts_with("missing_") || finding.code == "not_compared" ||
-         finding.code == kWeightsContradictLosses;
+         finding.code == "non_finite_weights" || finding.code == kWeightsContradictLosses;
 }
 
 void SetWhatIsMissing(Comparison* comparison) {
@@ -323,45 +329,30 @@ void SetWhatIsMissing(Comparison* comparison) {
   c.more_runs = 0;
 }
 
-Finding BandFinding(const CurveComparison& curve) {
-  return Reason("curve_beyond_band", "curve " + curve.name,
-                fmt::format("{:.3g} times the band", curve.statistic), "1", curve.rule,
-                curve.message);
+Finding EqualButFinding(const CheckpointComparison& file, int count) {
+  return Reason("equal_but_files", file.subject, "other bytes", {},
+                "a file that may differ by its role decides nothing, and is not identical",
+                fmt::format("all that decides is equal bit for bit ({}); {} has other bytes, as "
+                            "it may by its role",
+                            count, file.subject));
 }
 
-std::vector<Finding> FindChangedAdvisers(const Comparison& comparison) {
-  std::vector<Finding> changed;
+bool AllEqual(const Comparison& comparison, int* equal) {
+  for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
+    if (IsVacuous(checkpoint.difference) || !checkpoint.matters) continue;
+    if (!IsSame(checkpoint)) return false;
+    ++*equal;
+  }
   for (const CurveComparison& curve : comparison.curves) {
-    if (curve.differing == 0 || curve.kind == CurveKind::kResource) continue;
-    if (curve.kind == CurveKind::kLoss) return {};
-    changed.push_back(
-        Reason("curve_undecided", "curve " + curve.name,
-               fmt::format("{} of {} steps", curve.differing, curve.steps.size()), "equal",
-               "what changes while all that decides is equal is not rounding", curve.message));
+    if (curve.kind == CurveKind::kResource || IsQuietlyVacuous(curve)) continue;
+    if (curve.state != CurveState::kIdentical || curve.MissesSteps()) return false;
+    ++*equal;
   }
-  const auto moved = [](const MetricDecision& metric) { return !IsEqual(metric); };
-  const bool others = WeightsDiffer(comparison) || std::ranges::any_of(comparison.metrics, moved);
-  return others ? std::vector<Finding>() : changed;
-}
-
-std::optional<Finding> OpenCurveFinding(const CurveComparison& curve) {
-  const auto open = [&](std::string code, std::string message) {
-    return Reason(std::move(code), "curve " + curve.name, {}, {},
-                  "what decides must be equal, within or beyond", std::move(message));
-  };
-  if (curve.state == CurveState::kUndecided || curve.state == CurveState::kMissing) {
-    return open("curve_undecided", curve.message);
+  for (const MetricDecision& metric : comparison.metrics) {
+    if (!IsEqual(metric)) return false;
+    if (IsFinite(metric)) ++*equal;  // equal bits of a NaN show nothing
   }
-  if (curve.state == CurveState::kVacuous && !IsQuietlyVacuous(curve)) {
-    return open("vacuous_curve", curve.message);
-  }
-  if (curve.only_a + curve.only_b > 0 && curve.state != CurveState::kVacuous) {
-    return open("steps_missing",
-                fmt::format("{}: {} steps only in A and {} only in B; the common ones do not "
-                            "differ beyond their band",
-                            curve.name, curve.only_a, curve.only_b));
-  }
-  return std::nullopt;
+  return true;
 }
 
 }  // namespace rharness

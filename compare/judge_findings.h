@@ -34,6 +34,9 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison);
 // That all `count` things that were compared, or facts, are equal.
 Finding EqualFinding(const Comparison& comparison, int count, bool facts);
 
+// Whether nothing that decides differs; adds to `equal` how many things are equal and show it.
+bool AllEqual(const Comparison& comparison, int* equal);
+
 // Of two environments or fingerprints, whose facts are all there is: one finding, or none.
 std::vector<Finding> FindDifferingFacts(const Comparison& comparison);
 
@@ -54,11 +57,26 @@ std::vector<Finding> FindContradiction(const Comparison& comparison);
 // such a finding nothing passes.
 bool KeepsOpen(const Finding& finding);
 
-// Fills more_reruns, more_runs and needs_confirmation: what would decide the metrics that are open.
+// Fills more_reruns and more_runs, and adds to needs_confirmation: what would decide what is open.
 void SetWhatIsMissing(Comparison* comparison);
 
 // A curve beyond its band, with the numbers of its rule.
 Finding BandFinding(const CurveComparison& curve);
+
+// The same where it is open. `confirm`: because it was seen in one rerun alone; else replicates are
+// asked for.
+Finding UnexplainedFinding(const CurveComparison& curve, bool confirm);
+
+// That two things are one pair, of which nothing confirms a drift by a curve.
+Finding SinglePairFinding();
+
+// That all `count` things that decide are equal, and this file, which may differ, is not.
+Finding EqualButFinding(const CheckpointComparison& file, int count);
+
+// Whether the curves that decide are equal or within their band; adds to `within` how many. What is
+// no loss and stays open stands in the way where there is no loss beside it; what leaves its band
+// always does. `tested`: a primary metric was, beside which open curves advise.
+bool CurvesWithin(const Comparison& comparison, bool tested, int* within);
 
 // Curves that only advise and changed although all that decides is equal bit for bit: nothing then
 // shows that rounding changed them. Empty where anything that decides differs.

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "compare/sibling_direction.h"
 #include "compare/sibling_shift.h"
 #include "compare/stats/distributions.h"
 
@@ -17,8 +18,6 @@ namespace {
 
 constexpr double kTypicalMiddle = 0.35;  // twice the largest of the published upgrades, 0.18
 constexpr double kMostRoom = 3.0;
-constexpr double kOneWay = 1e-4;  // of the sign test
-constexpr double kFavoursDirection = 0.05;
 constexpr double kStandsOut = 8.0;  // times the middle of the group
 
 // The room that an upgrade needs is known of losses whose batches are the same.
@@ -43,6 +42,10 @@ double SignTest(const SiblingGroup& group) {
   return std::min(1.0, 2.0 * stats::BinomialCdf(fewer, n, 0.5));
 }
 
+bool BeginsAtOnce(const CurveComparison& curve) {
+  return !curve.steps.empty() && curve.first_difference == curve.steps.front();
+}
+
 double Median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -62,6 +65,8 @@ struct Shifts {
 
 struct Group {
   SiblingGroup summary;
+  SiblingDirection direction;                   // of batches
+  bool one_change = true;                       // by recorded facts
   std::vector<const CurveComparison*> batches;  // distinct, those that HasBatches
   std::map<std::string, Shifts> shifts;         // by name of the curve, distinct
   bool told = false;                            // of a pair
@@ -92,17 +97,20 @@ class Judge {
   void Summarize(Group* group) const;
   bool JudgeOne(const Sibling& sibling, CurveComparison* curve);
   Group* BatchesOf(const Sibling& sibling);
+  double RoomBeside(const Group& group, const CurveComparison& curve) const;
+  bool HoldOpen(const Group& group, CurveComparison* curve) const;
+  void SayWhatWouldNotShow(const Group& group, CurveComparison* curve) const;
   std::string Described(const Group& group, std::size_t count) const {
     return fmt::format("{} {}{}", count, noun_,
                        group.summary.name.empty() ? "" : " of " + group.summary.name);
   }
-  void Admit(const Group& group, CurveComparison* curve) const;
+  void Admit(const Group& group, double room, CurveComparison* curve) const;
   bool TellByShifts(const Sibling& sibling, CurveComparison* curve);
   bool Tell(SiblingStanding standing, const Group& group, const Shifts& shifts,
             CurveComparison* curve) const;
   void NoteStandsOut(const Group& group, const CurveComparison& curve,
                      Comparison* comparison) const;
-  std::string OneWayNote(const SiblingGroup& group) const;
+  std::string OneWayNote(const Group& all) const;
   std::vector<SiblingGroup> Told() const;
 
   const std::vector<Sibling>& siblings_;
@@ -119,6 +127,7 @@ void Judge::Gather() {
       for (const Sibling::Place& place : sibling.places) {
         Group& group = groups_[place.key];
         group.summary.name = place.name;
+        group.one_change = place.one_change;
         if (first && HasBatches(curve)) group.batches.push_back(&curve);
         if (!first) continue;
         Shifts& shifts = group.shifts[curve.name];
@@ -135,20 +144,23 @@ void Judge::Gather() {
 void Judge::Summarize(Group* group) const {
   SiblingGroup& summary = group->summary;
   std::vector<double> shares, shifts;
+  std::vector<RunTrend> trends;
   for (const CurveComparison* curve : group->batches) {
     shares.push_back(curve->statistic);
     shifts.push_back(curve->shift);
-    summary.up += curve->shift > 0.0;
-    summary.down += curve->shift < 0.0;
+    trends.push_back(TrendOf(*curve));
   }
+  group->direction = DirectionOf(trends);
+  summary.up = group->direction.up;
+  summary.down = group->direction.down;
   summary.pairs = shares.size();
   if (!shares.empty()) {
     summary.middle = Median(std::move(shares));
     summary.middle_shift = Median(std::move(shifts));
   }
   summary.room = RoomOf(summary);
-  if (summary.pairs >= kFewestSiblings && SignTest(summary) < kOneWay) {
-    summary.note = OneWayNote(summary);
+  if (summary.pairs >= kFewestSiblings && group->direction.p <= kOneWay) {
+    summary.note = OneWayNote(*group);
   }
   for (auto& [name, one] : group->shifts) {
     std::vector<bool> beyond;
@@ -179,26 +191,86 @@ bool Judge::JudgeOne(const Sibling& sibling, CurveComparison* curve) {
   group->told = true;
   const bool streamlike =
       curve->nature == DifferenceNature::kShifted || curve->nature == DifferenceNature::kSpike;
-  const bool admitted =
-      curve->state == CurveState::kBeyond && streamlike && curve->statistic <= group->summary.room;
-  if (admitted) Admit(*group, curve);
   NoteStandsOut(*group, *curve, sibling.comparison);
-  return admitted;
+  if (curve->state == CurveState::kWithin) {
+    if (HoldOpen(*group, curve)) return true;
+    if (curve->nature != DifferenceNature::kNewStream || group->direction.invisible == 0.0) {
+      return false;
+    }
+    SayWhatWouldNotShow(*group, curve);
+    return true;
+  }
+  if (curve->state != CurveState::kBeyond || !streamlike) return false;
+  const double room = RoomBeside(*group, *curve);
+  if (curve->statistic > room) return false;
+  Admit(*group, room, curve);
+  return true;
 }
 
-void Judge::Admit(const Group& group, CurveComparison* curve) const {
+// Of the others, so that nothing makes room for itself.
+double Judge::RoomBeside(const Group& group, const CurveComparison& curve) const {
+  SiblingGroup others;
+  std::vector<double> shares;
+  std::size_t beyond = 0, alike = 0, at_once = 0;
+  for (const CurveComparison* one : group.batches) {
+    if (one->a == curve.a && one->b == curve.b) continue;
+    shares.push_back(one->statistic);
+    others.up += one->shift > 0.0;
+    others.down += one->shift < 0.0;
+    beyond += one->state == CurveState::kBeyond;
+    at_once += BeginsAtOnce(*one) == BeginsAtOnce(curve);
+  }
+  others.pairs = shares.size();
+  if (shares.empty()) return 1.0;
+  others.middle = Median(shares);
+  if (group.direction.p <= kFavoursDirection) return 1.0;
+  constexpr double kAlike = 4.0;  // times the middle, and a share of it
+  for (const double share : shares) {
+    alike += share <= kAlike * others.middle && kAlike * share >= others.middle;
+  }
+  const bool one_pattern = 4 * beyond <= others.pairs && 4 * alike >= 3 * others.pairs &&
+                           4 * at_once >= 3 * others.pairs;
+  return group.one_change || one_pattern ? RoomOf(others) : 1.0;
+}
+
+// A random stream has no direction, so that nothing is known of what moves many runs one way.
+bool Judge::HoldOpen(const Group& group, CurveComparison* curve) const {
+  if (group.summary.pairs < kFewestSiblings || !MovedOneWay(group.direction)) return false;
+  const double own = TrendOf(*curve).relative;
+  if (own * group.direction.middle <= 0.0 || std::fabs(own) <= kRoundingFloor) return false;
+  curve->state = CurveState::kUndecided;
+  curve->nature = DifferenceNature::kNone;
+  curve->rule += fmt::format(
+      "; open where its siblings moved one way (signed-rank test at {:g}) by more than {} in the "
+      "middle, and it with them",
+      kFavoursDirection, Percent(kRoundingFloor));
+  curve->message = fmt::format(
+      "{} moved by {} on average, small enough alone for a random stream, which has no direction; "
+      "but of {} {} moved up and {} down, {} in the middle (chance alone: {:.1g}).",
+      curve->name, Percent(own), Described(group, group.summary.pairs), group.direction.up,
+      group.direction.down, Percent(group.direction.middle), group.direction.p);
+  return true;
+}
+
+void Judge::SayWhatWouldNotShow(const Group& group, CurveComparison* curve) const {
+  curve->message += fmt::format(
+      " {} show no common direction (p = {:.2g}); a common shift below {:.2g} % would not show.",
+      Described(group, group.summary.pairs), group.direction.p, 100.0 * group.direction.invisible);
+}
+
+void Judge::Admit(const Group& group, double room, CurveComparison* curve) const {
   const SiblingGroup& summary = group.summary;
   curve->state = CurveState::kWithin;
   curve->nature = DifferenceNature::kNewStream;
   curve->first_beyond.reset();
-  curve->rule += fmt::format("; with its siblings times {:.3g}", summary.room);
+  curve->rule += fmt::format("; with its siblings times {:.3g}", room);
   curve->message = fmt::format(
       "{} differs by {:.3g} of the limit of accepted upgrades; so do the other {}, at {:.3g} in "
       "the middle and without a direction ({} up, {} down): as another stream of random numbers "
       "does.",
       curve->name, curve->statistic, Described(group, summary.pairs), summary.middle, summary.up,
       summary.down);
-  curve->statistic /= summary.room;
+  curve->statistic /= room;
 }
 
 // The nearest group with enough curves of that name.
@@ -215,8 +287,16 @@ bool Judge::TellByShifts(const Sibling& sibling, CurveComparison* curve) {
     if (at == shifts.curves.end()) return false;
     const auto place_of = static_cast<std::size_t>(at - shifts.curves.begin());
     group.told = true;
-    const SiblingStanding standing =
+    SiblingStanding standing =
         StandingAmongSiblings(place_of, shifts.shifts, shifts.together, shifts.margin);
+    // Theirs may be of another change: what they scatter by is no excuse for more than its own.
+    constexpr double kErrors = 3.0;
+    const double own_room = std::max(
+        shifts.margin, kErrors * RelativeErrorOf(*curve, curve->shift_first, curve->shift_last));
+    const bool others_room = standing == SiblingStanding::kAmong && !group.one_change &&
+                             shifts.together.deviation > shifts.margin &&
+                             std::fabs(curve->shift) > own_room;
+    if (others_room) standing = SiblingStanding::kOpen;
     return Tell(standing, group, shifts, curve);
   }
   return false;
@@ -276,14 +356,15 @@ void Judge::NoteStandsOut(const Group& group, const CurveComparison& curve,
            Percent(curve.shift), Percent(summary.middle_shift))});
 }
 
-std::string Judge::OneWayNote(const SiblingGroup& group) const {
+std::string Judge::OneWayNote(const Group& all) const {
+  const SiblingGroup& group = all.summary;
   const bool up = group.up > group.down;
   return fmt::format(
       "{} of {} {}{} that differ moved {} (middle {}; chance alone: {:.1g}): one direction, as a "
       "change of arithmetic with a bias or a change of the training makes it, and noise does not",
       std::max(group.up, group.down), group.pairs, noun_,
       group.name.empty() ? "" : " of " + group.name, up ? "up" : "down",
-      Percent(group.middle_shift), SignTest(group));
+      Percent(all.direction.middle), all.direction.p);
 }
 
 // A wider group of the same curves says nothing more.
@@ -306,19 +387,6 @@ std::vector<SiblingGroup> Judge::Told() const {
 double RoomOf(const SiblingGroup& group) {
   if (group.pairs < kFewestSiblings || SignTest(group) < kFavoursDirection) return 1.0;
   return std::clamp(group.middle / kTypicalMiddle, 1.0, kMostRoom);
-}
-
-std::vector<Sibling> SiblingsByName(const std::vector<Comparison*>& comparisons) {
-  std::vector<Sibling> siblings;
-  for (Comparison* comparison : comparisons) {
-    const std::string& name = comparison->name;
-    const std::string group = name.substr(0, std::min(name.find("__"), name.find('/')));
-    Sibling sibling{.comparison = comparison, .places = {}};
-    if (!group.empty()) sibling.places.push_back({group, group});
-    sibling.places.push_back({"", ""});
-    siblings.push_back(std::move(sibling));
-  }
-  return siblings;
 }
 
 std::vector<SiblingGroup> JudgeSiblings(const std::vector<Sibling>& siblings,

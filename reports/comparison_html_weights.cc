@@ -114,7 +114,9 @@ std::string CheckpointPart(const CheckpointComparison& checkpoint, const Compari
   return fmt::format(
       "<div class=\"subject\"><h4>{} {}{}</h4>{}{}{}</div>", HtmlCode(checkpoint.subject, 200),
       HtmlStateBadge(StateOf(checkpoint, comparison)),
-      checkpoint.weights ? "" : " <span class=\"soft\">explains, does not decide</span>",
+      checkpoint.weights || (checkpoint.is_file && checkpoint.matters)
+          ? ""
+          : " <span class=\"soft\">explains, does not decide</span>",
       Numbers(checkpoint), plots.empty() ? "" : fmt::format("<div class=\"plots\">{}</div>", plots),
       Tensors(checkpoint.difference, WordsOf(comparison).record));
 }

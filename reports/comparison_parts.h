@@ -56,6 +56,15 @@ void Members(Io& io, T& checkpoint) {
   io.May("digest_a", checkpoint.digest_a);
   io.May("digest_b", checkpoint.digest_b);
   io.May("from_digests", checkpoint.from_digests);
+  if constexpr (Io::kWrites) {
+    io.Name("compared_by", HowCompared(checkpoint), kComparedByNames);
+    if (!checkpoint.matters) io.May("matters", checkpoint.matters);
+  } else {
+    ComparedBy by = ComparedBy::kNothing;  // not said by reports of before
+    io.NameUnless("compared_by", by, kComparedByNames, by);
+    checkpoint.is_file = by == ComparedBy::kFileDigest;
+    io.May("matters", checkpoint.matters);
+  }
   io.Plain("metadata", checkpoint.metadata);
 }
 
@@ -73,6 +82,7 @@ void Members(Io& io, T& curve) {
   io.PlainUnlessEmpty("middle", curve.middle);
   io.May("only_a", curve.only_a);
   io.May("only_b", curve.only_b);
+  io.May("subsampled", curve.subsampled);
   io.May("differing", curve.differing);
   io.May("first_difference", curve.first_difference);
   io.May("first_beyond", curve.first_beyond);

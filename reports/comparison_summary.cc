@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "reports/words.h"
 
@@ -78,10 +80,13 @@ int StrengthRank(std::string_view strength) {
 
 std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
   std::map<std::pair<std::string, Layer>, SharedCause> found;
+  std::map<std::pair<std::string, Layer>, std::size_t> places;  // in their lists, added up
   for (const Comparison* comparison : summary.order) {
     if (Reproduced(comparison->verdict)) continue;
-    for (const Cause& cause : comparison->causes) {
+    for (std::size_t place = 0; place < comparison->causes.size(); ++place) {
+      const Cause& cause = comparison->causes[place];
       SharedCause& shared = found[{cause.code, cause.layer}];
+      places[{cause.code, cause.layer}] += place;
       if (shared.pairs++ > 0) continue;
       shared.code = SafeText(cause.code, 100);
       shared.layer = cause.layer;
@@ -90,11 +95,13 @@ std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
     }
   }
   std::vector<SharedCause> list;
-  for (auto& [key, shared] : found) list.push_back(std::move(shared));
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-    return std::pair(-a.pairs, StrengthRank(a.strength)) <
-           std::pair(-b.pairs, StrengthRank(b.strength));
-  });
+  std::vector<std::pair<std::size_t, SharedCause>> placed;
+  for (auto& [key, shared] : found) placed.emplace_back(places.at(key), std::move(shared));
+  const auto order = [](const auto& one) {
+    return std::tuple(-one.second.pairs, StrengthRank(one.second.strength), one.first);
+  };
+  std::ranges::stable_sort(placed, {}, order);
+  for (auto& [place, shared] : placed) list.push_back(std::move(shared));
   if (list.size() > kMostSharedCauses) list.resize(kMostSharedCauses);
   return list;
 }
@@ -148,6 +155,13 @@ bool HasFinding(const Comparison& comparison, std::string_view code) {
                              [&](const Finding& finding) { return finding.code == code; });
 }
 
+bool IsOfFile(const Finding& finding, const Comparison& comparison) {
+  return finding.code == "not_compared" &&
+         std::ranges::any_of(comparison.checkpoints, [&](const CheckpointComparison& one) {
+           return one.is_file && one.subject == finding.subject;
+         });
+}
+
 std::string NextStep(const Comparison& comparison) {
   if (Reproduced(comparison.verdict)) return "Nothing is left to do.";
   if (!comparison.causes.empty()) return FirstCauseWords(comparison.causes.front());
@@ -162,6 +176,10 @@ std::string NextStep(const Comparison& comparison) {
     case Verdict::kInfra:
       return "Mend what kept the comparison from being made, and compare again.";
     case Verdict::kInconclusive:
+      if (std::ranges::any_of(comparison.findings,
+                              [&](const Finding& one) { return IsOfFile(one, comparison); })) {
+        return "Save what no reader opens as safetensors, or record it as a log if it may differ.";
+      }
       return "Bring what the findings ask for: replicates, a margin or more runs.";
     default:
       return "No recorded fact sets the two sides apart; look at what was not recorded.";

@@ -38,6 +38,8 @@ ComparisonSummary Summarize(const ComparisonSet& set);
 
 // What to do about one comparison, one sentence.
 std::string NextStep(const Comparison& comparison);
+// Whether the finding is that an output that no reader opens has other bytes.
+bool IsOfFile(const Finding& finding, const Comparison& comparison);
 // The pair's name, made safe; "pair" and its place where it has none.
 std::string PairName(const Comparison& comparison, std::size_t place);
 // "148 tensors bit-equal; lm loss beyond its band", what a row of a table says of a pair.

@@ -75,6 +75,11 @@ std::string FamilyNextStep(const Report& report) {
       return fmt::format("Look at what the runs of {} have in common: they moved together.", name);
     }
     if (family->verdict != Verdict::kInconclusive) continue;
+    if (!family->beyond.empty()) {
+      return fmt::format(
+          "Drill {} again with --replicates 3: they measure how far rounding carries its curves.",
+          name);
+    }
     if (family->more_runs > 0) {
       return fmt::format(
           "Drill {} of {} with other seeds beside these: more reruns of one seed would tell "

@@ -153,7 +153,7 @@ std::vector<FamilyCause> CausesOf(const std::vector<const FamilyRun*>& broken) {
   std::vector<FamilyCause> list;
   for (auto& [key, cause] : causes) list.push_back(std::move(cause));
   std::stable_sort(list.begin(), list.end(), [](const FamilyCause& a, const FamilyCause& b) {
-    return a.broken != b.broken ? a.broken > b.broken : a.difference.weight < b.difference.weight;
+    return a.broken != b.broken ? a.broken > b.broken : TellsMore(a.difference, b.difference);
   });
   if (list.size() > kMostFamilyCauses) list.resize(kMostFamilyCauses);
   return list;
@@ -186,7 +186,8 @@ void Describe(const FamilyHistory& history, FamilyOutlook* outlook) {
     outlook->answer +=
         fmt::format(" {} {} flaky.", outlook->flaky, outlook->flaky == 1 ? "is" : "are");
   }
-  if (!outlook->causes.empty()) {
+  // What few of them share leads nowhere.
+  if (!outlook->causes.empty() && 4 * outlook->causes.front().broken >= 3 * outlook->explained) {
     const FamilyCause& first = outlook->causes.front();
     outlook->next_step =
         fmt::format("look first at what {} of {} broken runs have in common: {}.", first.broken,

@@ -12,6 +12,7 @@
 #include "reports/markdown_parts.h"
 #include "reports/model.h"
 #include "reports/names.h"
+#include "reports/outputs.h"
 #include "reports/siblings.h"
 #include "reports/summary.h"
 #include "reports/text.h"
@@ -175,6 +176,7 @@ std::string WriteMarkdown(const Report& report) {
   out += MarkdownSiblings(report);
   if (!report.runs.empty()) Table(summary, &out);
   AllDetails(summary, &out);
+  out += MarkdownOutputs(report);
   out += fmt::format("<sub>{} · {} · took {} · {} · rharness {} · exit code {}</sub>\n",
                      MarkdownText(report.drill_id, 200), FormatMinute(report.started),
                      FormatDuration(report.ended - report.started), MarkdownText(report.host, 300),

@@ -93,7 +93,8 @@ std::string WriteHtml(const Report& report);      // self-contained page
 std::string WriteMarkdown(const Report& report);  // step summary, below 1 MiB
 std::string WriteMetrics(const Report& report);   // Prometheus text exposition, textfile collector
 // The summary table for a terminal of `columns` characters; `color`: ANSI colours.
-std::string WriteTerminal(const Report& report, int columns, bool color);
+// `verbose`: with how every output was compared, not those alone that no reader opens.
+std::string WriteTerminal(const Report& report, int columns, bool color, bool verbose = false);
 
 }  // namespace rharness
 

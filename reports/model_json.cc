@@ -31,6 +31,7 @@ template <class Io, Is<ExactComparison> T>
 void Members(Io& io, T& exact) {
   io.Must("subject", exact.subject);
   io.Name("state", exact.state, kExactStateNames);
+  io.NameUnless("compared_by", exact.compared_by, kComparedByNames, ComparedBy::kNothing);
   io.May("first_difference", exact.first_difference);
   io.May("detail", exact.detail);
   io.MayObject("tensor", exact.tensor);
@@ -62,6 +63,7 @@ void Members(Io& io, T& family) {
   io.List("reasons", family.findings);
   io.Plain("runs", family.runs);
   io.Plain("apart", family.apart);
+  io.PlainUnlessEmpty("beyond", family.beyond);
   io.List("metrics", family.metrics);
   io.List("causes", family.causes);
   io.May("more_runs", family.more_runs);

@@ -25,6 +25,13 @@ inline constexpr NameTable<ExactComparison::State, 4> kExactStateNames = {
      {ExactComparison::State::kMissing, "missing"},
      {ExactComparison::State::kVacuous, "vacuous"}}};
 
+inline constexpr NameTable<ComparedBy, 5> kComparedByNames = {
+    {{ComparedBy::kTensors, "tensors"},
+     {ComparedBy::kTensorDigests, "tensor_digests"},
+     {ComparedBy::kFileDigest, "file_sha256"},
+     {ComparedBy::kValues, "values"},
+     {ComparedBy::kNothing, "nothing"}}};
+
 inline constexpr NameTable<RerunEnd::State, 4> kRerunStateNames = {
     {{RerunEnd::State::kCompared, "compared"},
      {RerunEnd::State::kNotComparable, "not_comparable"},

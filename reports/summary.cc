@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compare/fact_order.h"
+#include "reports/comparison_summary.h"
 #include "reports/families.h"
 #include "reports/short_digest.h"
 #include "reports/text.h"
@@ -163,26 +164,64 @@ std::string FactTitle(const SharedDifference& shared) {
   return fmt::format("{} {}", LayerName(shared.layer), shared.key);
 }
 
+// Whether the cause rests on this difference: "variable.OMP_NUM_THREADS: 1 in A, 2 in B".
+bool RestsOn(const Cause& cause, const std::string& key) {
+  return std::ranges::any_of(cause.evidence, [&](const std::string& one) {
+    return SafeText(one, 400).starts_with(key + ": ");
+  });
+}
+
+// Of the differences that set drifted runs apart: in most of them, more often than in those that
+// reproduced, and, of several like it, the one that the first cause rests on. Null: none does.
+const SharedDifference* TellingDifference(const Summary& summary, const Cause* cause) {
+  if (summary.shared.empty()) return nullptr;
+  const SharedDifference& most = summary.shared.front();
+  const bool in_most = 4 * most.drifted >= 3 * summary.drifted;
+  const bool telling =
+      in_most && (summary.reproduced == 0 ||
+                  most.drifted * summary.reproduced > most.reproduced * summary.drifted);
+  if (!telling) return nullptr;
+  for (const SharedDifference& one : summary.shared) {
+    const bool alike = one.drifted == most.drifted && one.reproduced == most.reproduced;
+    if (alike && cause != nullptr && RestsOn(*cause, one.key)) return &one;
+  }
+  return &most;
+}
+
+// The first cause of the first run, where most drifted runs have it.
+const Cause* LeadingCause(const Summary& summary) {
+  const ReportRun& first = *summary.order.front();
+  if (first.causes.empty()) return nullptr;
+  const Cause& cause = first.causes.front();
+  const auto has = std::ranges::count_if(summary.order, [&](const ReportRun* run) {
+    return run->verdict == Verdict::kDrifted &&
+           std::ranges::find(run->causes, cause.code, &Cause::code) != run->causes.end();
+  });
+  return 4 * has >= 3 * summary.drifted ? &cause : nullptr;
+}
+
 std::string NextAfterDrift(const Summary& summary) {
   const std::string first = SafeText(summary.order.front()->run_id, 120);
-  const bool telling =
-      !summary.shared.empty() &&
-      (summary.reproduced == 0 || summary.shared.front().drifted * summary.reproduced >
-                                      summary.shared.front().reproduced * summary.drifted);
-  if (!telling && !summary.order.front()->causes.empty()) {
+  const Cause* cause = LeadingCause(summary);
+  const SharedDifference* telling = TellingDifference(summary, cause);
+  // What was seen to leave the result to chance is named before a fact that happens to differ.
+  const bool cause_leads = cause != nullptr && cause->strength != "possible" &&
+                           (telling == nullptr || !RestsOn(*cause, telling->key));
+  if (cause_leads || (telling == nullptr && !summary.order.front()->causes.empty())) {
     return fmt::format("Start with {}. Its most suspicious cause: {}", first,
                        SafeText(summary.order.front()->causes.front().statement, 300));
   }
-  if (!telling) {
+  if (telling == nullptr) {
     return fmt::format(
         "Start with {}; no recorded fact sets the drifted runs apart, so look at what was not "
         "recorded.",
         first);
   }
-  const SharedDifference& likely = summary.shared.front();
+  const SharedDifference& likely = *telling;
   const auto as_often = std::count_if(
-      summary.shared.begin() + 1, summary.shared.end(), [&](const SharedDifference& other) {
-        return other.drifted == likely.drifted && other.reproduced == likely.reproduced;
+      summary.shared.begin(), summary.shared.end(), [&](const SharedDifference& other) {
+        return &other != &likely && other.drifted == likely.drifted &&
+               other.reproduced == likely.reproduced;
       });
   return fmt::format(
       "Look first at {} ({} → {}), which changed in {}{}{}.", FactTitle(likely),
@@ -192,6 +231,26 @@ std::string NextAfterDrift(const Summary& summary) {
           ? ""
           : fmt::format(", as did {}", Counted(static_cast<std::uint64_t>(as_often), "other fact")),
       summary.reproduced == 0 ? "; no run reproduced" : "");
+}
+
+// Of a run that is open because of an output or a curve, what settles that; empty for others.
+std::string StepOfFinding(const ReportRun& run) {
+  const std::string name = SafeText(run.run_id, 120);
+  for (const Finding& finding : run.findings) {
+    if (!finding.decisive) continue;
+    if (IsOfFile(finding, run)) {
+      return fmt::format(
+          "Save what no reader opens as safetensors, or record it as a log if it may differ: {} "
+          "of {} first.",
+          SafeText(finding.subject, 200), name);
+    }
+    if (finding.code == "curve_unexplained") {
+      return fmt::format(
+          "Drill {} again with --replicates 3: they measure how far rounding carries its curves.",
+          name);
+    }
+  }
+  return "";
 }
 
 std::string NextWithoutDrift(const Report& report, const Summary& summary) {
@@ -220,6 +279,7 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
     default:
       break;
   }
+  if (const std::string step = StepOfFinding(worst); !step.empty()) return step;
   int more = 0;
   int more_runs = 0;
   for (const ReportRun& run : report.runs) {

@@ -5,6 +5,7 @@
 
 #include "reports/families.h"
 #include "reports/model.h"
+#include "reports/outputs.h"
 #include "reports/sensitivity_parts.h"
 #include "reports/summary.h"
 #include "reports/terminal_parts.h"
@@ -131,13 +132,14 @@ void Told(const Summary& summary, bool all_reproduced, const Layout& layout, std
 
 }  // namespace
 
-std::string WriteTerminal(const Report& report, int columns, bool color) {
+std::string WriteTerminal(const Report& report, int columns, bool color, bool verbose) {
   const Summary summary = Summarize(report);
   const Layout layout = LayoutOf(summary, columns);
   std::string out;
   Rows(summary, layout, color, &out);
   out += TerminalFamilies(report, layout.columns, color);
   Told(summary, report.exit_code == 0, layout, &out);
+  out += TerminalOutputs(report, layout.columns, verbose);
   out += TerminalSensitivity(report, layout.columns);
   for (const std::string& note : report.notes) {
     out += Wrapped("Note: " + SafeText(note, 500), layout.columns);

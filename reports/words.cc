@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/describe_checkpoint.h"
 #include "compare/fact_order.h"
 #include "reports/names.h"
 
@@ -17,6 +18,14 @@ namespace {
 double Larger(double a, double b) {
   if (std::isnan(a)) return b;
   return std::isnan(b) ? a : std::max(a, b);
+}
+
+SubjectState StateOfFile(const CheckpointComparison& file, const Comparison& comparison) {
+  if (file.difference.bit_equal) return {Verdict::kIdentical, "✓", "same bytes", file.matters};
+  if (!file.matters) return {Verdict::kInconclusive, "≠", "other bytes", false};
+  const bool drifted = comparison.expect_bitwise && comparison.verdict == Verdict::kDrifted;
+  if (drifted) return {Verdict::kDrifted, "✗", "other bytes", true};
+  return {Verdict::kInconclusive, "?", "other bytes, not read", true};
 }
 
 }  // namespace
@@ -76,6 +85,7 @@ SubjectState StateOf(const LayerComparison& layer) {
 
 SubjectState StateOf(const CheckpointComparison& checkpoint, const Comparison& comparison) {
   const CheckpointDifference& difference = checkpoint.difference;
+  if (checkpoint.is_file) return StateOfFile(checkpoint, comparison);
   const bool decides = checkpoint.weights && comparison.expect_bitwise;
   if (difference.bit_equal) return {Verdict::kIdentical, "✓", "bit-equal", checkpoint.weights};
   if (difference.vacuous) return {Verdict::kInconclusive, "?", "vacuous", checkpoint.weights};
@@ -160,6 +170,7 @@ CheckpointTotals TotalsOf(const CheckpointDifference& difference) {
 
 std::string CheckpointWords(const CheckpointComparison& checkpoint) {
   const CheckpointDifference& difference = checkpoint.difference;
+  if (checkpoint.is_file) return DescribeFile(checkpoint);
   if (!checkpoint.not_compared.empty() && difference.vacuous)
     return "not read, and the bytes differ";
   if (difference.vacuous) return "not one element on one side or both: nothing was compared";

@@ -11,6 +11,16 @@
 #include "compare/curves/curve_readers.h"
 
 namespace rharness {
+namespace {
+
+std::string_view Unpadded(std::string_view cell) {
+  constexpr std::string_view kBlanks = " \t";
+  const std::size_t begin = std::min(cell.find_first_not_of(kBlanks), cell.size());
+  cell.remove_prefix(begin);
+  return cell.substr(0, cell.find_last_not_of(kBlanks) + 1);
+}
+
+}  // namespace
 
 std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most) {
   std::vector<std::string> cells;
@@ -31,7 +41,7 @@ std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std:
       if (!closed || (i < line.size() && line[i] != ',')) return std::nullopt;
     } else {
       const std::size_t end = std::min(line.find(',', i), line.size());
-      cell = line.substr(i, end - i);
+      cell = Unpadded(line.substr(i, end - i));
       i = end;
     }
     cells.push_back(std::move(cell));

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "compare/curves/curve_message.h"
+#include "compare/metrics/decision.h"
 
 namespace rharness {
 namespace {
@@ -15,6 +17,12 @@ namespace {
 bool SameBits(double x, double y) {
   return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y) ||
          (std::isnan(x) && std::isnan(y));
+}
+
+// A stand-in for an infinity is one.
+double Stored(double value) {
+  if (IsMeasured(value) || !std::isfinite(value)) return value;
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
 void Align(const CurveSeries& a, const CurveSeries& b, CurveComparison* out) {
@@ -29,12 +37,15 @@ void Align(const CurveSeries& a, const CurveSeries& b, CurveComparison* out) {
       ++j;
     } else {
       out->steps.push_back(a.steps[i]);
-      out->a.push_back(a.values[i++]);
-      out->b.push_back(b.values[j++]);
+      out->a.push_back(Stored(a.values[i++]));
+      out->b.push_back(Stored(b.values[j++]));
     }
   }
   out->only_a += a.steps.size() - i;
   out->only_b += b.steps.size() - j;
+  if (out->steps.empty() || out->only_a + out->only_b == 0) return;
+  out->subsampled = CoverAlike(out->steps, std::min(a.steps.front(), b.steps.front()),
+                               std::max(a.steps.back(), b.steps.back()));
 }
 
 void Measure(CurveComparison* out) {
@@ -81,6 +92,61 @@ bool IsConstant(const std::vector<double>& values) {
 
 }  // namespace
 
+std::optional<CurveSeries> WithoutUnlogged(const CurveSeries& series) {
+  constexpr std::size_t kFewestLogged = 5;
+  CurveSeries logged{series.name, {}, {}, series.quantum};
+  std::size_t stride = 0, last = 0, first_gap = 0;
+  for (std::size_t i = 0; i < series.values.size(); ++i) {
+    if (std::isnan(series.values[i])) continue;
+    if (std::isinf(series.values[i])) return std::nullopt;
+    // The first step is often logged beside the regular ones.
+    if (logged.steps.size() >= 3 && i - last != stride) return std::nullopt;
+    if (!logged.steps.empty()) stride = i - last;
+    if (logged.steps.size() == 1) first_gap = stride;
+    last = i;
+    logged.steps.push_back(series.steps[i]);
+    logged.values.push_back(series.values[i]);
+  }
+  if (stride < 2 || logged.steps.size() < kFewestLogged) return std::nullopt;
+  const bool whole = first_gap <= stride && last + stride >= series.values.size() &&
+                     logged.steps.front() <= series.steps[stride - 1];
+  return whole ? std::optional(std::move(logged)) : std::nullopt;
+}
+
+bool CoverAlike(const std::vector<std::int64_t>& common, std::int64_t first, std::int64_t last) {
+  if (common.size() < 3) return false;
+  // As doubles: steps may be as far apart as they like.
+  const auto apart = [](std::int64_t from, std::int64_t to) {
+    return static_cast<double>(to) - static_cast<double>(from);
+  };
+  const auto gap = [&](std::size_t i) { return apart(common[i], common[i + 1]); };
+  constexpr double kAlike = 1.5;
+  if (gap(0) >= kAlike * gap(1)) return false;
+  double longest = gap(0);
+  for (std::size_t i = 1; i + 1 < common.size(); ++i) {
+    if (gap(i) >= kAlike * longest) return false;
+    longest = std::max(longest, gap(i));
+  }
+  return apart(first, common.front()) <= longest && apart(common.back(), last) < longest;
+}
+
+bool CrossesZero(const std::vector<double>& values) {
+  constexpr double kCounts = 0.01;  // of the typical size
+  double above = 0.0, below = 0.0;
+  for (const double value : values) {
+    above = std::max(above, value);
+    below = std::max(below, -value);
+  }
+  return std::min(above, below) > kCounts * TypicalSize(values);
+}
+
+double SpreadOfValues(std::vector<double> values) {
+  if (values.empty()) return 0.0;
+  std::ranges::sort(values);
+  const std::size_t cut = values.size() / 20;
+  return values[values.size() - 1 - cut] - values[cut];
+}
+
 void AlignAndMeasure(const CurveSeries& a, const CurveSeries& b, CurveComparison* out) {
   Align(a, b, out);
   Measure(out);
@@ -98,6 +164,12 @@ Judged JudgedSteps(const CurveSeries& a, const CurveSeries& b, const CurveCompar
   judged.quantum = std::max(a.quantum, b.quantum);
   judged.size = TypicalSize(judged.a);
   if (judged.size == 0.0) judged.size = TypicalSize(judged.b);
+  judged.from_first = !judged.at.empty() && judged.at.front() == 0 &&
+                      a.steps.front() == b.steps.front() && !aligned.MissesSteps();
+  if (!CrossesZero(judged.a) && !CrossesZero(judged.b)) return judged;
+  judged.spread = SpreadOfValues(judged.a);
+  if (judged.spread == 0.0) judged.spread = SpreadOfValues(judged.b);
+  if (judged.spread > 0.0) judged.size = judged.spread;
   return judged;
 }
 
@@ -110,6 +182,9 @@ std::pair<std::string, std::string> VacuityOf(const CurveComparison& aligned, co
   if (std::cmp_less(judged.steps.size(), std::max(rules.min_steps, 1))) {
     return {"too_short", fmt::format("{} aligned steps with finite values; {} are needed",
                                      judged.steps.size(), std::max(rules.min_steps, 1))};
+  }
+  if (IsConstant(judged.a) && judged.a[0] == 0.0 && !IsConstant(judged.b)) {
+    return {"constant", "it is 0 throughout in A, which is nothing to measure B by"};
   }
   if (IsConstant(judged.a) && IsConstant(judged.b)) {
     return {"constant",

@@ -13,6 +13,7 @@
 
 #include "compare/curves/curve_alignment.h"
 #include "compare/curves/curve_message.h"
+#include "compare/curves/gross_difference.h"
 #include "compare/curves/judge_curve.h"
 #include "harness/base/result.h"
 
@@ -46,8 +47,18 @@ std::string Decide(const CurveSeries& a, const CurveSeries& b, const FurtherCurv
   }
   const Judged judged = JudgedSteps(a, b, *out);
   if (std::string gross = GrosslyApart(judged, further, rules, out); !gross.empty()) return gross;
+  out->spread = judged.spread;
   auto [vacuity, reason] = VacuityOf(*out, judged, rules);
   if (!vacuity.empty()) {
+    if (vacuity == "too_coarse" && judged.a.size() >= kFewestJudged) {
+      // It passes nothing, but further runs may show that it is far off.
+      CurveComparison coarse = *out;
+      std::string why = JudgeByFurther(judged, further, rules, &coarse);
+      if (coarse.state == CurveState::kBeyond) {
+        *out = std::move(coarse);
+        return why;
+      }
+    }
     out->vacuity = std::move(vacuity);
     out->state = CurveState::kVacuous;
     out->rule = "a curve that cannot tell decides nothing";
@@ -98,11 +109,16 @@ std::optional<std::int64_t> StoppedAfter(const std::vector<CurveSeries>& curves)
   return trails && witness ? last : std::nullopt;
 }
 
-CurveComparison CompareOne(const CurveSeries& a, const CurveSeries& b, const FurtherCurves& further,
-                           const CurveRules& rules, std::optional<std::int64_t> stopped_after) {
+CurveComparison CompareOne(const CurveSeries& whole_a, const CurveSeries& whole_b,
+                           const FurtherCurves& further, const CurveRules& rules,
+                           std::optional<std::int64_t> stopped_after) {
   CurveComparison out;
-  out.name = a.name;
-  out.kind = KindOfCurve(a.name);
+  out.name = whole_a.name;
+  out.kind = KindOfCurve(whole_a.name);
+  const std::optional<CurveSeries> fewer_a = WithoutUnlogged(whole_a);
+  const std::optional<CurveSeries> fewer_b = WithoutUnlogged(whole_b);
+  const CurveSeries& a = fewer_a ? *fewer_a : whole_a;
+  const CurveSeries& b = fewer_b ? *fewer_b : whole_b;
   AlignAndMeasure(a, b, &out);
   if (out.first_non_finite && stopped_after && *out.first_non_finite > *stopped_after) {
     out.stopped_after = stopped_after;
@@ -131,6 +147,13 @@ std::vector<CurveComparison> CompareAll(
   for (const CurveSeries& series : a) pairs[series.name].first = &series;
   for (const CurveSeries& series : b) pairs[series.name].second = &series;
   const std::optional<std::int64_t> stopped_after = StoppedAfter(b);
+  // What is no loss may be many curves of one run, and one of them is enough to call it another.
+  CurveRules shared = rules;
+  const auto judged_by_runs = std::ranges::count_if(pairs, [&](const auto& one) {
+    return KindOfCurve(one.first) == CurveKind::kMetric && one.second.first != nullptr &&
+           one.second.second != nullptr && further.contains(one.first);
+  });
+  shared.false_alarm /= static_cast<double>(std::max<std::ptrdiff_t>(1, judged_by_runs));
   std::vector<CurveComparison> out;
   for (const auto& [name, pair] : pairs) {
     if (pair.first == nullptr || pair.second == nullptr) {
@@ -138,9 +161,9 @@ std::vector<CurveComparison> CompareAll(
       out.push_back(MissingCurve(in_a ? *pair.first : *pair.second, in_a));
     } else {
       const auto found = further.find(name);
-      out.push_back(CompareOne(*pair.first, *pair.second,
-                               found == further.end() ? FurtherCurves() : found->second, rules,
-                               stopped_after));
+      out.push_back(CompareOne(
+          *pair.first, *pair.second, found == further.end() ? FurtherCurves() : found->second,
+          KindOfCurve(name) == CurveKind::kMetric ? shared : rules, stopped_after));
     }
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& x, const auto& y) {

@@ -10,7 +10,9 @@
 //   losses:
 //               by rounding, or by another stream of random numbers, which has no direction
 //   margin      any other loss: what is declared to matter, or 1 %, by equivalence
-// Without a basis nothing is claimed. A curve that cannot tell is vacuous and never passes.
+// Without a basis nothing is claimed. A curve that cannot tell is vacuous and never passes. What is
+// relative is a share of |a|; of a curve that crosses 0, whose size is none, a share of the spread
+// of a's values.
 #ifndef RHARNESS_COMPARE_CURVES_CURVE_COMPARISON_H_
 #define RHARNESS_COMPARE_CURVES_CURVE_COMPARISON_H_
 
@@ -52,6 +54,9 @@ struct CurveComparison {
   std::vector<double> middle;
   std::uint64_t only_a = 0;  // steps on one side only
   std::uint64_t only_b = 0;
+  // Steps of one side alone, where the common ones cover the range of both logs at a regular
+  // stride: one side logged every fifth step, say. The common steps decide.
+  bool subsampled = false;
   std::uint64_t differing = 0;                   // aligned steps whose bits differ
   std::optional<std::int64_t> first_difference;  // step: bits
   std::optional<std::int64_t> first_beyond;      // step from which what is beyond its limit is seen
@@ -72,14 +77,24 @@ struct CurveComparison {
   // Of an undecided loss that scatters too much to be told alone, relative: the shift that matters.
   // With siblings it may be told (siblings.h). 0: it is no such one. Not kept in reports.
   double open_margin = 0.0;
+  // Of a curve that crosses 0: the spread of a's values, in place of |a|. 0: it does not cross 0.
+  // Not kept in reports.
+  double spread = 0.0;
+  // Relative, of what is within: a lasting shift below this would not show. 0: not known. Not kept
+  // in reports; the message says it.
+  double invisible = 0.0;
   // B's log ends here and A's goes on: the last step at which any of B's curves is finite.
   std::optional<std::int64_t> stopped_after;
   std::string rule;     // the rule that decided, in words, with its numbers
   std::string message;  // one sentence for people
+
+  // One log lacks steps that the other has, and not by its interval alone: an end, a part.
+  bool MissesSteps() const { return only_a + only_b > 0 && !subsampled; }
 };
 
 struct CurveRules {
-  double false_alarm = 0.01;     // of one curve
+  // Of one curve; of curves that are no losses and have further runs, of all of them together.
+  double false_alarm = 0.01;
   double smallest_fault = 5e-3;  // relative; what a curve must be able to show not to be vacuous
   int min_steps = 5;             // aligned steps, finite on both sides
   // A band of replicates that is wider than this share of the curve's typical size, in its last

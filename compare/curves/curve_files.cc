@@ -26,6 +26,8 @@ std::string_view CurveFormatName(CurveFormat format) {
       return "Megatron golden values";
     case CurveFormat::kRunMetrics:
       return "run metrics";
+    case CurveFormat::kTrainerState:
+      return "trainer_state.json";
     case CurveFormat::kJsonArrays:
       return "JSON arrays";
     case CurveFormat::kJsonLines:
@@ -64,6 +66,8 @@ Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_
       return ParseMegatronGolden(text, file);
     case CurveFormat::kRunMetrics:
       return ParseRunMetricCurves(text, file);
+    case CurveFormat::kTrainerState:
+      return ParseTrainerState(text, file);
     case CurveFormat::kJsonArrays:
       return ParseJsonArrays(text, file);
     case CurveFormat::kJsonLines:

@@ -19,6 +19,8 @@ namespace rharness {
 enum class CurveFormat {
   kMegatronGolden,  // {"lm loss": {"start_step", "end_step", "step_interval", "values": {step: v}}}
   kRunMetrics,      // {"curves": {name: {"steps": [], "values": []}}}
+  kTrainerState,    // {"log_history": [{"step": n, name: v, ...}]}: trainer_state.json of
+                    // transformers
   kJsonArrays,      // {name: [v, ...]}: the index is the step
   kJsonLines,       // one object a line, with "step" (or "iteration", "global_step", "epoch")
   kCsv,             // a header line; the column "step" (same names) or the line number

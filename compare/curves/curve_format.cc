@@ -44,6 +44,7 @@ class ObjectScan {
   std::optional<CurveFormat> Format() const {
     // A record of another kind that happens to hold curves says so.
     if (schema_) return std::nullopt;
+    if (history_ && !another_) return CurveFormat::kTrainerState;
     if ((step_ || another_) && !spread_) return CurveFormat::kJsonLines;
     if (curves_) return CurveFormat::kRunMetrics;
     if (golden_) return CurveFormat::kMegatronGolden;
@@ -91,6 +92,7 @@ class ObjectScan {
     }
     if (depth != 1) return;
     schema_ = schema_ || name == "schema";
+    history_ = history_ || (name == "log_history" && first == '[');
     curves_ = curves_ || (name == "curves" && first == '{');
     for (const std::string_view step : kStepNames) {
       step_ = step_ || (name == step && StartsNumber(first));
@@ -103,6 +105,7 @@ class ObjectScan {
   bool step_ = false;
   bool another_ = false;  // a second object follows
   bool spread_ = false;   // over several lines, as no object of JSON Lines is
+  bool history_ = false;
   bool curves_ = false;
   bool golden_ = false;
   bool array_ = false;

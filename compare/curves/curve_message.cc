@@ -55,7 +55,8 @@ std::string BeyondText(const CurveComparison& c, std::string_view reason) {
 }
 
 std::string DifferText(const CurveComparison& c) {
-  const bool relative = std::isfinite(c.max_rel) && c.max_rel > 0.0;
+  // At its zeros a curve that crosses 0 is off by any share.
+  const bool relative = c.spread == 0.0 && std::isfinite(c.max_rel) && c.max_rel > 0.0;
   return fmt::format("{} {} and is apart by {} at most{}", c.name, FirstText(c),
                      relative ? PercentText(c.max_rel) : fmt::format("{:.3g}", c.max_abs),
                      relative ? fmt::format(" (step {})", c.max_step) : std::string());
@@ -70,11 +71,17 @@ std::string PercentText(double relative) {
   return fmt::format("{:.2g} %", percent);
 }
 
+std::string InvisibleWords(const CurveComparison& c) {
+  if (!(c.invisible > 0.0)) return {};
+  return fmt::format("; a lasting shift below {} would not show", PercentText(c.invisible));
+}
+
 std::string MessageOf(const CurveComparison& c, std::string_view reason) {
   switch (c.state) {
     case CurveState::kIdentical:
-      return fmt::format("{} is equal bit for bit on all {} aligned steps.{}", c.name,
-                         c.steps.size(), Coverage(c));
+      return fmt::format("{} is equal bit for bit {} {} aligned steps{}.{}", c.name,
+                         c.subsampled ? "at the" : "on all", c.steps.size(),
+                         c.subsampled ? ", which cover both logs" : "", Coverage(c));
     case CurveState::kWithin:
       return fmt::format("{}: {}.{}", DifferText(c), reason, Coverage(c));
     case CurveState::kBeyond:

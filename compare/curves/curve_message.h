@@ -14,6 +14,10 @@ namespace rharness {
 // A relative difference as people read it: "0.0022 %", "1.1 %".
 std::string PercentText(double relative);
 
+// "; a lasting shift below 0.06 % would not show": a pass is no more than what it would have shown.
+// Empty where that is not known.
+std::string InvisibleWords(const CurveComparison& comparison);
+
 // `reason`: a clause, for every state but identical and missing: what the decision rests on.
 std::string MessageOf(const CurveComparison& comparison, std::string_view reason);
 

@@ -25,6 +25,7 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 // json_curves.cc
 Result<std::vector<CurveSeries>> ParseMegatronGolden(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> ParseRunMetricCurves(std::string_view text, std::string_view file);
+Result<std::vector<CurveSeries>> ParseTrainerState(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> ParseJsonArrays(std::string_view text, std::string_view file);
 // line_curves.cc
 Result<std::vector<CurveSeries>> ParseJsonLines(std::string_view text, std::string_view file);
@@ -32,7 +33,8 @@ Result<std::vector<CurveSeries>> ParseMllogCurves(std::string_view text, std::st
 // csv_curves.cc
 Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file);
 
-// Cells of one CSV line (RFC 4180: quotes, doubled quotes inside them). Empty when a quoted cell
+// Cells of one CSV line (RFC 4180: quotes, doubled quotes inside them), without the blanks that pad
+// cells outside of quotes. Empty when a quoted cell
 // does not end on this line, or text follows its closing quote. Stops after `most` + 1 cells.
 std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most);
 

@@ -143,7 +143,9 @@ DifferenceShape ShapeOf(const Judged& judged) {
   for (const double value : judged.a) largest = std::max(largest, std::fabs(value));
   for (std::size_t i = 0; i < judged.a.size(); ++i) {
     shape.difference.push_back(judged.b[i] - judged.a[i]);
-    shape.size.push_back(std::max(std::fabs(judged.a[i]), kSmallestShare * largest));
+    shape.size.push_back(judged.spread > 0.0
+                             ? judged.spread
+                             : std::max(std::fabs(judged.a[i]), kSmallestShare * largest));
   }
   shape.slope = SlopesOf(judged.a);
   shape.typical_size = Median(shape.size);

@@ -18,7 +18,9 @@ double RobustSize(std::vector<double> values);
 
 struct DifferenceShape {
   std::vector<double> difference;  // b - a, one a judged step
-  std::vector<double> size;   // |a|, and at least a hundredth of the largest: what relative means
+  // |a|, and at least a hundredth of the largest: what relative means. Of a curve that crosses 0
+  // its spread, throughout.
+  std::vector<double> size;
   std::vector<double> slope;  // |change of a by one logged value|, mean of the two sides
   // How much the difference jumps from one value to the next: RobustSize of its first differences
   // over sqrt(2), of all and, of 64 values and more, of each eighth where that is larger. At least

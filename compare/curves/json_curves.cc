@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "compare/curves/curve_builder.h"
@@ -140,6 +142,7 @@ Curves ParseMegatronGolden(std::string_view text, std::string_view file) {
   ASSIGN_OR_RETURN(const Json json, ParseObject(text, file));
   CurveBuilder builder;
   for (const auto& [name, metric] : json.AsObject()) {
+    if (!metric.IsObject()) continue;  // such as a mean of timings: no curve
     RETURN_IF_ERROR(AddGolden(name, metric, file, &builder));
   }
   return std::move(builder).Finish(file);
@@ -154,6 +157,41 @@ Curves ParseRunMetricCurves(std::string_view text, std::string_view file) {
   CurveBuilder builder;
   for (const auto& [name, curve] : curves->AsObject()) {
     RETURN_IF_ERROR(AddRunCurve(name, curve, file, &builder));
+  }
+  return std::move(builder).Finish(file);
+}
+
+Curves ParseTrainerState(std::string_view text, std::string_view file) {
+  ASSIGN_OR_RETURN(const Json json, ParseObject(text, file));
+  const Json* log = json.Find("log_history");
+  if (log == nullptr || !log->IsArray()) {
+    return FailAt(file, "$.log_history", "expected an array of objects");
+  }
+  // By name, then by step: where training went on from a checkpoint, the later entry of a step is
+  // the one that counts.
+  std::map<std::string, std::map<std::int64_t, PrintedNumber>> curves;
+  for (std::size_t i = 0; i < log->AsArray().size(); ++i) {
+    const Json& entry = log->AsArray()[i];
+    const Json* step = entry.Find("step");
+    const auto at = step == nullptr ? std::nullopt : step->ToInt64();
+    if (!entry.IsObject() || !at) {
+      return FailAt(file, fmt::format("$.log_history[{}]", i),
+                    "expected an object with an integer \"step\"");
+    }
+    if (entry.Find("train_runtime") != nullptr) continue;  // totals of the whole training
+    for (const auto& [name, value] : entry.AsObject()) {
+      if (name == "step" || name == "epoch") continue;
+      if (const auto number = PrintedOf(value)) curves[name].insert_or_assign(*at, *number);
+    }
+  }
+  CurveBuilder builder;
+  for (const auto& [name, points] : curves) {
+    const std::string path = PathOf("$.log_history", name);
+    auto curve = builder.IndexOf(name);
+    if (!curve.ok()) return FailAt(file, path, curve.error().message);
+    for (const auto& [step, number] : points) {
+      if (auto wrong = builder.Add(*curve, step, number)) return FailAt(file, path, *wrong);
+    }
   }
   return std::move(builder).Finish(file);
 }

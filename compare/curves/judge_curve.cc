@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "compare/curves/curve_message.h"
@@ -21,7 +23,6 @@ namespace {
 // A difference below this share of the smallest fault that matters is none, whatever the
 // replicates do: they may be equal to the last bit for a while.
 constexpr double kFloorShare = 0.01;
-constexpr double kGross = 10.0;  // margins
 
 // ---- Further runs -------------------------------------------------------------------------------
 
@@ -39,25 +40,19 @@ std::string RuleOf(const UsableReplicates& usable, const ReplicateBand& band, do
 }
 
 std::string JudgeByReplicates(const UsableReplicates& usable, const Judged& judged,
-                              const CurveRules& rules, CurveComparison* out) {
-  const double floor = FloorOf(judged, usable.quantum, rules);
-  const ReplicateBand band = BandOfRuns(usable.runs, floor, rules.false_alarm);
+                              const CurveRules& rules, bool smooth, CurveComparison* out) {
+  const double floor = FloorOf(judged, usable.quantum, rules, out->kind);
+  std::vector<std::vector<double>> runs = usable.runs;
+  if (smooth) std::ranges::for_each(runs, [](auto& run) { run = RunningMedian(run); });
+  const ReplicateBand band = BandOfRuns(runs, floor, rules.false_alarm);
+  const std::vector<double> b = smooth ? RunningMedian(judged.b) : judged.b;
   out->basis = "replicates";
   out->false_alarm = band.false_alarm;
-  out->rule = RuleOf(usable, band, floor);
+  out->rule = RuleOf(usable, band, floor) + (smooth ? std::string(kOfMedians) : "");
   out->band = OnAlignedSteps(judged, band.limit, out->steps.size());
   out->middle = OnAlignedSteps(judged, band.middle, out->steps.size());
-  for (std::size_t i = 0; i < judged.b.size(); ++i) {
-    const double ratio = std::fabs(judged.b[i] - band.middle[i]) / band.limit[i];
-    out->statistic = std::max(out->statistic, ratio);
-    if (!(ratio <= 1.0) && !out->first_beyond) out->first_beyond = judged.steps[i];
-  }
-  const double late = MeanFrom(judged.b, band.late_first) - band.late_middle;
-  const double late_ratio = std::fabs(late) / band.late_limit;
-  const bool late_beyond = !(late_ratio <= 1.0);
-  out->statistic = std::max(out->statistic, late_ratio);
+  const auto late = HoldToBand(b, judged, band, out);
   const std::string source = fmt::format("{} runs of the same configuration", usable.runs.size());
-  if (late_beyond && !out->first_beyond) out->first_beyond = judged.steps[band.late_first];
   if (out->first_beyond && usable.Count() < kFewestReplicates) {
     out->first_beyond.reset();
     out->state = CurveState::kUndecided;
@@ -66,10 +61,10 @@ std::string JudgeByReplicates(const UsableReplicates& usable, const Judged& judg
   }
   if (out->first_beyond) {
     out->state = CurveState::kBeyond;
-    if (!late_beyond) return fmt::format("it leaves the band of {}", source);
+    if (!late) return fmt::format("it leaves the band of {}", source);
     return fmt::format(
         "its last quarter lies {:.3g} {} the mean of {}, where {:.3g} is the prediction limit",
-        std::fabs(late), late > 0 ? "above" : "below", source, band.late_limit);
+        std::fabs(*late), *late > 0 ? "above" : "below", source, band.late_limit);
   }
   const double widest = WidthThatCounts(band, judged.size);
   if (widest > rules.widest_band) {
@@ -80,7 +75,8 @@ std::string JudgeByReplicates(const UsableReplicates& usable, const Judged& judg
         source, PercentText(widest), PercentText(rules.widest_band));
   }
   out->state = CurveState::kWithin;
-  return fmt::format("{:.2g} of the limit from {}", out->statistic, source);
+  out->invisible = band.late_limit / judged.size;
+  return fmt::format("{:.2g} of the limit from {}{}", out->statistic, source, InvisibleWords(*out));
 }
 
 // ---- Accepted upgrades --------------------------------------------------------------------------
@@ -152,8 +148,7 @@ void Describe(const Judged& judged, const DifferenceShape& shape, const PairScor
     out->shift_last = judged.steps[window.first + window.length - 1];
   }
   out->progress = shape.progress_error > 0.0 ? shape.progress : 0.0;
-  const bool from_the_start = judged.at.front() == 0 && out->only_a + out->only_b == 0;
-  out->nature = NatureOf(shape, scores, limit, from_the_start);
+  out->nature = NatureOf(shape, scores, limit, judged.from_first);
 }
 
 std::string JudgeByUpgrades(const Judged& judged, const DifferenceShape& shape,
@@ -189,21 +184,34 @@ std::string JudgeByUpgrades(const Judged& judged, const DifferenceShape& shape,
         PercentText(blur / shape.typical_size), PercentText(rules.margin));
   }
   out->state = CurveState::kWithin;
-  return fmt::format("{:.2g} of what {} accepted upgrades leave room for{}", out->statistic,
-                     kPublishedUpgrades.size(), NatureWords(out->nature));
+  // What the mean over all values may be off by.
+  const WindowMeans all = WindowsOf(shape).back();
+  out->invisible = limit * ShiftLimit(all, rules.limits) / all.size;
+  return fmt::format("{:.2g} of what {} accepted upgrades leave room for{}{}", out->statistic,
+                     kPublishedUpgrades.size(), NatureWords(out->nature), InvisibleWords(*out));
 }
 
 // ---- A margin -----------------------------------------------------------------------------------
 
 std::string JudgeByMargin(const Judged& judged, const DifferenceShape& shape,
-                          const CurveRules& rules, CurveComparison* out) {
-  const MarginDecision decision = DecideByMargin(shape, rules.margin);
+                          const PairScores& scores, const CurveRules& rules, CurveComparison* out) {
+  MarginDecision decision = DecideByMargin(shape, rules.margin);
+  // Noise as large as a's own is another course of the training, whose noise may keep a direction
+  // for long; of a curve without a size nothing says what it may come to.
+  const bool other_course = judged.spread > 0.0 && scores.batches > 1.0;
+  if (other_course && decision.result == MarginResult::kBeyond) {
+    decision.result = MarginResult::kOpen;
+  }
   const std::string_view kind = rules.margin_declared ? "declared" : "default";
   out->basis = "margin";
+  const std::string of =
+      judged.spread > 0.0
+          ? fmt::format("{:.3g}, the spread of a's values (it crosses 0)", judged.spread)
+          : "|a|";
   out->rule = fmt::format(
       "the mean over a quarter of the values or more is shown to be within the {} margin of {} of "
-      "|a|, and no value is off by three of them",
-      kind, PercentText(rules.margin));
+      "{}, and no value is off by three of them",
+      kind, PercentText(rules.margin), of);
   std::vector<double> band;
   for (const double size : shape.size) band.push_back(rules.margin * size);
   out->band = OnAlignedSteps(judged, band, out->steps.size());
@@ -234,50 +242,75 @@ std::string JudgeByMargin(const Judged& judged, const DifferenceShape& shape,
       PercentText(rules.margin));
 }
 
-// ---- Gross differences --------------------------------------------------------------------------
-
-struct GrossDifference {
-  bool is = false;
-  std::size_t off = 0;    // values apart by more than the share of |a|
-  std::size_t first = 0;  // index of the first of them
-  double statistic = 0.0;
-};
-
-GrossDifference GrossOf(const std::vector<double>& a, const std::vector<double>& b, double share) {
-  GrossDifference gross;
-  double largest = 0.0, furthest = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double apart = std::fabs(b[i] - a[i]);
-    largest = std::max(largest, std::fabs(a[i]));
-    furthest = std::max(furthest, apart);
-    if (apart <= share * std::fabs(a[i])) continue;
-    if (gross.off++ == 0) gross.first = i;
+// Of a loss, without further runs.
+std::string JudgeAlone(const Judged& judged, const DifferenceShape& shape, const PairScores& scores,
+                       const CurveRules& rules, CurveComparison* out) {
+  const bool batches = judged.spread == 0.0 && HasBatchNoise(out->name, shape);
+  // Without batches to measure by, a nature that speaks of them is none.
+  if (!batches && out->nature != DifferenceNature::kRounding) {
+    out->nature = DifferenceNature::kNone;
   }
-  gross.is = gross.off > 0 && 2 * gross.off >= a.size() && furthest > share * largest;
-  gross.statistic = largest > 0.0 ? furthest / (share * largest) : 1.0;
-  return gross;
+  return batches ? JudgeByUpgrades(judged, shape, scores, rules, out)
+                 : JudgeByMargin(judged, shape, scores, rules, out);
 }
 
-bool AnyApart(const std::vector<CurveSeries>& group, const Judged& judged, double share) {
-  std::vector<std::vector<double>> runs;
-  for (const CurveSeries& series : group) {
-    std::vector<double> values = ValuesAt(series, judged.steps);
-    if (values.empty()) continue;
-    for (const std::vector<double>& other : runs) {
-      if (GrossOf(other, values, share).is) return true;
-    }
-    runs.push_back(std::move(values));
+// Of two values of either curve that are apart by more than the arithmetic of doubles makes it.
+double SmallestDistance(const Judged& judged) {
+  constexpr double kFuzz = 1e-9;
+  std::vector<double> values = judged.a;
+  values.insert(values.end(), judged.b.begin(), judged.b.end());
+  std::ranges::sort(values);
+  double smallest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const double apart = values[i] - values[i - 1];
+    if (apart > kFuzz * judged.size) smallest = std::min(smallest, apart);
   }
-  return false;
+  return std::isfinite(smallest) ? smallest : 0.0;
 }
 
 }  // namespace
 
-double FloorOf(const Judged& judged, double quantum, const CurveRules& rules) {
+double FloorOf(const Judged& judged, double quantum, const CurveRules& rules, CurveKind kind) {
   // Two printed values may each be off by half a unit and their difference by a whole one.
   return std::max({std::max(judged.quantum, quantum) / std::sqrt(6.0),
                    kFloorShare * rules.smallest_fault * judged.size,
+                   kind == CurveKind::kMetric ? SmallestDistance(judged) : 0.0,
                    std::numeric_limits<double>::min()});
+}
+
+std::optional<double> HoldToBand(const std::vector<double>& b, const Judged& judged,
+                                 const ReplicateBand& band, CurveComparison* out) {
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const double ratio = std::fabs(b[i] - band.middle[i]) / band.limit[i];
+    out->statistic = std::max(out->statistic, ratio);
+    if (!(ratio <= 1.0) && !out->first_beyond) out->first_beyond = judged.steps[i];
+  }
+  const double late = MeanFrom(b, band.late_first) - band.late_middle;
+  const double late_ratio = std::fabs(late) / band.late_limit;
+  out->statistic = std::max(out->statistic, late_ratio);
+  if (late_ratio <= 1.0) return std::nullopt;
+  if (!out->first_beyond) out->first_beyond = judged.steps[band.late_first];
+  return late;
+}
+
+bool IsSmoothed(CurveKind kind, const Judged& judged) {
+  constexpr std::size_t kFewestSmoothed = 20;
+  return kind == CurveKind::kMetric && judged.steps.size() >= kFewestSmoothed;
+}
+
+std::vector<double> RunningMedian(const std::vector<double>& values) {
+  constexpr std::size_t kLength = 5, kMiddle = 2;
+  std::vector<double> medians;
+  if (values.size() < kLength) return values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    // Whole at either end as well: a spike may be the last value.
+    const std::size_t first = std::min(i < kMiddle ? 0 : i - kMiddle, values.size() - kLength);
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<double> part(begin, begin + kLength);
+    std::ranges::nth_element(part, part.begin() + kMiddle);
+    medians.push_back(part[kMiddle]);
+  }
+  return medians;
 }
 
 double MeanFrom(const std::vector<double>& values, std::size_t first) {
@@ -303,62 +336,44 @@ std::vector<double> OnAlignedSteps(const Judged& judged, const std::vector<doubl
   return out;
 }
 
-std::string JudgeCurve(const Judged& judged, const FurtherCurves& further, const CurveRules& rules,
-                       CurveComparison* out) {
-  const DifferenceShape shape = ShapeOf(judged);
-  const PairScores scores = ScoresOf(shape, rules.limits);
-  const UsableReplicates usable = UsableOf(further.replicates, judged);
-  const bool loss = out->kind == CurveKind::kLoss;
-  if (loss) Describe(judged, shape, scores, rules.score_limit, out);
-  if (usable.Count() > 0) return JudgeByReplicates(usable, judged, rules, out);
-  const RoundingSpread spread = SpreadOf(further.rounding, judged);
-  if (spread.degrees >= kFewestReplicates) {
-    return JudgeBySpread(spread, further.source, judged, rules, out);
-  }
-  if (loss) {
-    const bool batches = HasBatchNoise(out->name, shape);
-    // Without batches to measure by, a nature that speaks of them is none.
-    if (!batches && out->nature != DifferenceNature::kRounding) {
-      out->nature = DifferenceNature::kNone;
-    }
-    std::string why = batches ? JudgeByUpgrades(judged, shape, scores, rules, out)
-                              : JudgeByMargin(judged, shape, rules, out);
-    out->rule += LeftOut(usable);
-    return why;
-  }
-  out->rule = "no band without further runs" + LeftOut(usable);
+std::string JudgeByFurther(const Judged& judged, const FurtherCurves& further,
+                           const CurveRules& rules, CurveComparison* out) {
+  const Judged common = OnStepsOf(judged, further.replicates);
+  const UsableReplicates usable = UsableOf(further.replicates, common);
+  const auto judge = [&](bool smooth, CurveComparison* into) -> std::string {
+    if (usable.Count() > 0) return JudgeByReplicates(usable, common, rules, smooth, into);
+    const RoundingSpread spread = SpreadOf(further.rounding, judged, smooth);
+    if (spread.degrees < kFewestReplicates) return {};
+    return JudgeBySpread(spread, further.source, judged, rules, smooth, into);
+  };
+  const bool smooth = IsSmoothed(out->kind, usable.Count() > 0 ? common : judged);
+  CurveComparison values = smooth ? *out : CurveComparison();
+  std::string why = judge(smooth, out);
+  if (!smooth || out->state != CurveState::kWithin) return why;
+  judge(false, &values);
+  if (values.statistic <= 1.0) return why;
   out->state = CurveState::kUndecided;
-  return "how far rounding carries it is published for losses alone" + LeftOut(usable) +
-         "; it needs replicates: further runs as A is, or one with one ULP planted "
-         "(`rharness compare --replicate`)";
+  return "single values leave the band that its running medians keep to, as spikes do";
 }
 
-std::string GrosslyApart(const Judged& judged, const FurtherCurves& further,
-                         const CurveRules& rules, CurveComparison* out) {
-  if (out->kind != CurveKind::kLoss) return {};
-  const double share = kGross * rules.margin;
-  const GrossDifference gross = GrossOf(judged.a, judged.b, share);
-  if (!gross.is) return {};
-  // Runs of one configuration that lie as far apart themselves leave this one to their band.
-  for (const CurveSeries& replicate : further.replicates) {
-    const std::vector<double> values = ValuesAt(replicate, judged.steps);
-    if (!values.empty() && values != judged.b && GrossOf(judged.a, values, share).is) return {};
+std::string JudgeCurve(const Judged& judged, const FurtherCurves& further, const CurveRules& rules,
+                       CurveComparison* out) {
+  const bool loss = out->kind == CurveKind::kLoss;
+  const DifferenceShape shape = ShapeOf(judged);
+  const PairScores scores = ScoresOf(shape, rules.limits);
+  if (loss) Describe(judged, shape, scores, rules.score_limit, out);
+  if (std::string why = JudgeByFurther(judged, further, rules, out); !why.empty()) return why;
+  const std::string left_out = LeftOut(UsableOf(further.replicates, judged));
+  if (loss) {
+    std::string why = JudgeAlone(judged, shape, scores, rules, out);
+    out->rule += left_out;
+    return why;
   }
-  for (const std::vector<CurveSeries>& group : further.rounding) {
-    if (AnyApart(group, judged, share)) return {};
-  }
-  out->state = CurveState::kBeyond;
-  out->basis = "margin";
-  out->nature = DifferenceNature::kShifted;
-  out->first_beyond = judged.steps[gross.first];
-  out->rule =
-      fmt::format("not off by {} of |a|, ten margins, on half of the values", PercentText(share));
-  std::vector<double> band;
-  for (const double value : judged.a) band.push_back(share * std::fabs(value));
-  out->band = OnAlignedSteps(judged, band, out->steps.size());
-  out->statistic = gross.statistic;
-  return fmt::format("it is off by more than {} of A on {} of {} values, which no rounding does",
-                     PercentText(share), gross.off, judged.a.size());
+  out->rule = "no band without further runs" + left_out;
+  out->state = CurveState::kUndecided;
+  return "how far rounding carries it is published for losses alone" + left_out +
+         "; it needs replicates: further runs as A is, or one with one ULP planted "
+         "(`rharness compare --replicate`)";
 }
 
 }  // namespace rharness

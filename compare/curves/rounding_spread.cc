@@ -76,7 +76,8 @@ std::string RuleOf(const RoundingSpread& spread, const std::string& source,
 
 }  // namespace
 
-RoundingSpread SpreadOf(const std::vector<std::vector<CurveSeries>>& groups, const Judged& judged) {
+RoundingSpread SpreadOf(const std::vector<std::vector<CurveSeries>>& groups, const Judged& judged,
+                        bool smooth) {
   RoundingSpread spread;
   Runs contrasts;
   for (const std::vector<CurveSeries>& group : groups) {
@@ -92,6 +93,7 @@ RoundingSpread SpreadOf(const std::vector<std::vector<CurveSeries>>& groups, con
         spread.quantum = std::max(spread.quantum, series.quantum);
       }
     }
+    if (smooth) std::ranges::for_each(runs, [](auto& run) { run = RunningMedian(run); });
     if (runs.size() > 1) std::ranges::move(ContrastsOf(runs), std::back_inserter(contrasts));
   }
   spread.degrees = contrasts.size();
@@ -100,31 +102,25 @@ RoundingSpread SpreadOf(const std::vector<std::vector<CurveSeries>>& groups, con
 }
 
 std::string JudgeBySpread(const RoundingSpread& spread, const std::string& source,
-                          const Judged& judged, const CurveRules& rules, CurveComparison* out) {
-  const double floor = FloorOf(judged, spread.quantum, rules);
+                          const Judged& judged, const CurveRules& rules, bool smooth,
+                          CurveComparison* out) {
+  const double floor = FloorOf(judged, spread.quantum, rules, out->kind);
   ReplicateBand band = BandOfRuns(spread.runs, floor, rules.false_alarm);
   WidenToPair(spread.runs.size(), &band);
+  band.middle = smooth ? RunningMedian(judged.a) : judged.a;
+  band.late_middle = MeanFrom(band.middle, band.late_first);
   out->basis = "rounding";
   out->false_alarm = band.false_alarm;
-  out->rule = RuleOf(spread, source, band, floor);
+  out->rule = RuleOf(spread, source, band, floor) + (smooth ? std::string(kOfMedians) : "");
   out->band = OnAlignedSteps(judged, band.limit, out->steps.size());
-  for (std::size_t i = 0; i < judged.b.size(); ++i) {
-    const double ratio = std::fabs(judged.b[i] - judged.a[i]) / band.limit[i];
-    out->statistic = std::max(out->statistic, ratio);
-    if (!(ratio <= 1.0) && !out->first_beyond) out->first_beyond = judged.steps[i];
-  }
-  const double late = MeanFrom(judged.b, band.late_first) - MeanFrom(judged.a, band.late_first);
-  const double late_ratio = std::fabs(late) / band.late_limit;
-  const bool late_beyond = !(late_ratio <= 1.0);
-  out->statistic = std::max(out->statistic, late_ratio);
-  if (late_beyond && !out->first_beyond) out->first_beyond = judged.steps[band.late_first];
+  const auto late = HoldToBand(smooth ? RunningMedian(judged.b) : judged.b, judged, band, out);
   if (out->first_beyond) {
     out->state = CurveState::kBeyond;
     const std::string leaves =
         fmt::format("it leaves the band of {}: further than rounding carries such runs", source);
-    if (!late_beyond) return leaves;
+    if (!late) return leaves;
     return fmt::format("{}; its last quarter is {} by {:.3g}, where {:.3g} is the limit", leaves,
-                       late > 0 ? "higher" : "lower", std::fabs(late), band.late_limit);
+                       *late > 0 ? "higher" : "lower", std::fabs(*late), band.late_limit);
   }
   const double widest = WidthThatCounts(band, judged.size);
   if (widest > rules.widest_band) {
@@ -135,7 +131,9 @@ std::string JudgeBySpread(const RoundingSpread& spread, const std::string& sourc
         source, PercentText(widest), PercentText(rules.widest_band));
   }
   out->state = CurveState::kWithin;
-  return fmt::format("{:.2g} of the limit, by the band of {}", out->statistic, source);
+  out->invisible = band.late_limit / judged.size;
+  return fmt::format("{:.2g} of the limit, by the band of {}{}", out->statistic, source,
+                     InvisibleWords(*out));
 }
 
 }  // namespace rharness

@@ -27,13 +27,16 @@ struct RoundingSpread {
 // Joins the groups by orthonormal contrasts: those of n runs, n - 1 of one standard deviation, are
 // taken for those of one sample with as many degrees of freedom as all groups have together. A
 // single group is that sample but for its mean.
-RoundingSpread SpreadOf(const std::vector<std::vector<CurveSeries>>& groups, const Judged& judged);
+// `smooth`: of running medians.
+RoundingSpread SpreadOf(const std::vector<std::vector<CurveSeries>>& groups, const Judged& judged,
+                        bool smooth = false);
 
 // By |b - a|, which rounding alone makes sqrt(2) times the runs' standard deviation: the band of
 // BandOfRuns around a, for a difference of two runs in place of one run and a mean of several.
 // `spread` has degrees >= kFewestReplicates.
 std::string JudgeBySpread(const RoundingSpread& spread, const std::string& source,
-                          const Judged& judged, const CurveRules& rules, CurveComparison* out);
+                          const Judged& judged, const CurveRules& rules, bool smooth,
+                          CurveComparison* out);
 
 }  // namespace rharness
 

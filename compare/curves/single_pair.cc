@@ -57,9 +57,7 @@ PairScores ScoresOf(const DifferenceShape& shape, const PairLimits& limits) {
     scores.spike_at = i;
   }
   for (const WindowMeans& window : WindowsOf(shape)) {
-    const double limit = limits.shift_floor * window.size + limits.shift_scatter * window.scatter +
-                         limits.slope * window.slope;
-    const double score = std::fabs(window.difference) / limit;
+    const double score = std::fabs(window.difference) / ShiftLimit(window, limits);
     if (score <= scores.shift) continue;
     scores.shift = score;
     scores.shift_window = window;
@@ -71,6 +69,11 @@ PairScores ScoresOf(const DifferenceShape& shape, const PairLimits& limits) {
                       (limits.progress + limits.progress_errors * shape.progress_error);
   }
   return scores;
+}
+
+double ShiftLimit(const WindowMeans& window, const PairLimits& limits) {
+  return limits.shift_floor * window.size + limits.shift_scatter * window.scatter +
+         limits.slope * window.slope;
 }
 
 std::vector<double> SpikeBand(const DifferenceShape& shape, const PairLimits& limits,

@@ -32,6 +32,9 @@ struct PairScores {
 };
 PairScores ScoresOf(const DifferenceShape& shape, const PairLimits& limits);
 
+// How far the mean of a window may be off, for a score of 1.
+double ShiftLimit(const WindowMeans& window, const PairLimits& limits);
+
 // How far a single value may be off at each judged step, for `score` as the limit of all scores.
 std::vector<double> SpikeBand(const DifferenceShape& shape, const PairLimits& limits, double score);
 

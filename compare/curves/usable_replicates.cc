@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
+
+#include "compare/curves/replicate_band.h"
 
 namespace rharness {
 namespace {
@@ -28,6 +31,31 @@ std::vector<double> ValuesAt(const CurveSeries& series, const std::vector<std::i
     values.push_back(series.values[i]);
   }
   return values;
+}
+
+Judged OnStepsOf(const Judged& judged, const std::vector<CurveSeries>& runs) {
+  constexpr std::size_t kFewestCommon = 5;
+  const std::size_t usable = UsableOf(runs, judged).Count();
+  if (usable >= kFewestReplicates || usable == runs.size()) return judged;
+  std::vector<std::int64_t> common = judged.steps;
+  for (const CurveSeries& run : runs) {
+    std::vector<std::int64_t> both;
+    std::ranges::set_intersection(common, run.steps, std::back_inserter(both));
+    const bool stands =
+        both.size() >= kFewestCommon && CoverAlike(both, judged.steps.front(), judged.steps.back());
+    if (stands) common = std::move(both);
+  }
+  if (common.size() == judged.steps.size()) return judged;
+  Judged on = judged;
+  on.at.clear(), on.steps.clear(), on.a.clear(), on.b.clear();
+  for (std::size_t i = 0; i < judged.steps.size(); ++i) {
+    if (!std::ranges::binary_search(common, judged.steps[i])) continue;
+    on.at.push_back(judged.at[i]);
+    on.steps.push_back(judged.steps[i]);
+    on.a.push_back(judged.a[i]);
+    on.b.push_back(judged.b[i]);
+  }
+  return UsableOf(runs, on).Count() > usable ? on : judged;
 }
 
 UsableReplicates UsableOf(const std::vector<CurveSeries>& replicates, const Judged& judged) {

@@ -17,6 +17,11 @@ namespace rharness {
 // The values at these steps; empty unless all are there and finite.
 std::vector<double> ValuesAt(const CurveSeries& series, const std::vector<std::int64_t>& steps);
 
+// The judged steps that the runs have as well, where fewer than three of these have all of them and
+// the common ones stand for these (CoverAlike): runs that logged every fifth step judge every
+// fifth. Else as it is.
+Judged OnStepsOf(const Judged& judged, const std::vector<CurveSeries>& runs);
+
 struct UsableReplicates {
   std::vector<std::vector<double>> runs;  // a first
   double quantum = 0.0;

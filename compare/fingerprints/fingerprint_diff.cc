@@ -101,6 +101,14 @@ std::string AnewWords(const FingerprintDifference& difference) {
                      difference.revealed_anew, difference.revealed_anew == 1 ? "" : "s");
 }
 
+std::string ProcessorWords(const FingerprintDifference& difference) {
+  if (difference.other_processor == 0) return "";
+  return fmt::format(
+      "; {} probe{} ran another processor's kernels ({}) with the same order and bits",
+      difference.other_processor, difference.other_processor == 1 ? "" : "s",
+      difference.processors);
+}
+
 std::string ChangesOf(const FingerprintDifference& difference) {
   const std::size_t changed = difference.probes.size();
   if (changed == 0) {
@@ -112,7 +120,15 @@ std::string ChangesOf(const FingerprintDifference& difference) {
     return fmt::format("nothing changed in what {} probe{} saw{}", difference.compared,
                        difference.compared == 1 ? "" : "s", stack);
   }
-  if (difference.same == 0) {
+  // Another question, or another number of threads, is no change of the stack.
+  const auto asked = static_cast<std::size_t>(std::ranges::count(
+      difference.probes, BehaviourChange::kAskedOtherwise, &ProbeDifference::change));
+  if (asked == changed) {
+    return fmt::format("{} of {} probes were asked otherwise, and so say nothing{}", asked,
+                       changed + static_cast<std::size_t>(difference.same),
+                       difference.same > 0 ? "; the others saw no change" : "");
+  }
+  if (difference.same == 0 && asked == 0) {
     return fmt::format("everything changed: {}", KindWords(difference.probes));
   }
   return fmt::format("{} of {} probes changed: {}", changed,
@@ -122,7 +138,7 @@ std::string ChangesOf(const FingerprintDifference& difference) {
 
 std::string SummaryOf(const FingerprintDifference& difference) {
   if (!difference.comparable) return "not comparable: " + difference.why;
-  return ChangesOf(difference) + AnewWords(difference);
+  return ChangesOf(difference) + ProcessorWords(difference) + AnewWords(difference);
 }
 
 using ProbeMap = std::map<std::string, std::pair<const FingerprintProbe*, const FingerprintProbe*>>;
@@ -144,6 +160,22 @@ bool BothShow(const FingerprintProbe* before, const FingerprintProbe* after) {
 }
 
 }  // namespace
+
+std::set<std::string> CasesOf(const FingerprintProbe& probe) {
+  std::set<std::string> cases;
+  for (const auto& [name, value] : probe.choices) cases.insert(name);
+  for (const auto& [name, value] : probe.trees) cases.insert(name);
+  for (const auto& [name, value] : probe.bits) cases.insert(name);
+  // A case that does not repeat may have nothing else to show.
+  cases.insert(probe.unstable.begin(), probe.unstable.end());
+  return cases;
+}
+
+std::set<std::string> UnstableCasesOf(const FingerprintProbe& probe) {
+  std::set<std::string> cases = CasesOf(probe);
+  std::erase_if(cases, [&](const std::string& name) { return !probe.IsUnstable(name); });
+  return cases;
+}
 
 std::string_view BehaviourChangeName(BehaviourChange change) {
   for (const auto& [value, name] : kNames) {
@@ -168,6 +200,9 @@ FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerpr
     ProbeDifference probe = CompareProbe(old_probe, new_probe);
     out.comparable = out.comparable || probe.cases > 0;
     out.revealed_anew += probe.revealed_anew;
+    if (!probe.other_processor.empty() && out.other_processor++ == 0) {
+      out.processors = probe.other_processor;
+    }
     const bool left_out = new_probe == nullptr && !probe.sentence.empty() &&
                           std::ranges::find(after.by_name, name) != after.by_name.end();
     if (left_out)

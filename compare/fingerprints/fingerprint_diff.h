@@ -14,10 +14,12 @@ namespace rharness {
 // In the order in which a cause is looked for: identity, compiler output, choice, tree, bits.
 enum class BehaviourChange {
   kNone,
-  kNewlyWrong,      // ok before; failed, crashed or timed out now
-  kGone,            // ok before; absent or not probed now
-  kAppeared,        // not ok before; ok now
-  kAskedOtherwise,  // ok on both sides and with other parameters: nothing can be said
+  kNewlyWrong,  // ok before; failed, crashed or timed out now
+  kGone,        // ok before; absent or not probed now
+  kAppeared,    // not ok before; ok now
+  // Ok on both sides, and with other parameters, or with another number of threads and for that in
+  // another order: nothing can be said.
+  kAskedOtherwise,
   kNonDeterminismGained,
   kNonDeterminismLost,
   kCompilerOutput,   // other code from the same source or PTX
@@ -42,6 +44,9 @@ struct ProbeDifference {
   std::vector<std::string> gone_cases;  // shown before, not now, and not for want of repeatability
   int cases = 0;                        // that both have and that repeat on both sides
   int revealed_anew = 0;  // trees whose arithmetic or regions one side alone says: not compared
+  // Kernels for another processor with the same order and bits, which is no change: "core Haswell →
+  // Zen". Empty: none.
+  std::string other_processor;
 };
 
 struct FingerprintDifference {
@@ -54,6 +59,8 @@ struct FingerprintDifference {
   int same = 0;                         // probes that are the same
   int compared = 0;                     // probes ok on both sides with a case in common
   int revealed_anew = 0;                // trees, of all probes
+  int other_processor = 0;              // probes that are the same by another processor's kernels
+  std::string processors;               // what the first of them says: "core Haswell → Zen"
   std::string summary;  // "nothing changed", "everything changed: ...", "3 of 12 probes changed"
 };
 

@@ -8,23 +8,11 @@
 #include <map>
 #include <tuple>
 
+#include "compare/fingerprints/choice_parts.h"
 #include "compare/fingerprints/tree_change.h"
-#include "harness/base/json.h"
 
 namespace rharness {
 namespace {
-
-constexpr std::size_t kMostProbeValue = 120;  // bytes of a value quoted in a sentence
-
-constexpr std::size_t kMostMembers = 3;  // of a choice, named in a sentence
-
-std::string TextOf(const Json& json) {
-  return json.kind() == Json::Kind::kString ? json.AsString() : json.Dump();
-}
-
-std::string Short(const std::string& text) {
-  return text.size() <= kMostProbeValue ? text : text.substr(0, kMostProbeValue) + "...";
-}
 
 template <class T>
 const T* At(const std::map<std::string, T>& map, const std::string& key) {
@@ -34,36 +22,6 @@ const T* At(const std::map<std::string, T>& map, const std::string& key) {
 
 bool Same(const std::string& a, const std::string& b) { return a == b; }
 bool Same(const FingerprintTree& a, const FingerprintTree& b) { return SameTree(a, b); }
-
-// "core Haswell → Nehalem, threads 1 → 2 and 3 more".
-std::string MembersChanged(const std::map<std::string, std::string>& was,
-                           const std::map<std::string, std::string>& is) {
-  std::map<std::string, std::pair<std::string, std::string>> members;
-  for (const auto& [name, value] : was) members[name].first = value;
-  for (const auto& [name, value] : is) members[name].second = value;
-  std::erase_if(members, [](const auto& m) { return m.second.first == m.second.second; });
-  std::vector<std::string> words;
-  for (const auto& [name, values] : members) {
-    const auto shown = [](const std::string& text) { return text.empty() ? "none" : Short(text); };
-    words.push_back(fmt::format("{} {} → {}", name, shown(values.first), shown(values.second)));
-  }
-  const std::size_t more = words.size() - std::min(words.size(), kMostMembers);
-  words.resize(words.size() - more);
-  return fmt::format("{}{}", fmt::join(words, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
-}
-
-// The members that differ, where both are objects.
-std::string DescribeChoiceChange(const std::string& before, const std::string& after) {
-  const auto old_json = ParseJson(before, "choice"), new_json = ParseJson(after, "choice");
-  const bool objects =
-      old_json.ok() && new_json.ok() && old_json->IsObject() && new_json->IsObject();
-  if (!objects) return fmt::format("{} → {}", Short(before), Short(after));
-  std::map<std::string, std::string> was, is;
-  for (const auto& [name, value] : old_json->AsObject()) was[name] = TextOf(value);
-  for (const auto& [name, value] : new_json->AsObject()) is[name] = TextOf(value);
-  return MembersChanged(was, is);
-}
 
 class ProbeComparison {
  public:
@@ -75,6 +33,7 @@ class ProbeComparison {
 
   ProbeDifference Run() {
     CompareCases();
+    SettleProcessor();
     out_.change = Kind();
     if (out_.change != BehaviourChange::kNone) out_.sentence = Sentence();
     DescribeLayers();
@@ -84,6 +43,40 @@ class ProbeComparison {
  private:
   bool Stable(const std::string& name) const {
     return !before_.IsUnstable(name) && !after_.IsUnstable(name);
+  }
+
+  // Sums that were shared among other numbers of threads are other sums.
+  bool OtherThreads(const std::string& name) const {
+    const std::string was = ThreadsInForce(before_, name), is = ThreadsInForce(after_, name);
+    return !was.empty() && !is.empty() && was != is;
+  }
+
+  // Another processor's name, or another number of threads, is no other choice of a routine: what
+  // comes of it is in order and bits.
+  bool CompareChoice(const std::string& name) {
+    const std::string* before = At(before_.choices, name);
+    const std::string* after = At(after_.choices, name);
+    const bool both = CompareLayer(name, before_.choices, after_.choices, &out_.choice_cases);
+    if (!both || *before == *after || !Stable(name)) return both;
+    const ChoiceParts was = PartsOf(*before), is = PartsOf(*after);
+    if (was.rest != is.rest) return true;
+    out_.choice_cases.pop_back();
+    if (was.processor != is.processor) processor_.push_back(name);
+    return true;
+  }
+
+  // Kernels for another processor that show order and bits, and the same ones, are the same. Where
+  // they show others, or nothing, the choice is what is told first.
+  void SettleProcessor() {
+    if (processor_.empty()) return;
+    const bool same = trees_ + bits_ > 0 && out_.tree_cases.empty() && out_.bits_cases.empty() &&
+                      other_threads_.empty();
+    if (same) {
+      out_.other_processor = ChoiceChange(processor_.front());
+      return;
+    }
+    out_.choice_cases.insert(out_.choice_cases.end(), processor_.begin(), processor_.end());
+    std::ranges::sort(out_.choice_cases);
   }
 
   // True when both sides have the case in this layer.
@@ -107,9 +100,16 @@ class ProbeComparison {
     cases.merge(CasesOf(after_));
     for (const std::string& name : cases) {
       lost_ = false;
-      const bool choice = CompareLayer(name, before_.choices, after_.choices, &out_.choice_cases);
-      const bool tree = CompareLayer(name, before_.trees, after_.trees, &out_.tree_cases);
-      const bool bits = CompareLayer(name, before_.bits, after_.bits, &out_.bits_cases);
+      const bool choice = CompareChoice(name);
+      const std::size_t moved = out_.tree_cases.size() + out_.bits_cases.size();
+      bool tree = CompareLayer(name, before_.trees, after_.trees, &out_.tree_cases);
+      bool bits = CompareLayer(name, before_.bits, after_.bits, &out_.bits_cases);
+      if (out_.tree_cases.size() + out_.bits_cases.size() > moved && OtherThreads(name)) {
+        std::erase(out_.tree_cases, name);
+        std::erase(out_.bits_cases, name);
+        other_threads_.push_back(name);
+        tree = bits = false;
+      }
       if (choice || tree || bits) ++out_.cases;
       choices_ += choice ? 1 : 0;
       trees_ += tree ? 1 : 0;
@@ -144,6 +144,7 @@ class ProbeComparison {
     }
     if (!out_.bits_cases.empty()) return BehaviourChange::kRounding;
     if (!out_.gone_cases.empty()) return BehaviourChange::kGone;
+    if (!other_threads_.empty()) return BehaviourChange::kAskedOtherwise;
     if (!lost_unstable_.empty()) return BehaviourChange::kNonDeterminismLost;
     return more_ ? BehaviourChange::kAppeared : BehaviourChange::kNone;
   }
@@ -190,7 +191,7 @@ class ProbeComparison {
   // `of`: the cases that show the layer on both sides.
   static std::string InCases(const std::vector<std::string>& cases, int of) {
     return fmt::format("in {} of {} case{} (first: {})", cases.size(), of, of == 1 ? "" : "s",
-                       Short(cases.front()));
+                       ShortOf(cases.front()));
   }
 
   std::string ChoiceChange(const std::string& name) const {
@@ -207,7 +208,7 @@ class ProbeComparison {
     std::string words = fmt::format("{} {}", first, InCases(same, choices_));
     if (others.empty()) return words;
     return words + fmt::format(", and another choice in {} more (first: {}: {})", others.size(),
-                               Short(others.front()), ChoiceChange(others.front()));
+                               ShortOf(others.front()), ChoiceChange(others.front()));
   }
 
   // What else moved below the layer that names the kind.
@@ -218,7 +219,7 @@ class ProbeComparison {
                       out_.change == BehaviourChange::kRounding;
     if (!told && !out_.tree_cases.empty()) {
       rest += fmt::format("; adds {} in {} (first: {}: {})", Otherwise(), out_.tree_cases.size(),
-                          Short(out_.tree_cases.front()), TreeNames());
+                          ShortOf(out_.tree_cases.front()), TreeNames());
       if (const std::string widest = WidestChanged(); !widest.empty()) {
         rest += fmt::format(", the widest fused addition {}", widest);
       }
@@ -284,14 +285,28 @@ class ProbeComparison {
         }
         return fmt::format("{} gives other bits {}: rounding, epilogue or math", SameWords(),
                            InCases(out_.bits_cases, bits_));
+      case BehaviourChange::kAskedOtherwise:
+        return ThreadWords();
       case BehaviourChange::kGone:
         return fmt::format("no longer shows {} of its cases (first: {})", out_.gone_cases.size(),
-                           Short(out_.gone_cases.front()));
+                           ShortOf(out_.gone_cases.front()));
       case BehaviourChange::kAppeared:
         return "shows more cases than before";
       default:
         return "";
     }
+  }
+
+  std::string ThreadWords() const {
+    const std::string& name = other_threads_.front();
+    const std::string is = ThreadsInForce(after_, name);
+    return fmt::format(
+        "ran with {} thread{}, and with {} before: what it adds otherwise in {} case{} says "
+        "nothing of "
+        "the stack (first: {}){}",
+        is, is == "1" ? "" : "s", ThreadsInForce(before_, name), other_threads_.size(),
+        other_threads_.size() == 1 ? "" : "s", ShortOf(name),
+        trees_ + bits_ > 0 ? "; the others are the same" : "");
   }
 
   // What is known to be the same, and only that.
@@ -310,7 +325,7 @@ class ProbeComparison {
 
   std::string InAll(const std::vector<std::string>& cases) const {
     return fmt::format("in {} of {} cases (first: {})", cases.size(), CasesOf(after_).size(),
-                       Short(cases.front()));
+                       ShortOf(cases.front()));
   }
 
   const FingerprintProbe& before_;
@@ -318,7 +333,9 @@ class ProbeComparison {
   ProbeDifference out_;
   std::vector<std::string> gained_;
   std::vector<std::string> lost_unstable_;
-  int choices_ = 0;  // cases that show it on both sides
+  std::vector<std::string> processor_;      // cases whose choice names another one, and no more
+  std::vector<std::string> other_threads_;  // that add otherwise, with another number of threads
+  int choices_ = 0;                         // cases that show it on both sides
   int trees_ = 0;
   int bits_ = 0;
   bool lost_ = false;
@@ -329,27 +346,11 @@ class ProbeComparison {
 std::string StatusWords(const FingerprintProbe* probe) {
   if (probe == nullptr) return "not probed";
   std::string words = probe->status == "timed_out" ? "timed out" : probe->status;
-  if (!probe->message.empty()) words += fmt::format(" ({})", Short(probe->message));
+  if (!probe->message.empty()) words += fmt::format(" ({})", ShortOf(probe->message));
   return words;
 }
 
 }  // namespace
-
-std::set<std::string> CasesOf(const FingerprintProbe& probe) {
-  std::set<std::string> cases;
-  for (const auto& [name, value] : probe.choices) cases.insert(name);
-  for (const auto& [name, value] : probe.trees) cases.insert(name);
-  for (const auto& [name, value] : probe.bits) cases.insert(name);
-  // A case that does not repeat may have nothing else to show.
-  cases.insert(probe.unstable.begin(), probe.unstable.end());
-  return cases;
-}
-
-std::set<std::string> UnstableCasesOf(const FingerprintProbe& probe) {
-  std::set<std::string> cases = CasesOf(probe);
-  std::erase_if(cases, [&](const std::string& name) { return !probe.IsUnstable(name); });
-  return cases;
-}
 
 ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintProbe* after) {
   const bool was = before != nullptr && before->Ok();

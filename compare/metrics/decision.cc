@@ -32,7 +32,7 @@ constexpr int kMaxMoreReruns = 50;
 constexpr double kNearMargin = 0.9;
 
 bool AllFinite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+  return std::ranges::all_of(values, IsMeasured);
 }
 
 bool IsUsableAlpha(double alpha) { return alpha > 0.0 && alpha < 0.5; }

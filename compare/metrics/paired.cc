@@ -26,11 +26,11 @@ constexpr int kMostMoreRuns = 500;
 constexpr double kLeastFloor = 1e-150;
 
 bool IsFinite(const std::vector<double>& values) {
-  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+  return std::ranges::all_of(values, IsMeasured);
 }
 
 bool HasDifference(const PairedRun& run) {
-  return std::isfinite(run.recorded) && !run.reruns.empty() && run.missing == 0 &&
+  return IsMeasured(run.recorded) && !run.reruns.empty() && run.missing == 0 &&
          IsFinite(run.reruns);
 }
 
@@ -226,7 +226,7 @@ MetricDecision DecideShift(const PairedInput& input, const Family& family) {
 
 void TellWhatIsNotThere(const PairedInput& input, MetricDecision* shift) {
   const auto is_lost = [](const PairedRun& run) {
-    return std::isfinite(run.recorded) && !IsFinite(run.reruns);
+    return IsMeasured(run.recorded) && !IsFinite(run.reruns);
   };
   if (std::ranges::any_of(input.runs, is_lost)) {
     shift->verdict = MetricVerdict::kDrifted;

@@ -54,9 +54,9 @@ bool DecideValidity(const PairedInput& input, const PairedRun& run, MetricDecisi
   if (!is_usable(input.alpha_drift) || !is_usable(input.alpha_equivalence)) {
     return stop(MetricVerdict::kInconclusive, "invalid_alpha");
   }
-  if (!std::isfinite(run.recorded)) return stop(MetricVerdict::kInconclusive, "non_finite_history");
+  if (!IsMeasured(run.recorded)) return stop(MetricVerdict::kInconclusive, "non_finite_history");
   for (const double value : run.reruns) {
-    if (!std::isfinite(value)) return stop(MetricVerdict::kDrifted, "non_finite");
+    if (!IsMeasured(value)) return stop(MetricVerdict::kDrifted, "non_finite");
   }
   if (run.missing > 0 || run.reruns.empty()) return stop(MetricVerdict::kInconclusive, "missing");
   return false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "compare/results/mllog_evaluations.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kMaxSettings = 1024;
+constexpr std::size_t kMaxSeeds = std::size_t{1} << 16;  // each rank may log its own
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::int64_t kBatchSizeLimit = 1'000'000'000;
 
@@ -52,6 +54,7 @@ class Parser {
     if (key == "submission_org") return TakeName(event, &run_.organisation);
     if (key == "submission_platform") return TakeName(event, &run_.platform);
     if (key == "global_batch_size") return TakeBatchSize(event);
+    if (key == "train_batch_size") train_batch_size_ = event.value->ToInt64();
     if (key == "seed") return TakeSeed(event);
     if (key == "run_start") return TakeStart(event);
     if (key == "run_stop") return TakeStop(event);
@@ -67,6 +70,7 @@ class Parser {
   }
 
   Result<MllogRun> Finish() {
+    UseTrainBatchSize();
     RETURN_IF_ERROR(CheckRequired());
     NameMissing();
     run_.unit = Unit();
@@ -114,13 +118,22 @@ class Parser {
     return {};
   }
 
+  // Minigo logs the size of its training batch by this name, and no other.
+  void UseTrainBatchSize() {
+    const bool usable = train_batch_size_ && *train_batch_size_ > 0 &&  //
+                        *train_batch_size_ < kBatchSizeLimit;
+    if (run_.global_batch_size == 0 && usable) run_.global_batch_size = *train_batch_size_;
+  }
+
   Status TakeSeed(const MllogEvent& event) {
     if (event.value->IsNull()) return {};
     std::string seed = Spell(*event.value);
-    if (std::find(run_.seeds.begin(), run_.seeds.end(), seed) != run_.seeds.end()) return {};
-    if (seed.size() > kMaxNameBytes || run_.seeds.size() >= kMaxSettings) {
-      return Bad(event, fmt::format("more than {} seeds, or one over {} bytes", kMaxSettings,
-                                    kMaxNameBytes));
+    if (seed.size() > kMaxNameBytes) {
+      return Bad(event, fmt::format("a seed over {} bytes", kMaxNameBytes));
+    }
+    if (!seeds_.insert(seed).second) return {};
+    if (run_.seeds.size() >= kMaxSeeds) {
+      return Bad(event, fmt::format("more than {} seeds", kMaxSeeds));
     }
     run_.seeds.push_back(std::move(seed));
     return {};
@@ -220,6 +233,8 @@ class Parser {
 
   MllogRun run_;
   MllogEvaluations evaluations_;
+  std::set<std::string> seeds_;
+  std::optional<std::int64_t> train_batch_size_;
   bool started_ = false;
   bool stopped_ = false;
   std::optional<std::int64_t> start_ms_;

@@ -47,7 +47,7 @@ struct MllogRun {
   std::string benchmark;
   std::string organisation;
   std::string platform;
-  std::int64_t global_batch_size = 0;  // > 0, < 10^9
+  std::int64_t global_batch_size = 0;  // > 0, < 10^9; train_batch_size where it is not logged
   std::vector<std::string> seeds;      // distinct, in the order of the log
   // Settings that define the training, opt_* and the like, in one spelling: 1.0 is "1".
   std::map<std::string, std::string> hyperparameters;
@@ -70,7 +70,7 @@ struct MllogRun {
 // file; a setting logged twice with different values; an evaluation without its
 // position or with one that is no number in [0, 10^15]; success without an evaluation (for Stable
 // Diffusion: without one that passes) or at position 0; more than 100,000 evaluations, 16 of one
-// metric at one position, 1,024 settings or seeds, names over 1,024 bytes; whatever
+// metric at one position, 1,024 settings, 65,536 seeds, names over 1,024 bytes; whatever
 // ForEachMllogEvent refuses.
 Result<MllogRun> ParseMllog(std::string_view text, std::string_view file);
 

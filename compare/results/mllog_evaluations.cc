@@ -54,9 +54,7 @@ Status MllogEvaluations::Take(const MllogEvent& event) {
   if (taken_.size() >= kMaxEvaluations) {
     return InvalidInput(fmt::format("more than {} evaluations", kMaxEvaluations), place);
   }
-  const std::optional<double> value = event.value->ToDouble();
-  if (!value) return InvalidInput(fmt::format("{}: expected a number", event.key), place);
-  Taken taken{.name = event.key, .value = *value, .line = event.line};
+  Taken taken{.name = event.key, .value = 0.0, .line = event.line};
   if (const Json* metric = event.metadata->Find("metric"); metric != nullptr) {
     if (metric->kind() != Json::Kind::kString || metric->AsString().size() > kMaxMetricBytes) {
       return InvalidInput(
@@ -69,8 +67,28 @@ Status MllogEvaluations::Take(const MllogEvent& event) {
     ASSIGN_OR_RETURN(const std::optional<double> at, ReadPosition(*event.metadata, key, place));
     if (at) taken.positions[unit] = *at;
   }
-  taken_.push_back(std::move(taken));
-  return {};
+  return TakeValues(*event.value, std::move(taken), place);
+}
+
+// A number, or several by name: Mask R-CNN logs {"BBOX": 0.378, "SEGM": 0.343}.
+Status MllogEvaluations::TakeValues(const Json& value, Taken taken, const std::string& place) {
+  if (const auto number = value.ToDouble()) {
+    taken.value = *number;
+    taken_.push_back(std::move(taken));
+    return {};
+  }
+  if (value.IsObject()) {
+    for (const auto& [metric, one] : value.AsObject()) {
+      const auto number = one.ToDouble();
+      if (!number || metric.size() > kMaxMetricBytes) continue;
+      taken_.push_back(taken);
+      taken_.back().name += "/" + metric;
+      taken_.back().value = *number;
+    }
+    if (!taken_.empty() && taken_.back().line == taken.line) return {};
+  }
+  return InvalidInput(
+      fmt::format("{}: expected a number, or an object of numbers by metric", taken.name), place);
 }
 
 bool MllogEvaluations::Has(ConvergenceUnit unit) const {

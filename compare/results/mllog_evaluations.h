@@ -37,6 +37,7 @@ class MllogEvaluations {
     int line = 0;
     std::map<ConvergenceUnit, double> positions;
   };
+  Status TakeValues(const Json& value, Taken taken, const std::string& place);
   Result<double> Position(const Taken& one, ConvergenceUnit unit) const;
   Status AddCurves(const std::string& name, const std::vector<MllogEvaluation>& sorted,
                    std::vector<MllogCurve>* curves) const;

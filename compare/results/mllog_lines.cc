@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace rharness {
@@ -43,6 +44,16 @@ std::string QuoteNonFinite(std::string_view json) {
   return quoted;
 }
 
+// Some loggers write seconds, with a fraction, in place of milliseconds.
+std::optional<std::int64_t> TimeOf(const Json& event) {
+  if (const Json* time = event.Find("time_ms")) return time->ToInt64();
+  const Json* time = event.Find("time_s");
+  const auto seconds = time == nullptr ? std::nullopt : time->ToDouble();
+  constexpr double kMostSeconds = 9e9;  // in nanoseconds still 64 bits
+  if (!seconds || !(std::abs(*seconds) < kMostSeconds)) return std::nullopt;
+  return std::llround(*seconds * 1e3);
+}
+
 Status TakeLine(std::string_view json, int line, const std::string& place,
                 const std::function<Status(const MllogEvent&)>& take) {
   if (json.size() > kMaxLineBytes) {
@@ -58,7 +69,6 @@ Status TakeLine(std::string_view json, int line, const std::string& place,
   static const Json null;
   const Json* value = event.Find("value");
   const Json* metadata = event.Find("metadata");
-  const Json* time = event.Find("time_ms");
   if (metadata != nullptr && !metadata->IsNull() && !metadata->IsObject()) {
     return InvalidInput("metadata: expected an object", place);
   }
@@ -66,7 +76,7 @@ Status TakeLine(std::string_view json, int line, const std::string& place,
                .key = key->AsString(),
                .value = value == nullptr ? &null : value,
                .metadata = metadata == nullptr ? &null : metadata,
-               .time_ms = time == nullptr ? std::nullopt : time->ToInt64()});
+               .time_ms = TimeOf(event)});
 }
 
 }  // namespace

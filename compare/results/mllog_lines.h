@@ -18,9 +18,9 @@ namespace rharness {
 struct MllogEvent {
   int line = 0;  // 1, 2, ...
   std::string key;
-  const Json* value = nullptr;     // null when the event has none
-  const Json* metadata = nullptr;  // an object or null
-  std::optional<std::int64_t> time_ms;
+  const Json* value = nullptr;          // null when the event has none
+  const Json* metadata = nullptr;       // an object or null
+  std::optional<std::int64_t> time_ms;  // of "time_ms", or of "time_s" where only that is there
 };
 
 // Calls take(event) for each line that holds ":::MLLOG ", and stops at its first error; what is

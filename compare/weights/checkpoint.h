@@ -63,17 +63,29 @@ std::string_view FormatName(const TensorInfo& info);
 
 class InputFile;
 
-// What a checkpoint holds beside its tensors and this version does not read: a file of another
-// format beside an index, a tensor of a kind that is not read.
+// What a part that is not read decides.
+enum class PartKind {
+  kPart,       // of the checkpoint: what is not equal never passes, and no digest stands for it
+  kModel,      // loaded with the tensors, such as a config.json: what is not equal never passes
+  kSecondSet,  // weights of the same names with other values: as kPart, and told where it is equal
+  kAside,      // nothing that is loaded, by its name, such as a log: told, and never decides
+};
+
+// What a checkpoint holds beside its tensors and this version does not read as tensors.
 struct UnreadPart {
   std::string name;                       // under which it is looked for on the other side
   std::string why;                        // one clause: "is an HDF5 file; expected ..."
-  std::shared_ptr<const InputFile> file;  // where its bytes lie; null: there are none
+  std::shared_ptr<const InputFile> file;  // where its bytes lie; null: in `content`
   std::uint64_t begin = 0;
   std::uint64_t size_bytes = 0;
-  // By its name nothing of a checkpoint, such as a log in a subfolder: told, and never decides.
-  bool aside = false;
+  std::string content;  // of a part without a file; empty: there are no bytes
+  PartKind kind = PartKind::kPart;
 };
+
+// Whether a digest of the tensors would stand for less than the checkpoint.
+inline bool LimitsDigest(const UnreadPart& part) {
+  return part.kind == PartKind::kPart || part.kind == PartKind::kSecondSet;
+}
 
 // An open checkpoint. Safe to read from several threads.
 //
@@ -107,8 +119,8 @@ class Checkpoint {
 // What a checkpoint of a format that is read whole answers to unread().
 const std::vector<UnreadPart>& NothingUnread();
 
-// Whether two parts have the same bytes, read block by block; false where one has none. Errors: io,
-// integrity (a file that changed).
+// Whether two parts have the same bytes, read block by block; false where one has none, or one lies
+// in a file and the other does not. Errors: io, integrity (a file that changed).
 Result<bool> SameBytes(const UnreadPart& a, const UnreadPart& b);
 
 // A good size for Read: a whole number of elements of every dtype (a multiple of 16 and of 3), and

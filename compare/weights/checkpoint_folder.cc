@@ -6,14 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "compare/weights/foreign_formats.h"
 #include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
 #include "compare/weights/sharded.h"
+#include "compare/weights/side_files.h"
 #include "compare/weights/subfolders.h"
 #include "compare/weights/torch_distributed.h"
 #include "compare/weights/union_checkpoint.h"
+#include "compare/weights/weight_sets.h"
 
 namespace rharness {
 namespace {
@@ -21,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSafetensors = ".safetensors";
-constexpr std::array<std::string_view, 7> kOtherEndings = {".gguf", ".pt",  ".pth", ".bin",
-                                                           ".ckpt", ".npz", ".npy"};
+constexpr std::array<std::string_view, 8> kOtherEndings = {".gguf", ".pt",   ".pth", ".pth.tar",
+                                                           ".bin",  ".ckpt", ".npz", ".npy"};
 
 // At most ten names of a list, for a message.
 std::string Some(const std::vector<std::string>& names) {
@@ -33,6 +36,10 @@ std::string Some(const std::vector<std::string>& names) {
   const std::size_t more = names.size() - quoted.size();
   return fmt::format("{}{}", fmt::join(quoted, ", "),
                      more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+bool IsReadError(const Error& error) {
+  return error.code == ErrorCode::kIo || error.code == ErrorCode::kIntegrity;
 }
 
 std::vector<std::string> AllOf(const FolderContents& contents) {
@@ -48,87 +55,175 @@ constexpr std::string_view kExpectedFolder =
     "expected one *.index.json, a .metadata file, one checkpoint file, or *.safetensors files that "
     "belong together";
 
-// What a folder is, and the files that make it up.
-struct Main {
+// Weights of a folder, and the files that make them up.
+struct WeightSet {
+  std::string name;  // of its file or index
   std::unique_ptr<Checkpoint> checkpoint;
   std::vector<std::string> files;
 };
 
-Result<Main> OpenMain(const fs::path& folder, const FolderContents& contents,
-                      const std::shared_ptr<const HeldFolder>& below) {
-  Main main;
-  if (contents.declared() && contents.distributed) {
-    ASSIGN_OR_RETURN(main.checkpoint, OpenTorchDistributed(folder, below, &main.files));
+class FolderReader {
+ public:
+  FolderReader(const fs::path& folder, const FolderContents& contents,
+               const std::shared_ptr<const HeldFolder>& below)
+      : folder_(folder), contents_(contents), below_(below) {}
+
+  Result<std::unique_ptr<Checkpoint>> Open();
+
+ private:
+  Result<InputFile> OpenFile(const std::string& name) const {
+    return InputFile::Open(folder_ / name, pool_, below_);
+  }
+  Result<WeightSet> OpenIndex(const std::string& name) const;
+  Result<WeightSet> OpenMain() const;
+  Status AddIndexes();
+  Status AddBeside(const std::string& name);
+  Status AddPart(const std::string& name, const InputFile& file, std::string why);
+  Status AddSet(WeightSet set);
+  Status AddFiles(const WeightSet& set, const std::string& why, PartKind kind);
+
+  const fs::path& folder_;
+  const FolderContents& contents_;
+  const std::shared_ptr<const HeldFolder>& below_;
+  const std::shared_ptr<DescriptorPool> pool_ = std::make_shared<DescriptorPool>();
+  WeightSet main_;
+  std::set<std::string> taken_;  // files of a set
+  std::vector<CheckpointPart> parts_;
+  std::vector<UnreadPart> unread_;
+};
+
+Result<WeightSet> FolderReader::OpenIndex(const std::string& name) const {
+  WeightSet set{name, nullptr, {}};
+  ASSIGN_OR_RETURN(InputFile index, InputFile::Open(folder_ / name, nullptr, below_));
+  ASSIGN_OR_RETURN(set.checkpoint, OpenShardIndex(std::move(index), &set.files));
+  return set;
+}
+
+// What the folder is: what it says, what loaders take first, or all that there is.
+Result<WeightSet> FolderReader::OpenMain() const {
+  WeightSet main;
+  if (contents_.declared() && contents_.distributed) {
+    main.name = ".metadata";
+    ASSIGN_OR_RETURN(main.checkpoint, OpenTorchDistributed(folder_, below_, &main.files));
     return main;
   }
-  if (contents.declared()) {
-    ASSIGN_OR_RETURN(InputFile index,
-                     InputFile::Open(folder / contents.indexes.front(), nullptr, below));
-    ASSIGN_OR_RETURN(main.checkpoint, OpenShardIndex(std::move(index), &main.files));
-    return main;
-  }
-  main.files = AllOf(contents);
+  main.files = AllOf(contents_);
+  const auto first = contents_.distributed ? std::nullopt : FirstForLoaders(main.files);
+  if (first && first->ends_with(".index.json")) return OpenIndex(*first);
+  if (!first && contents_.declared()) return OpenIndex(contents_.indexes.front());
+  if (first) main.files = {*first};
   if (main.files.size() == 1) {
-    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / main.files.front(), nullptr, below));
+    main.name = main.files.front();
+    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder_ / main.name, nullptr, below_));
     ASSIGN_OR_RETURN(main.checkpoint, OpenCheckpointFile(std::move(file)));
     return main;
   }
-  if (contents.safetensors.size() == main.files.size()) {
+  if (contents_.safetensors.size() == main.files.size()) {
     std::vector<fs::path> paths;
-    for (const std::string& name : main.files) paths.push_back(folder / name);
-    ASSIGN_OR_RETURN(main.checkpoint, OpenUnion(paths, below));
+    for (const std::string& name : main.files) paths.push_back(folder_ / name);
+    ASSIGN_OR_RETURN(main.checkpoint, OpenUnion(paths, below_));
     return main;
   }
   return InvalidInput(fmt::format("is a folder with {}; {}, or name one of its files",
                                   Some(main.files), kExpectedFolder),
-                      folder.string());
+                      folder_.string());
 }
 
-// A file beside what a folder is: tensors, or a part that is not read.
-Status AddBeside(const fs::path& folder, const std::string& name,
-                 const std::shared_ptr<DescriptorPool>& pool,
-                 const std::shared_ptr<const HeldFolder>& below, std::vector<CheckpointPart>* parts,
-                 std::vector<UnreadPart>* unread) {
-  auto file = InputFile::Open(folder / name, pool, below);
-  if (!file.ok()) {
-    // A broken link, a pipe: nothing that could be looked into.
-    if (file.error().code == ErrorCode::kIo || file.error().code == ErrorCode::kIntegrity) {
-      return file.error();
+// Indexes of other sets. One that cannot be read is a leftover: its shards are gone.
+Status FolderReader::AddIndexes() {
+  for (const std::string& name : contents_.indexes) {
+    if (name == main_.name) continue;
+    Result<WeightSet> set = OpenIndex(name);
+    if (set.ok()) {
+      RETURN_IF_ERROR(AddSet(std::move(*set)));
+      continue;
     }
-    unread->push_back({.name = name, .why = file.error().message});
-    return {};
+    if (IsReadError(set.error())) return set.error();
+    ASSIGN_OR_RETURN(const InputFile file, OpenFile(name));
+    RETURN_IF_ERROR(AddPart(name, file, set.error().message));
   }
-  auto beside = OpenCheckpointFile(*file);
-  if (beside.ok()) {
-    parts->push_back({name, name + "/", std::move(*beside)});
-    return {};
-  }
-  ASSIGN_OR_RETURN(UnreadPart part, PassedOver(name, *file, beside.error().message));
-  unread->push_back(std::move(part));
   return {};
 }
 
-// Tensors that lie beside an index are no less of the folder than those that it lists.
-Result<std::unique_ptr<Checkpoint>> WithFilesBeside(
-    const fs::path& folder, const FolderContents& contents, Main main,
-    const std::shared_ptr<const HeldFolder>& below) {
-  std::vector<CheckpointPart> parts;
-  std::vector<UnreadPart> unread;
-  const auto pool = std::make_shared<DescriptorPool>();
-  std::ranges::sort(main.files);
+// A file beside what a folder is: tensors, or a part that is not read.
+Status FolderReader::AddBeside(const std::string& name) {
+  auto file = OpenFile(name);
+  if (!file.ok()) {
+    // A broken link, a pipe: nothing that could be looked into.
+    if (IsReadError(file.error())) return file.error();
+    unread_.push_back({.name = name, .why = file.error().message});
+    return {};
+  }
+  const SideFile side = SideFileOf(name);
+  if (side == SideFile::kContext || side == SideFile::kModel) return AddPart(name, *file, {});
+  auto beside = OpenCheckpointFile(*file);
+  if (beside.ok()) return AddSet({name, std::move(*beside), {}});
+  return AddPart(name, *file, beside.error().message);
+}
+
+Status FolderReader::AddPart(const std::string& name, const InputFile& file, std::string why) {
+  ASSIGN_OR_RETURN(UnreadPart part, PassedOver(name, file, std::move(why)));
+  unread_.push_back(std::move(part));
+  return {};
+}
+
+// Tensors beside those of the folder are no less of it; where they have names of these, they are
+// the same once more, or another model.
+Status FolderReader::AddSet(WeightSet set) {
+  taken_.insert(set.files.begin(), set.files.end());
+  ASSIGN_OR_RETURN(SetComparison sets, CompareSets(*main_.checkpoint, *set.checkpoint));
+  if (sets.relation == SetRelation::kApart && IsForOtherLoader(set.name)) {
+    sets = {SetRelation::kOther, "its tensors have other names"};
+  }
+  switch (sets.relation) {
+    case SetRelation::kRepeats:
+      return AddFiles(set, fmt::format("it holds the tensors of {} once more", Quoted(main_.name)),
+                      PartKind::kAside);
+    case SetRelation::kOther:
+      return AddFiles(set,
+                      fmt::format("two sets of weights lie in one folder, {}, which loaders take, "
+                                  "and {}: {}",
+                                  Quoted(main_.name), Quoted(set.name), sets.words),
+                      PartKind::kSecondSet);
+    case SetRelation::kApart:
+      break;
+  }
+  std::string prefix = set.name + "/";
+  parts_.push_back({std::move(set.name), std::move(prefix), std::move(set.checkpoint)});
+  return {};
+}
+
+Status FolderReader::AddFiles(const WeightSet& set, const std::string& why, PartKind kind) {
+  std::vector<std::string> files = set.files;
+  files.push_back(set.name);
+  for (const std::string& name : files) {
+    ASSIGN_OR_RETURN(const InputFile file, OpenFile(name));
+    unread_.push_back({.name = name,
+                       .why = why,
+                       .file = std::make_shared<const InputFile>(file),
+                       .size_bytes = file.size_bytes(),
+                       .content = {},
+                       .kind = kind});
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Checkpoint>> FolderReader::Open() {
+  ASSIGN_OR_RETURN(main_, OpenMain());
+  taken_.insert(main_.files.begin(), main_.files.end());
+  RETURN_IF_ERROR(AddIndexes());
   for (const auto* list :
-       {&contents.safetensors, &contents.others, &contents.foreign, &contents.rest}) {
+       {&contents_.safetensors, &contents_.others, &contents_.foreign, &contents_.rest}) {
     for (const std::string& name : *list) {
-      if (std::ranges::binary_search(main.files, name)) continue;
-      RETURN_IF_ERROR(AddBeside(folder, name, pool, below, &parts, &unread));
+      if (!taken_.contains(name)) RETURN_IF_ERROR(AddBeside(name));
     }
   }
-  ASSIGN_OR_RETURN(std::vector<UnreadPart> deeper, PartsInSubfolders(folder, below));
-  std::ranges::move(deeper, std::back_inserter(unread));
-  if (parts.empty() && unread.empty()) return std::move(main.checkpoint);
-  parts.insert(parts.begin(), {"the checkpoint itself", "", std::move(main.checkpoint)});
-  ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), {}, {}, std::move(unread),
-                                                     folder.string()));
+  ASSIGN_OR_RETURN(std::vector<UnreadPart> deeper, PartsInSubfolders(folder_, below_));
+  std::ranges::move(deeper, std::back_inserter(unread_));
+  if (parts_.empty() && unread_.empty()) return std::move(main_.checkpoint);
+  parts_.insert(parts_.begin(), {"the checkpoint itself", "", std::move(main_.checkpoint)});
+  ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts_), {}, {}, std::move(unread_),
+                                                     folder_.string()));
   return std::unique_ptr<Checkpoint>(std::move(whole));
 }
 
@@ -202,8 +297,7 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
     return NotFound(fmt::format("is a folder without a checkpoint; {}", kExpectedFolder),
                     folder.string());
   }
-  ASSIGN_OR_RETURN(Main main, OpenMain(folder, contents, below));
-  return WithFilesBeside(folder, contents, std::move(main), below);
+  return FolderReader(folder, contents, below).Open();
 }
 
 }  // namespace rharness

@@ -33,11 +33,14 @@ bool IsCheckpointName(std::string_view name);
 // The contents of a folder. Errors: not_found, io, unsupported (more entries than the limit).
 Result<FolderContents> ListFolder(const std::filesystem::path& folder);
 
-// Opens the folder's one index; its .metadata; its one checkpoint file; or all of its safetensors
-// files together. Checkpoint files beside these are opened too, with "FILE/" before their names;
-// what cannot be read, and what lies in subfolders, is among unread(). Errors: not_found when there
-// is nothing of these, invalid_input when it is not clear what is meant (both list what the folder
-// holds), and those of the readers.
+// Opens what a loader takes first (weight_sets.h); the folder's one index; its .metadata; its one
+// checkpoint file; or all of its safetensors files together. Checkpoint files beside these are
+// opened too, with "FILE/" before their names, and so is another index. Where they have names of
+// the first, tensors are compared: the same once more is aside, others are a second set, and
+// neither is among the tensors. What cannot be read, what is loaded with the tensors (side_files.h)
+// and what lies in subfolders is among unread(). Errors: not_found when there is nothing of these,
+// invalid_input when it is not clear what is meant (both list what the folder holds), and those of
+// the readers.
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
     const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr);
 

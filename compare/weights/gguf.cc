@@ -1,6 +1,7 @@
 // A GGUF file as a checkpoint: the header in memory, tensor bytes on demand.
 #include "compare/weights/gguf.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace rharness {
@@ -11,13 +12,28 @@ static_assert(std::endian::native == std::endian::little, "tensor bytes are used
 class GgufCheckpoint : public Checkpoint {
  public:
   GgufCheckpoint(InputFile file, GgufHeader header)
-      : file_(std::move(file)), header_(std::move(header)) {}
+      : file_(std::move(file)), header_(std::move(header)) {
+    const auto shared = std::make_shared<const InputFile>(file_);
+    for (std::size_t i = 0; i < header_.metadata.size(); ++i) {
+      const std::string& key = header_.metadata[i].first;
+      if (key.starts_with("general.") && key != "general.architecture") continue;
+      const auto [begin, size_bytes] = header_.value_ranges[i];
+      unread_.push_back({.name = "metadata " + key,
+                         .why = "it is loaded with the tensors",
+                         .file = shared,
+                         .begin = begin,
+                         .size_bytes = size_bytes,
+                         .content = {},
+                         .kind = PartKind::kModel});
+    }
+    std::ranges::sort(unread_, {}, &UnreadPart::name);
+  }
 
   const std::vector<TensorInfo>& tensors() const override { return header_.tensors; }
   const std::vector<std::pair<std::string, std::string>>& metadata() const override {
     return header_.metadata;
   }
-  const std::vector<UnreadPart>& unread() const override { return NothingUnread(); }
+  const std::vector<UnreadPart>& unread() const override { return unread_; }
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override {
     const std::uint64_t size = header_.tensors.at(index).size_bytes;
     if (offset > size || out.size() > size - offset) Abort("read beyond the end of a tensor");
@@ -28,6 +44,7 @@ class GgufCheckpoint : public Checkpoint {
  private:
   InputFile file_;
   GgufHeader header_;
+  std::vector<UnreadPart> unread_;
 };
 
 }  // namespace

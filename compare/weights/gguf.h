@@ -1,7 +1,8 @@
 // The GGUF format, versions 2 and 3: key-value metadata, tensor descriptions, aligned tensor bytes.
 //
 // Role: one reader of Checkpoint. Plain types are elements; quantised ones are kBlocks, compared
-// byte by byte. Dimensions are turned around, from GGUF's innermost first to C order. Source: the
+// byte by byte. Metadata is loaded with the tensors (tokenizer, rope, number of layers) and decides,
+// but for what general.* says of a file's making: only general.architecture counts. Dimensions are turned around, from GGUF's innermost first to C order. Source: the
 // GGUF specification (docs/gguf.md of ggml-org/ggml); block sizes of ggml-common.h there.
 #ifndef RHARNESS_COMPARE_WEIGHTS_GGUF_H_
 #define RHARNESS_COMPARE_WEIGHTS_GGUF_H_
@@ -36,6 +37,8 @@ struct GgufHeader {
   std::vector<std::uint64_t> offsets;  // of each tensor's first byte, from the start of the file
   // In the order of the file. Numbers as text; longer strings and arrays by their size alone.
   std::vector<std::pair<std::string, std::string>> metadata;
+  // Of each of these, from its type to its end: first byte and size.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> value_ranges;
 };
 
 // Reads the metadata and the tensor descriptions and checks that every tensor lies within the file,

@@ -168,6 +168,7 @@ Status Parser::ReadMetadata() {
     ASSIGN_OR_RETURN(std::string text, ReadValue(kind));
     if (key == "general.alignment") RETURN_IF_ERROR(ReadAlignment(kind, text, value_begin));
     header_.metadata.emplace_back(std::move(key), std::move(text));
+    header_.value_ranges.emplace_back(value_begin, in_.position() - value_begin);
     offsets.push_back(begin);
   }
   std::vector<std::pair<std::string_view, std::uint64_t>> keys;

@@ -18,6 +18,7 @@
 #include "compare/weights/sharded.h"
 #include "compare/weights/torch_distributed.h"
 #include "compare/weights/torch_legacy.h"
+#include "compare/weights/torch_tar.h"
 #include "compare/weights/torch_zip.h"
 #include "compare/weights/zip_archive.h"
 
@@ -116,6 +117,8 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
   // A part of a distributed checkpoint may look like the last archive in it.
   const bool part = file.name().ends_with(kDistributedEnding);
   if (reader != kReaders.end() && !part) return reader->open(std::move(file));
+  ASSIGN_OR_RETURN(const bool tar, LooksLikeTar(file));
+  if (tar) return OpenTorchTar(std::move(file));
   if (LooksLikeJson(head)) {
     return Unsupported("is a JSON file; expected one that holds tensors itself", file.name());
   }

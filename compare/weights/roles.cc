@@ -112,6 +112,8 @@ std::string_view TensorRoleName(TensorRole role) {
       return "randomness";
     case TensorRole::kOther:
       return "other";
+    case TensorRole::kUnsaved:
+      return "unsaved";
   }
   Abort("unknown TensorRole");
 }
@@ -120,6 +122,7 @@ TensorRole RoleOf(std::string_view name) {
   const std::vector<std::string_view> components = Components(name);
   const std::string_view first = components.front();
   if (first == "rng" || std::ranges::any_of(components, IsRandom)) return TensorRole::kRandomness;
+  if (Has(components, kUnsavedComponent)) return TensorRole::kUnsaved;
   if (std::ranges::any_of(components, IsOptimizer)) return TensorRole::kOptimizer;
   if (first == "state" && components.size() > 2 && IsDigits(components[1])) {
     return TensorRole::kOptimizer;

@@ -9,6 +9,9 @@
 //                                      random_rng_state, python_rng_state, xla_rng_state,
 //                                      rng_tracker_states, rng_state_0, rng_state_1, ...
 //                first                 rng
+//   kUnsaved     anywhere              (unsaved): what the reader of a pickled module puts before
+//   what
+//                                      its state_dict() leaves out
 //   kOptimizer   anywhere              optimizer, optimizers, optim, optimizer_state,
 //                                      optimizer_states, optimizer_state_dict,
 //                                      base_optimizer_state, opt_state, optimizer_weights,
@@ -38,9 +41,12 @@
 
 namespace rharness {
 
-enum class TensorRole { kWeight, kOptimizer, kRandomness, kOther };
+enum class TensorRole { kWeight, kOptimizer, kRandomness, kOther, kUnsaved };
 
-std::string_view TensorRoleName(TensorRole role);  // "weights", "optimizer", "randomness", "other"
+// "weights", "optimizer", "randomness", "other", "unsaved"
+std::string_view TensorRoleName(TensorRole role);
+
+inline constexpr std::string_view kUnsavedComponent = "(unsaved)";
 
 TensorRole RoleOf(std::string_view name);
 

@@ -12,6 +12,7 @@
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/foreign_formats.h"
 #include "compare/weights/open_checkpoint.h"
+#include "compare/weights/side_files.h"
 #include "compare/weights/torch_distributed.h"
 
 namespace rharness {
@@ -21,9 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kWhy =
     "lies in a subfolder, which is not read; name the file or the subfolder to have it compared";
-
-constexpr std::array<std::string_view, 9> kAsideEndings = {
-    ".png", ".jpg", ".gif", ".pdf", ".gz", ".pyc", ".model", ".tiktoken", ".spm"};
 
 constexpr std::array<std::string_view, 3> kDataEndings = {".pkl", ".pickle", ".joblib"};
 
@@ -37,14 +35,19 @@ bool HasMeaning(std::string_view name) {
          !ForeignFormatByName(name).empty();
 }
 
-bool IsAsideByName(const fs::path& relative) {
-  for (const fs::path& folder : relative.parent_path()) {
-    if (folder.string().starts_with('.')) return true;
-  }
-  const std::string name = relative.filename().string();
-  return name.find("tfevents") != std::string::npos ||
-         std::ranges::any_of(kAsideEndings,
-                             [&](std::string_view ending) { return name.ends_with(ending); });
+PartKind KindOf(const fs::path& relative, std::string_view head) {
+  const std::string own = relative.filename().string();
+  const SideFile side = SideFileOf(relative);
+  if (side == SideFile::kContext) return PartKind::kAside;
+  if (HasMeaning(own)) return PartKind::kPart;
+  if (side == SideFile::kModel) return PartKind::kModel;
+  if (!IsText(head)) return PartKind::kPart;
+  return side == SideFile::kSettings ? PartKind::kModel : PartKind::kAside;
+}
+
+std::string WhyPassedOver(PartKind kind, std::string why) {
+  if (kind == PartKind::kModel) return "it is loaded with the tensors";
+  return kind == PartKind::kAside ? "it is not loaded with the tensors" : std::move(why);
 }
 
 class Walk {
@@ -100,8 +103,10 @@ class Walk {
   }
 
   void AddUnopened(std::string name, std::string why) {
-    const bool aside = IsAsideByName(name);
-    parts_.push_back({.name = std::move(name), .why = std::move(why), .aside = aside});
+    const bool aside = SideFileOf(name) == SideFile::kContext;
+    parts_.push_back({.name = std::move(name),
+                      .why = std::move(why),
+                      .kind = aside ? PartKind::kAside : PartKind::kPart});
   }
 
   bool LeadsOut(const fs::path& link) const {
@@ -125,13 +130,13 @@ Result<UnreadPart> PassedOver(const fs::path& relative, const InputFile& file, s
   constexpr std::uint64_t kHeadBytes = 512;
   std::string head(std::min(kHeadBytes, file.size_bytes()), '\0');
   RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(head))));
-  const std::string own = relative.filename().string();
-  const bool note = (IsText(head) || own.starts_with('.')) && !HasMeaning(own);
+  const PartKind kind = KindOf(relative, head);
   return UnreadPart{.name = relative.string(),
-                    .why = std::move(why),
+                    .why = WhyPassedOver(kind, std::move(why)),
                     .file = std::make_shared<const InputFile>(file),
                     .size_bytes = file.size_bytes(),
-                    .aside = note || IsAsideByName(relative)};
+                    .content = {},
+                    .kind = kind};
 }
 
 Result<std::vector<UnreadPart>> PartsInSubfolders(const fs::path& folder,

@@ -11,9 +11,9 @@
 
 namespace rharness {
 
-// A file that is not read, by its path below the checkpoint's folder. Aside is a text without the
-// name of a checkpoint or of its index, what has the name of a log, an image or a tokenizer,
-// and what is hidden or lies in hidden folders. Errors: those of InputFile::ReadAt.
+// A file that is not read as tensors, by its path below the checkpoint's folder; its kind is that
+// of the lists in side_files.h, and a text that they do not name is aside. `why` is said of what is
+// neither loaded with the tensors nor aside. Errors: those of InputFile::ReadAt.
 Result<UnreadPart> PassedOver(const std::filesystem::path& relative, const InputFile& file,
                               std::string why);
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <span>
 
 #include "compare/weights/layer_groups.h"
@@ -36,6 +39,10 @@ std::vector<TensorPair> PairUp(const std::vector<Tensor>& a, const std::vector<T
   }
   difference->compared = pairs.size();
   return pairs;
+}
+
+std::uint64_t ElementsOf(const std::vector<std::uint64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
 // Whether any tensor has an element; a shape without a zero has.
@@ -98,6 +105,27 @@ TensorDifference Describe(const TensorInfo& info, const RangeDifference& measure
   return difference;
 }
 
+// Of each tensor of A, by index.
+struct Counted {
+  std::vector<NonFiniteCounts> a, b;
+};
+
+// The tensors whose values should be finite and are not, on the side that has more of them.
+Status AddNonFinite(const Checkpoint& a, const Checkpoint& b, const Counted& counts,
+                    CheckpointDifference* difference) {
+  std::map<std::string, NonFiniteTensor> worse;
+  for (const bool in_a : {true, false}) {
+    ASSIGN_OR_RETURN(const auto tensors,
+                     UnexpectedNonFinite(in_a ? a : b, in_a ? counts.a : counts.b));
+    for (const NonFiniteTensor& tensor : tensors) {
+      NonFiniteTensor& kept = worse.try_emplace(tensor.name, tensor).first->second;
+      if (kept.counts.Total() < tensor.counts.Total()) kept = tensor;
+    }
+  }
+  for (auto& [name, tensor] : worse) difference->non_finite.push_back(std::move(tensor));
+  return {};
+}
+
 // A tensor that differed when its bits were read and no longer does has been written meanwhile.
 Status CheckStillDiffers(const TensorInfo& info, const RangeDifference& measured) {
   if (measured.stats.differing > 0) return {};
@@ -123,17 +151,27 @@ Result<CheckpointDifference> DiffCheckpoints(const Checkpoint& a, const Checkpoi
                                              int threads) {
   CheckpointDifference difference;
   const std::vector<TensorPair> pairs = PairUp(a.tensors(), b.tensors(), &difference);
-  ASSIGN_OR_RETURN(const std::vector<std::size_t> positions, FindDiffering(a, b, pairs, threads));
+  std::vector<NonFiniteCounts> equal;  // of pairs
+  ASSIGN_OR_RETURN(const std::vector<std::size_t> positions,
+                   FindDiffering(a, b, pairs, threads, &equal));
   std::vector<TensorPair> differing;
+  Counted counts{std::vector<NonFiniteCounts>(a.tensors().size()),
+                 std::vector<NonFiniteCounts>(b.tensors().size())};
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) counts.a[pairs[pair].a] = equal[pair];
   for (const std::size_t position : positions) differing.push_back(pairs[position]);
   ASSIGN_OR_RETURN(const auto measured, MeasurePairs(a, b, differing, threads));
+  for (std::size_t i = 0; i < differing.size(); ++i) {
+    counts.a[differing[i].a] = measured[i].non_finite_a;
+    counts.b[differing[i].b] = measured[i].non_finite_b;
+  }
+  RETURN_IF_ERROR(AddNonFinite(a, b, counts, &difference));
   RETURN_IF_ERROR(a.CheckUnchanged());
   RETURN_IF_ERROR(b.CheckUnchanged());
   difference.differing.reserve(differing.size());
   for (std::size_t i = 0; i < differing.size(); ++i) {
     const TensorInfo& info = a.tensors()[differing[i].a];
-    RETURN_IF_ERROR(CheckStillDiffers(info, measured[i]));
-    difference.differing.push_back(Describe(info, measured[i]));
+    RETURN_IF_ERROR(CheckStillDiffers(info, measured[i].difference));
+    difference.differing.push_back(Describe(info, measured[i].difference));
   }
   LayerGroups groups;
   auto next = difference.differing.begin();
@@ -155,6 +193,12 @@ CheckpointDifference DiffDigests(const std::vector<TensorDigest>& a,
   LayerGroups groups;
   for (const TensorPair& pair : PairUp(sorted_a, sorted_b, &difference)) {
     const TensorDigest& tensor = sorted_a[pair.a];
+    const std::uint64_t non_finite = std::max(tensor.non_finite, sorted_b[pair.b].non_finite);
+    if (non_finite > 0) {
+      // Of which kind they are is not recorded.
+      difference.non_finite.push_back(
+          {tensor.name, ElementsOf(tensor.shape), NonFiniteCounts{.nan = non_finite}});
+    }
     if (tensor.sha256 == sorted_b[pair.b].sha256) {
       groups.Add(tensor.name, 0, nullptr);
       continue;

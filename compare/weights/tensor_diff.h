@@ -74,6 +74,9 @@ struct CheckpointDifference {
   std::vector<std::string> only_b;
   std::vector<std::string> shape_or_dtype;  // names whose dtype or shape differ
   std::vector<TensorDifference> differing;  // in byte order of names
+  // Compared tensors with values that are not finite and should be, equal on both sides or not,
+  // with the counts of the side that has more; in byte order of names.
+  std::vector<NonFiniteTensor> non_finite;
   std::vector<GroupDifference> groups;  // of all compared tensors; "layers.2" before "layers.10"
 };
 

@@ -19,7 +19,7 @@ namespace {
 using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
 
 Result<std::string> LeafOf(const Checkpoint& checkpoint, std::size_t index,
-                           std::span<std::byte> buffer) {
+                           std::span<std::byte> buffer, NonFiniteCounts* non_finite) {
   const TensorInfo& info = checkpoint.tensors()[index];
   Sha256 sha;
   sha.Update("rharness.tensor/v1\0"sv);
@@ -32,6 +32,7 @@ Result<std::string> LeafOf(const Checkpoint& checkpoint, std::size_t index,
         buffer.first(std::min<std::uint64_t>(buffer.size(), info.size_bytes - offset));
     RETURN_IF_ERROR(checkpoint.Read(index, offset, block));
     sha.Update(block);
+    non_finite->Add(CountNonFinite(info.dtype, block));  // while it is in the cache
     offset += block.size();
   }
   return ToHex(sha.Finish());
@@ -59,8 +60,12 @@ std::optional<Sha256Bytes> FromHex(std::string_view text) {
 }  // namespace
 
 Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int threads) {
-  const auto unread = std::ranges::find(checkpoint.unread(), false, &UnreadPart::aside);
+  const auto unread = std::ranges::find_if(checkpoint.unread(), &LimitsDigest);
   if (unread != checkpoint.unread().end()) {
+    if (unread->kind == PartKind::kSecondSet) {
+      return InvalidInput(unread->why + "; name one of them",
+                          unread->file == nullptr ? std::string() : unread->file->name());
+    }
     return Unsupported(fmt::format("{} is not read, so that a digest would not stand for it: {}",
                                    Quoted(unread->name), unread->why),
                        unread->file == nullptr ? std::string() : unread->file->name());
@@ -68,25 +73,31 @@ Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int thre
   const std::vector<TensorInfo>& tensors = checkpoint.tensors();
   const std::vector<std::size_t> order = LargestFirst(tensors);
   std::vector<std::string> leaves(tensors.size());
+  std::vector<NonFiniteCounts> counts(tensors.size());
   std::atomic<std::size_t> next = 0;
   FirstError first_error;
   RunOnWorkers(WorkerCount(threads), [&] {
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadBlockBytes);
     for (std::size_t i = next++; i < order.size(); i = next++) {
-      Result<std::string> leaf = LeafOf(checkpoint, order[i], {buffer.get(), kReadBlockBytes});
+      Result<std::string> leaf =
+          LeafOf(checkpoint, order[i], {buffer.get(), kReadBlockBytes}, &counts[order[i]]);
       if (!first_error.Check(leaf.ok() ? Status() : Status(leaf.error()))) return;
       leaves[order[i]] = std::move(*leaf);
     }
   });
   RETURN_IF_ERROR(first_error.status());
-  RETURN_IF_ERROR(checkpoint.CheckUnchanged());
-
   CheckpointDigest digest;
+  ASSIGN_OR_RETURN(digest.non_finite, UnexpectedNonFinite(checkpoint, counts));
+  RETURN_IF_ERROR(checkpoint.CheckUnchanged());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorInfo& info = tensors[i];
     digest.tensors.push_back(
         {info.name, info.dtype, info.shape, std::move(leaves[i]), info.block_format});
     digest.size_bytes += info.size_bytes;
+  }
+  for (const NonFiniteTensor& tensor : digest.non_finite) {
+    std::ranges::lower_bound(digest.tensors, tensor.name, {}, &TensorDigest::name)->non_finite =
+        tensor.counts.Total();
   }
   digest.sha256 = CombineDigests(digest.tensors);
   return digest;

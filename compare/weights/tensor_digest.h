@@ -7,7 +7,7 @@
 //                        byte order of names: u64 length of name | name | leaf)
 // The dtype name is FormatName's: quantised tensors carry that of their blocks ("Q4_K"). All u64
 // little-endian. -0 and +0, and NaNs of different payload, are different. Metadata, tensor
-// order, padding and file layout do not count.
+// order, padding and file layout do not count. Values that are not finite are counted on the way.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_
 #define RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_
 
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compare/weights/checkpoint.h"
+#include "compare/weights/non_finite.h"
 #include "harness/base/digest.h"
 
 namespace rharness {
@@ -23,14 +24,16 @@ struct TensorDigest {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<std::uint64_t> shape;
-  std::string sha256;        // of the leaf, hex
-  std::string block_format;  // as in TensorInfo
+  std::string sha256;            // of the leaf, hex
+  std::string block_format;      // as in TensorInfo
+  std::uint64_t non_finite = 0;  // elements that are not finite and should be (non_finite.h)
 };
 
 struct CheckpointDigest {
-  std::string sha256;                 // hex
-  std::vector<TensorDigest> tensors;  // sorted by name bytes
-  std::uint64_t size_bytes = 0;       // of all tensors
+  std::string sha256;                       // hex
+  std::vector<TensorDigest> tensors;        // sorted by name bytes
+  std::uint64_t size_bytes = 0;             // of all tensors
+  std::vector<NonFiniteTensor> non_finite;  // unexpected ones, sorted by name
 };
 
 // Memory: a block a thread, whatever the checkpoint's size. `threads` 0: one per core.

@@ -110,8 +110,10 @@ class BitPass : private Pass {
  public:
   using Pass::Pass;
 
-  Result<std::vector<std::size_t>> Run(int threads) {
+  Result<std::vector<std::size_t>> Run(int threads, std::vector<NonFiniteCounts>* non_finite) {
     differs_.assign(pairs_.size(), false);
+    non_finite_ = non_finite;
+    if (non_finite != nullptr) non_finite->assign(pairs_.size(), {});
     RETURN_IF_ERROR(RunThreads(threads, [this](std::span<std::byte> buffers) { Work(buffers); }));
     std::vector<std::size_t> differing;
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
@@ -124,25 +126,32 @@ class BitPass : private Pass {
   void Work(std::span<std::byte> buffers) {
     while (const auto range = NextRange()) {
       bool equal = true;
-      const Status status = ReadRange(*range, buffers, [&equal](Block a, Block b) {
-        return equal = std::memcmp(a.data(), b.data(), a.size()) == 0;
+      NonFiniteCounts counts;
+      const DType dtype = InfoOf(range->pair).dtype;
+      const Status status = ReadRange(*range, buffers, [&](Block a, Block b) {
+        equal = std::memcmp(a.data(), b.data(), a.size()) == 0;
+        if (equal && non_finite_ != nullptr) counts.Add(CountNonFinite(dtype, a));
+        return equal;
       });
       if (!first_error_.Check(status)) return;
-      if (equal) continue;
+      if (equal && counts.Total() == 0) continue;
       const std::lock_guard lock(mutex_);
+      if (non_finite_ != nullptr) (*non_finite_)[range->pair].Add(counts);
+      if (equal) continue;
       differs_[range->pair] = true;
       queue_.SkipPair(range->pair);
     }
   }
 
   std::vector<bool> differs_;
+  std::vector<NonFiniteCounts>* non_finite_ = nullptr;
 };
 
 class MeasurePass : private Pass {
  public:
   using Pass::Pass;
 
-  Result<std::vector<RangeDifference>> Run(int threads) {
+  Result<std::vector<MeasuredPair>> Run(int threads) {
     measured_.resize(pairs_.size());
     range_sums_.resize(pairs_.size());
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
@@ -150,7 +159,7 @@ class MeasurePass : private Pass {
     }
     RETURN_IF_ERROR(RunThreads(threads, [this](std::span<std::byte> buffers) { Work(buffers); }));
     for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-      for (const TensorSums& sums : range_sums_[pair]) measured_[pair].sums.Add(sums);
+      for (const TensorSums& sums : range_sums_[pair]) measured_[pair].difference.sums.Add(sums);
     }
     return std::move(measured_);
   }
@@ -161,32 +170,38 @@ class MeasurePass : private Pass {
     while (const auto range = NextRange()) {
       const DType dtype = InfoOf(range->pair).dtype;
       meter.Start(dtype, FirstElement(dtype, range->begin));
-      const Status status = ReadRange(*range, buffers, [&meter](Block a, Block b) {
+      MeasuredPair counted;
+      const Status status = ReadRange(*range, buffers, [&](Block a, Block b) {
         meter.Add(a, b);
+        counted.non_finite_a.Add(CountNonFinite(dtype, a));
+        counted.non_finite_b.Add(CountNonFinite(dtype, b));
         return true;
       });
       if (!first_error_.Check(status)) return;
       const RangeDifference difference = meter.Finish();
       const std::lock_guard lock(mutex_);
-      measured_[range->pair].stats.Merge(difference.stats);
+      MeasuredPair& whole = measured_[range->pair];
+      whole.difference.stats.Merge(difference.stats);
+      whole.non_finite_a.Add(counted.non_finite_a);
+      whole.non_finite_b.Add(counted.non_finite_b);
       range_sums_[range->pair][range->begin / kRangeBytes] = difference.sums;
     }
   }
 
-  std::vector<RangeDifference> measured_;
+  std::vector<MeasuredPair> measured_;
   std::vector<std::vector<TensorSums>> range_sums_;  // added at the end, in the tensor's order
 };
 
 }  // namespace
 
 Result<std::vector<std::size_t>> FindDiffering(const Checkpoint& a, const Checkpoint& b,
-                                               const std::vector<TensorPair>& pairs, int threads) {
-  return BitPass(a, b, pairs).Run(threads);
+                                               const std::vector<TensorPair>& pairs, int threads,
+                                               std::vector<NonFiniteCounts>* non_finite) {
+  return BitPass(a, b, pairs).Run(threads, non_finite);
 }
 
-Result<std::vector<RangeDifference>> MeasurePairs(const Checkpoint& a, const Checkpoint& b,
-                                                  const std::vector<TensorPair>& pairs,
-                                                  int threads) {
+Result<std::vector<MeasuredPair>> MeasurePairs(const Checkpoint& a, const Checkpoint& b,
+                                               const std::vector<TensorPair>& pairs, int threads) {
   return MeasurePass(a, b, pairs).Run(threads);
 }
 

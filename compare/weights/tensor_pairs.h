@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "compare/weights/non_finite.h"
 #include "compare/weights/tensor_stats.h"
 
 namespace rharness {
@@ -17,14 +18,20 @@ struct TensorPair {
 };
 
 // The positions in `pairs` of those whose bits differ, ascending. Reads a tensor until its first
-// difference, or little more with several threads.
+// difference, or little more with several threads. `non_finite`, where it is not null, becomes the
+// counts of each pair: of those that do not differ they are whole.
 Result<std::vector<std::size_t>> FindDiffering(const Checkpoint& a, const Checkpoint& b,
-                                               const std::vector<TensorPair>& pairs, int threads);
+                                               const std::vector<TensorPair>& pairs, int threads,
+                                               std::vector<NonFiniteCounts>* non_finite = nullptr);
 
+struct MeasuredPair {
+  RangeDifference difference;
+  NonFiniteCounts non_finite_a;
+  NonFiniteCounts non_finite_b;
+};
 // The statistics of every pair, in their order; the same for any number of threads.
-Result<std::vector<RangeDifference>> MeasurePairs(const Checkpoint& a, const Checkpoint& b,
-                                                  const std::vector<TensorPair>& pairs,
-                                                  int threads);
+Result<std::vector<MeasuredPair>> MeasurePairs(const Checkpoint& a, const Checkpoint& b,
+                                               const std::vector<TensorPair>& pairs, int threads);
 
 // The same of two tensors at hand.
 RangeDifference MeasureBytes(DType dtype, std::span<const std::byte> a,

@@ -18,6 +18,7 @@ constexpr auto kGlobals = std::to_array<TorchGlobal>({
     {"torch._utils _rebuild_parameter_with_state", Kind::kParameter},
     {"torch Tensor", Kind::kTensorClass},
     {"torch.nn.parameter Parameter", Kind::kTensorClass},
+    {"torch.autograd.variable Variable", Kind::kTensorClass},
 
     {"torch._utils _rebuild_qtensor", Kind::kUnreadTensor},
     {"torch._utils _rebuild_sparse_tensor", Kind::kUnreadTensor},

@@ -21,7 +21,7 @@ enum class TorchGlobalKind {
   kTensorOfType,    // function, type, its arguments, state
   kParameter,       // a tensor first
   kUnreadTensor,    // quantised, sparse, meta, ...
-  kTensorClass,     // torch.Tensor and Parameter
+  kTensorClass,     // torch.Tensor and Parameter; before 0.4 they are called with a tensor
   kStorage,         // of one dtype
   kUntypedStorage,  // of bytes
   kUnreadStorage,   // of a dtype that is not read

@@ -10,6 +10,7 @@
 
 #include "compare/weights/names.h"
 #include "compare/weights/pickle.h"
+#include "compare/weights/pickle_sequence.h"
 #include "compare/weights/torch_globals.h"
 #include "compare/weights/torch_tensor.h"
 #include "compare/weights/torch_tree.h"
@@ -22,13 +23,14 @@ constexpr std::int64_t kProtocolVersion = 1001;
 
 class LegacyReader {
  public:
-  explicit LegacyReader(const InputFile& file) : file_(file) {}
+  explicit LegacyReader(const InputFile& file)
+      : file_(file), sequence_(file, 0, file.size_bytes()) {}
 
   Result<ViewCheckpointParts> Read() {
     RETURN_IF_ERROR(ReadHeader());
-    std::string where = fmt::format("{}: pickle from byte {}", file_.name(), position_);
-    ASSIGN_OR_RETURN(const Pickle pickle, NextPickle());
-    ASSIGN_OR_RETURN(const Pickle keys, NextPickle());
+    std::string where = fmt::format("{}: pickle from byte {}", file_.name(), sequence_.position());
+    ASSIGN_OR_RETURN(const Pickle pickle, sequence_.Next());
+    ASSIGN_OR_RETURN(const Pickle keys, sequence_.Next());
     RETURN_IF_ERROR(PlaceStorages(pickle, keys));
     const auto storage = [&](std::string_view key) -> std::optional<ViewSource> {
       const auto found = storages_.find(key);
@@ -39,46 +41,28 @@ class LegacyReader {
   }
 
  private:
-  Error Refuse(std::string message) const {
-    return InvalidInput(std::move(message), fmt::format("{}: byte {}", file_.name(), position_));
-  }
-  Result<Pickle> NextPickle();
+  Error Refuse(std::string message) const { return sequence_.Refuse(std::move(message)); }
   Status ReadHeader();
   Result<std::map<std::string_view, std::uint64_t>> ItemBytesByKey(const Pickle& pickle) const;
   Status PlaceStorages(const Pickle& pickle, const Pickle& keys);
 
   const InputFile& file_;
-  std::uint64_t position_ = 0;
+  PickleSequence sequence_;
   std::map<std::string, ViewSource, std::less<>> storages_;  // by key
 };
 
-// A pickle says where it ends by its last opcode alone, so more is read until that is found.
-Result<Pickle> LegacyReader::NextPickle() {
-  const std::string where = fmt::format("{}: pickle from byte {}", file_.name(), position_);
-  const std::uint64_t left = file_.size_bytes() - position_;
-  for (std::uint64_t size = std::uint64_t{64} << 10;; size *= 8) {
-    size = std::min({size, left, std::uint64_t{kMaxPickleBytes}});
-    std::string bytes(size, '\0');
-    RETURN_IF_ERROR(file_.ReadAt(position_, std::as_writable_bytes(std::span(bytes))));
-    std::size_t used = 0;
-    Result<Pickle> pickle = ParsePickleAtFront(std::move(bytes), TorchGlobalNames(), where, &used);
-    if (pickle.ok()) position_ += used;
-    if (pickle.ok() || size == left || size == kMaxPickleBytes) return pickle;
-  }
-}
-
 Status LegacyReader::ReadHeader() {
-  ASSIGN_OR_RETURN(const Pickle magic, NextPickle());
-  ASSIGN_OR_RETURN(const Pickle protocol, NextPickle());
+  ASSIGN_OR_RETURN(const Pickle magic, sequence_.Next());
+  ASSIGN_OR_RETURN(const Pickle protocol, sequence_.Next());
   if (protocol.kind(protocol.root()) != PickleKind::kInt ||
       protocol.Int(protocol.root()) != kProtocolVersion) {
     return Refuse(fmt::format("another protocol version; expected {}", kProtocolVersion));
   }
-  ASSIGN_OR_RETURN(const Pickle system, NextPickle());
+  ASSIGN_OR_RETURN(const Pickle system, sequence_.Next());
   const auto little = system.Find(system.root(), "little_endian");
   if (little && system.kind(*little) == PickleKind::kBool && system.Bool(*little)) return {};
   return Unsupported("does not say that it is little-endian; expected a little-endian file",
-                     fmt::format("{}: byte {}", file_.name(), position_));
+                     fmt::format("{}: byte {}", file_.name(), sequence_.position()));
 }
 
 Result<std::map<std::string_view, std::uint64_t>> LegacyReader::ItemBytesByKey(
@@ -111,23 +95,21 @@ Status LegacyReader::PlaceStorages(const Pickle& pickle, const Pickle& keys) {
     if (keys.kind(key) != PickleKind::kString || !item_bytes.contains(keys.Text(key))) {
       return Refuse("a key of a storage that no tensor has; expected one of a tensor's");
     }
-    const std::uint64_t left = file_.size_bytes() - position_;
     std::uint64_t count = 0, size = 0;
-    if (left < sizeof(count)) return Refuse("the file ends; expected the size of a storage");
-    RETURN_IF_ERROR(file_.ReadAt(position_, std::as_writable_bytes(std::span(&count, 1))));
+    RETURN_IF_ERROR(
+        sequence_.Read(std::as_writable_bytes(std::span(&count, 1)), "the size of a storage"));
     if (__builtin_mul_overflow(count, item_bytes.at(keys.Text(key)), &size) ||
-        size > left - sizeof(count)) {
+        size > sequence_.left()) {
       return Refuse(
           fmt::format("storage {} of {} elements; expected one within the file's {} bytes",
                       Quoted(keys.Text(key)), count, file_.size_bytes()));
     }
-    position_ += sizeof(count);
-    storages_.emplace(keys.Text(key), ViewSource{.begin = position_, .size_bytes = size});
-    position_ += size;
+    storages_.emplace(keys.Text(key),
+                      ViewSource{.begin = sequence_.position(), .size_bytes = size});
+    sequence_.Skip(size);
   }
-  if (position_ == file_.size_bytes()) return {};
-  return Refuse(fmt::format("{} bytes after the last storage; expected none",
-                            file_.size_bytes() - position_));
+  if (sequence_.left() == 0) return {};
+  return Refuse(fmt::format("{} bytes after the last storage; expected none", sequence_.left()));
 }
 
 }  // namespace

@@ -62,6 +62,11 @@ Error TorchTensors::NotRead(const Call& call, std::string_view message) const {
       fmt::format("tensor '{}': {}", TerminalSafe(call.name.substr(0, 200)), message), At(call.id));
 }
 
+Error TorchTensors::NotDense(const Call& call) const {
+  return NotRead(call, fmt::format("is made by {}; expected a dense tensor on a storage",
+                                   NameOf(call.callable)));
+}
+
 bool TorchTensors::IsTensor(PickleId object) const {
   switch (CalleeOf(object).kind) {
     case Kind::kTensor:
@@ -90,6 +95,11 @@ Result<TorchTensors::Call> TorchTensors::Unwrap(PickleId object, std::string_vie
         ASSIGN_OR_RETURN(call, UnwrapType(call));
         break;
       }
+      case Kind::kTensorClass:
+        if (call.arguments.empty() || pickle_.kind(call.arguments[0]) != PickleKind::kObject) {
+          return NotDense(call);
+        }
+        [[fallthrough]];
       case Kind::kParameter: {
         if (call.arguments.empty() || pickle_.kind(call.arguments[0]) != PickleKind::kObject) {
           return Refuse(call, "a parameter without a tensor; expected one as first argument");
@@ -101,8 +111,7 @@ Result<TorchTensors::Call> TorchTensors::Unwrap(PickleId object, std::string_vie
         break;
       }
       default:
-        return NotRead(call, fmt::format("is made by {}; expected a dense tensor on a storage",
-                                         NameOf(call.callable)));
+        return NotDense(call);
     }
   }
   return NotRead(call, fmt::format("more than {} layers of parameters", kMaxLayers));
@@ -162,15 +171,26 @@ bool TorchTensors::IsEmpty(PickleId id) const {
       return pickle_.Items(id).empty();
     case PickleKind::kDict:
       return pickle_.Entries(id).empty();
-    case PickleKind::kObject:
-      return CalleeOf(id).kind == Kind::kOrderedDict && pickle_.Arguments(id).empty() &&
-             pickle_.Entries(id).empty() && !pickle_.State(id);
+    case PickleKind::kObject: {
+      const auto arguments = pickle_.Arguments(id);
+      // Python 2 calls the class with a list of pairs.
+      const bool none = arguments.empty() ||
+                        (arguments.size() == 1 && pickle_.kind(arguments[0]) == PickleKind::kList &&
+                         pickle_.Items(arguments[0]).empty());
+      return CalleeOf(id).kind == Kind::kOrderedDict && none && pickle_.Entries(id).empty() &&
+             !pickle_.State(id);
+    }
     default:
       return false;
   }
 }
 
 Result<View> TorchTensors::Read(PickleId object, std::string name) {
+  const auto arguments = pickle_.Arguments(object);
+  if (CalleeOf(object).kind == Kind::kTensorClass && !arguments.empty() &&
+      pickle_.kind(arguments[0]) == PickleKind::kPersistent) {
+    if (auto outside = ReadOutside(arguments[0], name)) return std::move(*outside);
+  }
   ASSIGN_OR_RETURN(const Call call, Unwrap(object, name));
   if (call.arguments.size() < 4) {
     return Refuse(call, fmt::format("{} arguments; expected storage, offset, size and stride",
@@ -193,6 +213,25 @@ Result<View> TorchTensors::Read(PickleId object, std::string name) {
     return Refuse(call, "expected an offset in elements that is not negative");
   }
   view.name = std::move(name);
+  return view;
+}
+
+std::optional<View> TorchTensors::ReadOutside(PickleId persistent, std::string name) {
+  const PickleId key = pickle_.Items(persistent)[0];
+  if (outside_ == nullptr || pickle_.kind(key) != PickleKind::kString) return std::nullopt;
+  const auto tensor = outside_->find(pickle_.Text(key));
+  if (tensor == outside_->end()) return std::nullopt;
+  const TorchOutsideTensor& found = tensor->second;
+  const auto [source, is_new] = source_by_key_.try_emplace(found.storage, sources_.size());
+  if (is_new) {
+    std::optional<ViewSource> bytes = storages_(found.storage);
+    sources_.push_back(bytes ? std::move(*bytes) : ViewSource());
+  }
+  View view{.name = std::move(name), .dtype = found.dtype, .source = source->second};
+  view.shape = found.shape;
+  view.strides = found.strides;
+  view.offset_bytes = found.offset_bytes;
+  view.stated_at = pickle_.offset(persistent);
   return view;
 }
 

@@ -6,6 +6,7 @@
 #define RHARNESS_COMPARE_WEIGHTS_TORCH_TENSOR_H_
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,11 +34,22 @@ struct TorchStorageId {
 // item, None. Empty: not of this form.
 std::optional<TorchStorageId> ReadStorageId(const Pickle& pickle, PickleId persistent);
 
+// A tensor that is described beside the pickle, which holds its key as persistent id.
+struct TorchOutsideTensor {
+  std::string storage;  // key
+  DType dtype = DType::kF32;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint64_t> strides;
+  std::uint64_t offset_bytes = 0;
+};
+using TorchOutsideTensors = std::map<std::string, TorchOutsideTensor, std::less<>>;  // by key
+
 class TorchTensors {
  public:
-  // All must outlive this object. `where` begins the `where` of errors.
-  TorchTensors(const Pickle& pickle, TorchStorages storages, std::string_view where)
-      : pickle_(pickle), storages_(std::move(storages)), where_(where) {}
+  // All must outlive this object. `where` begins the `where` of errors; `outside` may be null.
+  TorchTensors(const Pickle& pickle, TorchStorages storages, std::string_view where,
+               const TorchOutsideTensors* outside = nullptr)
+      : pickle_(pickle), storages_(std::move(storages)), where_(where), outside_(outside) {}
 
   // What the object calls.
   const TorchGlobal& CalleeOf(PickleId object) const;
@@ -49,6 +61,8 @@ class TorchTensors {
   // What else the object, which IsTensor, carries: attributes and hooks of the tensor or of the
   // parameter around it; neither None nor empty.
   std::vector<PickleId> AttributesOf(PickleId object) const;
+  // A persistent id that is the key of a tensor outside; empty: it is none.
+  std::optional<View> ReadOutside(PickleId persistent, std::string name);
   // The object as a view if it is a numpy array of numbers; empty: it is none.
   std::optional<View> ReadArray(PickleId object, std::string name);
   // Bytes or a bytearray as a view; empty: it is none.
@@ -76,6 +90,7 @@ class TorchTensors {
   std::string NameOf(PickleId callable) const;
   Error Refuse(const Call& call, std::string_view message) const;
   Error NotRead(const Call& call, std::string_view message) const;
+  Error NotDense(const Call& call) const;
   Result<Call> Unwrap(PickleId object, std::string_view name) const;
   Result<Call> UnwrapType(const Call& call) const;
   Result<Storage> ReadStorage(const Call& call);
@@ -89,6 +104,7 @@ class TorchTensors {
   const Pickle& pickle_;
   TorchStorages storages_;
   std::string_view where_;
+  const TorchOutsideTensors* outside_;
   std::vector<ViewSource> sources_;
   std::unordered_map<std::string_view, std::size_t> source_by_key_;
   std::unordered_map<PickleId, std::size_t> source_by_data_;  // of arrays

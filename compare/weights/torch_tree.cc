@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compare/weights/pickle_text.h"
+#include "compare/weights/torch_containers.h"
 #include "compare/weights/torch_numpy.h"
 #include "compare/weights/torch_zip.h"
 #include "harness/base/digest.h"
@@ -24,6 +25,7 @@ class Flattener {
   Flattener(const Pickle& pickle, TorchTensors* tensors, std::string_view where)
       : pickle_(pickle),
         tensors_(*tensors),
+        containers_(pickle, *tensors),
         where_(where),
         texts_(pickle),
         entered_(pickle.size(), false) {}
@@ -44,12 +46,10 @@ class Flattener {
         fmt::format("{}: byte {}", where_, pickle_.offset(id)));
   }
   bool IsObject(PickleId id) const { return pickle_.kind(id) == PickleKind::kObject; }
-  bool IsOrderedDict(PickleId object) const {
-    return tensors_.CalleeOf(object).kind == TorchGlobalKind::kOrderedDict &&
-           pickle_.Arguments(object).empty();
-  }
   Status VisitNext();
-  Status VisitEntry(PickleId container, std::size_t entry);
+  Status VisitEntries(PickleId mapping, std::size_t entry, bool* done);
+  Status VisitEntry(PickleId container, PickleId key, PickleId value);
+  Status VisitItem(PickleId container, PickleId item);
   Status VisitMember(PickleId object, std::size_t member, bool* done);
   Status Visit(PickleId id);
   Status VisitObject(PickleId id);
@@ -62,10 +62,13 @@ class Flattener {
   Status AddUnread(PickleId id, std::string why);
   Status AppendKey(PickleId key);
   void AddMetadata(std::string_view value);
+  void NoteAttribute(std::string_view value);
   void NameWhatIsNotListed();
+  void AddAttributes();
 
   const Pickle& pickle_;
   TorchTensors& tensors_;
+  TorchContainers containers_;
   std::string_view where_;
   PickleTexts texts_;
   std::vector<bool> entered_;  // objects: what is in them is walked over once
@@ -78,6 +81,8 @@ class Flattener {
   std::size_t left_out_ = 0;        // values beyond the limits of metadata
   std::uint64_t hashed_bytes_ = 0;  // of these
   Sha256 left_out_digest_;
+  std::vector<std::string> attributes_;  // of modules: "NAME: VALUE"
+  std::size_t attribute_bytes_ = 0;
 };
 
 Result<ViewCheckpointParts> Flattener::Flatten() {
@@ -86,6 +91,7 @@ Result<ViewCheckpointParts> Flattener::Flatten() {
   RETURN_IF_ERROR(Visit(root));
   while (!frames_.empty()) RETURN_IF_ERROR(VisitNext());
   if (left_out_ != 0) NameWhatIsNotListed();
+  if (!attributes_.empty()) AddAttributes();
   return std::move(parts_);
 }
 
@@ -109,23 +115,15 @@ Status Flattener::VisitNext() {
   }
   const PickleId id = frame.id;
   const std::size_t child = frame.next++;
-  const bool keyed = pickle_.kind(id) == PickleKind::kDict || (IsObject(id) && IsOrderedDict(id));
-  if (keyed && 2 * child < pickle_.Entries(id).size()) return VisitEntry(id, child);
-  // Every state_dict has attributes (_metadata); they count where they hold tensors.
-  if (keyed && IsObject(id) && 2 * child == pickle_.Entries(id).size()) {
-    const auto state = pickle_.State(id);
-    if (state && texts_.Of(*state).holds_storage) {
-      name_ += frame.dotted ? ".(state)" : "(state)";
-      return Visit(*state);
-    }
-  }
-  bool done = keyed;
-  if (IsObject(id) && !keyed) {
+  bool done = false;
+  if (containers_.IsMapping(id)) {
+    RETURN_IF_ERROR(VisitEntries(id, child, &done));
+  } else if (IsObject(id)) {
     RETURN_IF_ERROR(VisitMember(id, child, &done));
-  } else if (!keyed && child < pickle_.Items(id).size()) {
+  } else if (child < pickle_.Items(id).size()) {
     if (frame.dotted) name_ += '.';
     name_ += fmt::format_int(child).str();
-    return Visit(pickle_.Items(id)[child]);
+    return VisitItem(id, pickle_.Items(id)[child]);
   } else {
     done = true;
   }
@@ -133,15 +131,50 @@ Status Flattener::VisitNext() {
   return {};
 }
 
-Status Flattener::VisitEntry(PickleId container, std::size_t entry) {
-  if (frames_.back().dotted) name_ += '.';
-  const auto entries = pickle_.Entries(container);
-  const PickleId key = entries[2 * entry];
+// Of a mapping: its entries, then its state. *done: there was none left.
+Status Flattener::VisitEntries(PickleId mapping, std::size_t entry, bool* done) {
+  if (const auto next = containers_.EntryAt(mapping, entry)) {
+    return VisitEntry(mapping, next->first, next->second);
+  }
+  *done = true;
+  // Every state_dict has attributes (_metadata); they count where they hold tensors.
+  const bool after_last = entry == 0 || containers_.EntryAt(mapping, entry - 1).has_value();
+  if (!IsObject(mapping) || !after_last) return {};
+  const auto state = pickle_.State(mapping);
+  if (!state || !texts_.Of(*state).holds_storage) return {};
+  *done = false;
+  name_ += frames_.back().dotted ? ".(state)" : "(state)";
+  return Visit(*state);
+}
+
+Status Flattener::VisitEntry(PickleId container, PickleId key, PickleId value) {
+  const bool dotted = frames_.back().dotted;
+  const ModuleMember member = containers_.MemberOf(container, key, value);
+  if (member != ModuleMember::kNone && member != ModuleMember::kAttribute) {
+    RETURN_IF_ERROR(Enter(value));  // what is in it has the names of a state_dict
+    frames_.back().dotted = dotted;
+    return {};
+  }
+  if (dotted) name_ += '.';
+  if (member == ModuleMember::kAttribute || containers_.IsUnsaved(container, key)) {
+    name_ += fmt::format("{}.", kUnsavedComponent);
+  }
+  if (const auto number = containers_.NumberOf(container, key)) {
+    name_ += fmt::format_int(*number).str();
+    return Visit(value);
+  }
   RETURN_IF_ERROR(AppendKey(key));
   if (pickle_.kind(key) != PickleKind::kString && texts_.Of(key).holds_storage) {
     RETURN_IF_ERROR(AddUnread(key, "a tensor in the name of a value"));
   }
-  return Visit(entries[2 * entry + 1]);
+  return Visit(value);
+}
+
+Status Flattener::VisitItem(PickleId container, PickleId item) {
+  const auto number = containers_.NumberOf(container, item);
+  if (!number || pickle_.kind(item) != PickleKind::kInt) return Visit(item);
+  AddMetadata(fmt::format_int(*number).str());  // not the address that it stands for
+  return {};
 }
 
 // Of a foreign object: its arguments, its items, its entries, its state. *done: there was none
@@ -159,12 +192,16 @@ Status Flattener::VisitMember(PickleId object, std::size_t member, bool* done) {
   const auto items = pickle_.Items(object);
   if (member < items.size()) return visit(fmt::to_string(member), items[member]);
   member -= items.size();
-  if (member < pickle_.Entries(object).size() / 2) return VisitEntry(object, member);
+  if (member < pickle_.Entries(object).size() / 2) {
+    return VisitEntry(object, pickle_.Entries(object)[2 * member],
+                      pickle_.Entries(object)[2 * member + 1]);
+  }
   member -= pickle_.Entries(object).size() / 2;
   const auto state = pickle_.State(object);
   *done = member > 0 || !state;
   if (*done) return {};
   if (pickle_.kind(*state) != PickleKind::kDict) return visit("(state)", *state);
+  if (containers_.IsModule(object)) containers_.EnterModuleState(*state);
   RETURN_IF_ERROR(Enter(*state));  // members of the state are members of the object
   frames_.back().dotted = dotted;
   return {};
@@ -189,6 +226,9 @@ Status Flattener::Visit(PickleId id) {
     case PickleKind::kObject:
       return VisitObject(id);
     case PickleKind::kPersistent:
+      if (auto view = tensors_.ReadOutside(id, name_.empty() ? "tensor" : name_)) {
+        return AddView(id, std::move(*view));
+      }
       return AddUnread(id, "a storage outside of a tensor");
     case PickleKind::kBytes:
       return VisitBytes(id);
@@ -199,7 +239,7 @@ Status Flattener::Visit(PickleId id) {
 
 Status Flattener::VisitObject(PickleId id) {
   if (tensors_.IsTensor(id)) return VisitTensor(id);
-  if (IsOrderedDict(id)) return Enter(id);
+  if (containers_.IsMapping(id)) return Enter(id);
   if (tensors_.CalleeOf(id).kind == TorchGlobalKind::kPlain) return VisitBytes(id);
   if (auto array = tensors_.ReadArray(id, name_.empty() ? "array" : name_))
     return AddView(id, std::move(*array));
@@ -217,7 +257,11 @@ Status Flattener::VisitForeign(PickleId id) {
     if (!opened) return VisitValue(id);
   }
   const std::string callee = texts_.Of(pickle_.Callable(id)).text;
-  if (entered_[id]) {
+  const bool module = containers_.IsModule(id);
+  if (module) NoteAttribute(containers_.ClassOf(id));
+  // A module under two names has its tensors under both in a state_dict.
+  const bool again = module && !frames_.empty() && containers_.HoldsModules(frames_.back().id);
+  if (entered_[id] && !again) {
     AddMetadata(fmt::format("<the {} from before>", callee));
     return {};
   }
@@ -268,9 +312,8 @@ Status Flattener::VisitTensor(PickleId id) {
     name_.resize(own);
     name_ += ".(attributes)";
     const PickleKind kind = pickle_.kind(attributes);
-    const bool container = kind == PickleKind::kDict || kind == PickleKind::kList ||
-                           kind == PickleKind::kTuple ||
-                           (IsObject(attributes) && IsOrderedDict(attributes));
+    const bool container = kind == PickleKind::kList || kind == PickleKind::kTuple ||
+                           containers_.IsMapping(attributes);
     RETURN_IF_ERROR(container ? Enter(attributes) : VisitValue(attributes));
   }
   return {};
@@ -291,12 +334,32 @@ Status Flattener::Enter(PickleId id) {
     return NotRead(
         id, fmt::format("nested deeper than {}, or a value that contains itself", kMaxTorchDepth));
   }
+  if (containers_.IsMapping(id)) containers_.EnterMapping(id);
   frames_.push_back({id, 0, name_.size(), !frames_.empty()});
   return {};
 }
 
+// What a module is beside its tensors: its class, and the values that its code reads. Hooks and
+// other members of PyTorch itself, and whether it was training, are none of these.
+void Flattener::NoteAttribute(std::string_view value) {
+  if (attribute_bytes_ > kMaxTorchMetadataBytes) return;
+  attributes_.push_back(fmt::format("{}: {}", name_, value));
+  attribute_bytes_ += attributes_.back().size();
+}
+
+void Flattener::AddAttributes() {
+  std::ranges::sort(attributes_);
+  std::string content = fmt::format("{}", fmt::join(attributes_, "\n"));
+  const bool whole = attribute_bytes_ <= kMaxTorchMetadataBytes;
+  parts_.unread.push_back({.name = "(attributes of modules)",
+                           .why = "what a pickled module is beside its tensors is loaded with them",
+                           .content = whole ? std::move(content) : std::string(),
+                           .kind = PartKind::kModel});
+}
+
 // Once a value has been left out, so are all that follow.
 void Flattener::AddMetadata(std::string_view value) {
+  if (IsModuleAttribute(name_)) NoteAttribute(value);
   const bool room = left_out_ == 0 && parts_.metadata.size() < kMaxTorchMetadata &&
                     metadata_bytes_ < kMaxTorchMetadataBytes;
   if (room) {
@@ -316,8 +379,9 @@ void Flattener::AddMetadata(std::string_view value) {
 }  // namespace
 
 Result<ViewCheckpointParts> FlattenTorchTree(const Pickle& pickle, TorchStorages storages,
-                                             std::string where) {
-  TorchTensors tensors(pickle, std::move(storages), where);
+                                             std::string where,
+                                             const TorchOutsideTensors* outside) {
+  TorchTensors tensors(pickle, std::move(storages), where, outside);
   ASSIGN_OR_RETURN(ViewCheckpointParts parts, Flattener(pickle, &tensors, where).Flatten());
   parts.sources = tensors.TakeSources();
   parts.where = std::move(where);

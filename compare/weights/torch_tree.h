@@ -21,8 +21,10 @@ namespace rharness {
 // its entries and the members of its state by their names. `where` begins the `where` of errors and
 // becomes that of the parts, of which all but their place in the file is filled in. Errors: those
 // of TorchTensors::Read but unsupported ones, which make a tensor unread; unsupported (a limit).
+// `outside`: tensors that the pickle names by keys alone; may be null.
 Result<ViewCheckpointParts> FlattenTorchTree(const Pickle& pickle, TorchStorages storages,
-                                             std::string where);
+                                             std::string where,
+                                             const TorchOutsideTensors* outside = nullptr);
 
 }  // namespace rharness
 

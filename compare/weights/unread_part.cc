@@ -14,6 +14,7 @@ const std::vector<UnreadPart>& NothingUnread() {
 }
 
 Result<bool> SameBytes(const UnreadPart& a, const UnreadPart& b) {
+  if (a.file == nullptr && b.file == nullptr) return !a.content.empty() && a.content == b.content;
   if (a.file == nullptr || b.file == nullptr || a.size_bytes != b.size_bytes) return false;
   std::vector<std::byte> bytes_a(kReadBlockBytes), bytes_b(kReadBlockBytes);
   for (std::uint64_t done = 0; done < a.size_bytes;) {

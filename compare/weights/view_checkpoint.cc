@@ -91,6 +91,7 @@ class ViewCheckpoint : public Checkpoint {
     const std::uint64_t size = parts.size_bytes.value_or(file_.size_bytes());
     const auto shared = std::make_shared<const InputFile>(file_);
     for (UnreadPart& part : unread_) {
+      if (!part.content.empty()) continue;
       part.file = shared;
       part.begin = parts.begin;
       part.size_bytes = size;

@@ -61,7 +61,8 @@ struct ViewCheckpointParts {
   std::vector<View> views;          // in any order
   std::string where;                // "FILE", or "FILE: member 'NAME'": where views are stated
   std::vector<std::pair<std::string, std::string>> metadata;
-  // Names and reasons. Their bytes are those of the whole archive: equal archives hold equal parts.
+  // Names and reasons. Without a content of their own their bytes are those of the whole archive:
+  // equal archives hold equal parts.
   std::vector<UnreadPart> unread;
   std::uint64_t begin = 0;                  // of the archive in the file
   std::optional<std::uint64_t> size_bytes;  // none: all of the file

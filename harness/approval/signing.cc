@@ -15,9 +15,9 @@ namespace {
 Status HoldsNow(const AcceptedKey& key, const SigningPerson& person, const std::string& where) {
   const auto known = std::ranges::find(person.trust->keys, key.name, &TrustedKey::name);
   if (known != person.trust->keys.end() && known->HoldsAt(person.now)) return {};
-  return IntegrityError(fmt::format("key '{}' of {} does not hold at {}", TerminalSafe(key.name),
-                                    TerminalSafe(key.owner), FormatTime(person.now)),
-                        where);
+  return InvalidInput(fmt::format("key '{}' of {} does not hold at {}", TerminalSafe(key.name),
+                                  TerminalSafe(key.owner), FormatTime(person.now)),
+                      where);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
 #include "harness/base/held_folder.h"
+#include "harness/base/trouble.h"
 #include "harness/drill/journal.h"
 #include "harness/history/store.h"
 #include "harness/rerun/rerun.h"
@@ -59,6 +60,7 @@ Status HoldKept(const HeldFolder& folder, const Evidence& evidence, const RerunS
                 const std::string& where) {
   if (!step.logs_sha256.empty()) {
     const auto logs = LogsSha256(folder, evidence);
+    if (!logs.ok() && IsTrouble(logs.error())) return logs.error();
     if (!logs.ok()) return IntegrityError("its logs: " + logs.error().ToString(), where);
     if (*logs != step.logs_sha256) {
       return IntegrityError("its stdout.log or stderr.log is not the one that was journalled",
@@ -67,6 +69,7 @@ Status HoldKept(const HeldFolder& folder, const Evidence& evidence, const RerunS
   }
   const auto hold = [&](const fs::path& kept, const std::string& sha256) -> Status {
     const auto digest = folder.HashFile(kept);
+    if (!digest.ok() && IsTrouble(digest.error())) return digest.error();
     if (!digest.ok()) return IntegrityError("a kept checkpoint: " + digest.error().message, where);
     if (digest->sha256 == sha256) return {};
     return IntegrityError("is not the checkpoint that was kept", (folder.path() / kept).string());

@@ -15,6 +15,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
+#include "harness/base/trouble.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
@@ -31,6 +32,7 @@ Result<std::string> DigestOf(const HeldFolder& folder, const std::string& name) 
 Status HoldSubject(const HeldFolder& folder, const SignedSubject& subject) {
   const std::string where = (folder.path() / Shown(subject.name)).string();
   const auto digest = DigestOf(folder, subject.name);
+  if (!digest.ok() && IsTrouble(digest.error())) return digest.error();
   if (!digest.ok()) {
     return IntegrityError(
         fmt::format("a signed subject cannot be looked at: {}", Shown(digest.error().message)),
@@ -106,7 +108,7 @@ Result<std::string> DigestAt(const fs::path& folder_or_file, const std::string& 
   }
   ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(folder_or_file));
   auto digest = DigestOf(folder, name);
-  if (digest.ok()) return digest;
+  if (digest.ok() || IsTrouble(digest.error())) return digest;
   return IntegrityError(
       fmt::format("a signed subject cannot be looked at: {}", Shown(digest.error().message)),
       (folder_or_file / Shown(name)).string());

@@ -201,8 +201,10 @@ Status HoldSignerToTrust(const AppendRequest& request, const SizedRoot& tree, Wa
   ASSIGN_OR_RETURN(const std::string line, SignTreeHead({some, time}, request.signer));
   const auto verified = VerifyTreeHead(line, "--key", *request.trust, time);
   if (verified.ok()) return {};
-  return IntegrityError(
-      "may not sign heads of this log, and nothing was entered: " + verified.error().message,
+  return InvalidInput(
+      fmt::format("may not sign heads of this log, and nothing was entered: {}; expected a rule of "
+                  "the policy that names this key, such as {}",
+                  verified.error().message, kTreeHeadRule),
       "--key");
 }
 

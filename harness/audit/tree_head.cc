@@ -80,6 +80,13 @@ Result<TreeHead> PeekTreeHead(std::string_view text, std::string_view place) {
 Result<VerifiedHead> VerifyTreeHead(std::string_view text, std::string_view place,
                                     const TrustPolicy& policy, WallTime now) {
   const std::string where(place);
+  if (policy.FindRule(kTreeHeadPredicate, "") == nullptr) {
+    return InvalidInput(
+        fmt::format("no rule of the trust policy says who may sign tree heads ({}); expected one "
+                    "such as {}",
+                    kTreeHeadPredicate, kTreeHeadRule),
+        where);
+  }
   VerifiedHead verified;
   const auto time_of = [&](const SignedStatement& statement) -> Result<WallTime> {
     ASSIGN_OR_RETURN(verified.head, ReadTreeHead(statement, where));

@@ -25,6 +25,10 @@ inline constexpr char kTreeHeadPredicate[] = "urn:rharness:tree-head:v1";
 // The one subject's name; its SHA-256 is the root, which is no digest of that file's bytes.
 inline constexpr char kTreeHeadSubject[] = "rfc6962:entries.jsonl";
 
+// A rule of a trust policy that lets a key sign heads.
+inline constexpr char kTreeHeadRule[] =
+    "`rules: [{predicates: [\"urn:rharness:tree-head:v1\"], keys: [NAME]}]`";
+
 struct TreeHead {
   SizedRoot tree;
   WallTime time{};  // as who signed it said
@@ -40,7 +44,8 @@ struct VerifiedHead {
   TreeHead head;
   std::vector<AcceptedKey> signed_by;
 };
-// Errors: integrity, as VerifyOther's.
+// Errors: integrity, as VerifyOther's; invalid_input for a policy that has no rule for heads, which
+// says nothing of the head.
 Result<VerifiedHead> VerifyTreeHead(std::string_view envelope, std::string_view where,
                                     const TrustPolicy& policy, WallTime now);
 

@@ -311,6 +311,18 @@ CgroupEvents JobCgroup::Events() const {
   return events;
 }
 
+std::optional<std::uint64_t> OwnMemoryKills() {
+  const CgroupFolders own =
+      FindCgroups(GroupText("/proc/self/cgroup"), GroupText("/proc/self/mountinfo"));
+  if (!own.memory.empty() && TellsKills(own.memory)) {
+    return CgroupCount(GroupText(own.memory / "memory.oom_control"), "oom_kill");
+  }
+  const std::string events =
+      own.unified.empty() ? std::string() : GroupText(own.unified / "memory.events");
+  if (events.empty()) return std::nullopt;
+  return CgroupCount(events, "oom_kill");
+}
+
 void EndCgroups(std::string_view prefix) {
   for (const fs::path& mount : FindCgroupMounts(GroupText("/proc/self/mountinfo"))) {
     for (const fs::path& group : GroupsBelow(mount)) {

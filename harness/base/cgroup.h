@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -82,6 +83,11 @@ class JobCgroup {
   bool limits_processes_ = false;
   std::string why_not_;
 };
+
+// How many processes the kernel has ended until now for want of memory in the control group that
+// this process is in; of version 2 also in groups below it. Empty: no such group, or it does not
+// say.
+std::optional<std::uint64_t> OwnMemoryKills();
 
 // Ends and removes every group whose name begins with this, wherever it lies and in every
 // hierarchy: those of a process that was killed. What is not ours to end stays.

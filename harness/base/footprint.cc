@@ -77,7 +77,10 @@ void AddProcess(int pid, const std::vector<std::string>& variables, Footprint* f
   const std::string arguments = ContentOf(folder / "cmdline");
   program.invoked_as = arguments.substr(0, arguments.find('\0'));
   program.variables = Pick(ContentOf(folder / "environ"), variables);
-  footprint->programs.insert(std::move(program));
+  // Within execve the parts are of two programs, or not there yet; the next sample has them.
+  const bool is_whole = !arguments.empty() && ContentOf(folder / "cmdline") == arguments &&
+                        LinkTarget(folder / "exe") == program.executable;
+  if (is_whole) footprint->programs.insert(std::move(program));
 }
 
 }  // namespace rharness

@@ -175,7 +175,7 @@ Status HoldToGivenHeads(const std::vector<CheckedProof>& proofs,
     }
   }
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    if (!used[i]) return IntegrityError("is a head that no proof is for", heads[i].where);
+    if (!used[i]) return InvalidInput("is a head that no proof is for", heads[i].where);
   }
   return {};
 }

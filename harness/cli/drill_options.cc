@@ -15,6 +15,7 @@
 #include "harness/drill/envelope.h"
 #include "harness/drill/settings.h"
 #include "harness/manifest/environment.h"
+#include "harness/rerun/make_python.h"
 
 namespace rharness {
 namespace {
@@ -156,12 +157,31 @@ Result<Places> PlacesOf(const DrillArguments& arguments) {
     RETURN_IF_ERROR(Split(text, "--map", "FROM=TO", &from, &to));
     places.maps.emplace_back(from, to);
   }
-  return places;
+  places.python = arguments.python_environment;
+  if (!arguments.environment_cache.empty() && !arguments.make_environments) {
+    return InvalidInput("goes with --make-environments", "--environment-cache");
+  }
+  if (!arguments.make_environments) return places;
+  places.environments = arguments.environment_cache;
+  if (arguments.environment_cache.empty()) places.environments = EnvironmentCache();
+  if (!places.environments.empty()) return places;
+  return InvalidInput("is needed where neither HOME nor XDG_CACHE_HOME is set",
+                      "--environment-cache");
+}
+
+Status ReadCertificates(const DrillArguments& arguments, DrillOptions* drill) {
+  for (const std::string& path : arguments.certificates) {
+    ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+    ASSIGN_OR_RETURN(Sensitivity certificate, ParseSensitivity(json, path));
+    drill->certificates.push_back(std::move(certificate));
+  }
+  return {};
 }
 
 }  // namespace
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
+  arguments->drill.maps_of_profile = !command->Given("--map");
   RETURN_IF_ERROR(TakeDrillPolicy(arguments, command));
   DrillOptions& drill = arguments->drill;
   drill.out = arguments->out;
@@ -184,11 +204,7 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   }
   RETURN_IF_ERROR(CheckDistribute(drill, command->Given("--reruns")));
   RETURN_IF_ERROR(CompleteKubernetes(&drill));
-  for (const std::string& path : arguments->certificates) {
-    ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
-    ASSIGN_OR_RETURN(Sensitivity certificate, ParseSensitivity(json, path));
-    drill.certificates.push_back(std::move(certificate));
-  }
+  RETURN_IF_ERROR(ReadCertificates(*arguments, &drill));
   // A cluster's slots are its scheduler's to share out.
   constexpr int kAnyNumber = 1 << 16;
   const bool here = drill.dispatch == "local";
@@ -269,6 +285,28 @@ void AddResourceOptions(Command* command, DrillArguments* arguments) {
       .Duration(TimeUnit::kSeconds);
 }
 
+namespace {
+
+void AddPythonOptions(Command* command, DrillArguments* arguments) {
+  command
+      ->Add("--python-environment", &arguments->python_environment,
+            "Python environment (of venv, uv or conda) that every rerun on a host gets in place of "
+            "the recorded one")
+      .Folder();
+  command->Add(
+      "--make-environments", &arguments->make_environments,
+      "Make Python environments that are not here any more, or that have other packages by "
+      "now, from the recorded versions (venv and pip, or uv; wheels alone, each proved by "
+      "its recorded digest)");
+  command
+      ->Add("--environment-cache", &arguments->environment_cache,
+            "Folder in which they are made and kept (default: rharness/environments below "
+            "XDG_CACHE_HOME or ~/.cache); nodes of a cluster must see it")
+      .Folder();
+}
+
+}  // namespace
+
 void AddPlaceOptions(Command* command, DrillArguments* arguments) {
   DrillOptions& drill = arguments->drill;
   command->Heading("Where and how to rerun");
@@ -277,13 +315,15 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
       .ShowDefault();
   command
       ->Add("--map", &arguments->maps,
-            "FROM=TO: a recorded location or repository lies here at TO; repeatable")
+            "FROM=TO: a recorded location or repository lies here at TO; repeatable. One that no "
+            "run of the history uses is an error")
       .OneEach();
   command
       ->Add("--data-cache", &arguments->data_cache,
             "Folder that `rharness fetch` filled: data that are not at their location any more, or "
             "are others there, are taken from it by their hash")
       .Folder();
+  AddPythonOptions(command, arguments);
   command
       ->Add("--env", &arguments->environment,
             "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "

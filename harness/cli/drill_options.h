@@ -21,6 +21,9 @@ struct DrillArguments {
   std::string root = ".";
   std::vector<std::string> maps;
   std::string data_cache;
+  std::string python_environment;
+  bool make_environments = false;
+  std::string environment_cache;
   std::vector<std::string> environment;
   std::string policy;
   std::string trust;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,8 +18,10 @@
 #include "harness/base/text_spool.h"
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
+#include "harness/history/other_content.h"
 #include "harness/history/store.h"
 #include "harness/manifest/admission.h"
+#include "harness/manifest/admission_notes.h"
 #include "harness/manifest/manifest.h"
 #include "reports/text.h"
 
@@ -64,6 +67,55 @@ class Findings {
   std::set<std::string> codes_;
   std::size_t refused_ = 0;
   std::size_t untold_ = 0;
+};
+
+// Says what refuses nothing, of the first few manifests all of it, of the others what is new.
+class Notes {
+ public:
+  void Add(const std::string& file, const Manifest& manifest) {
+    files_.push_back(file);
+    families_.insert(manifest.family);
+    notes_.Add(manifest);
+  }
+  // How wide a margin is shows beside runs that are there already. What cannot be read of them is
+  // for those to say who need it.
+  void Compare(HistoryStore* store) {
+    for (const std::string& family : families_) {
+      const auto entries = store->FamilyEntries(family);
+      if (!entries.ok()) continue;
+      const std::size_t first = entries->size() - std::min(entries->size(), kMostRuns);
+      for (std::size_t i = first; i < entries->size(); ++i) {
+        const auto manifest = store->Get((*entries)[i].run_id);
+        if (manifest.ok()) notes_.AddToSpread(*manifest);
+      }
+    }
+  }
+  void Log() const {
+    std::set<std::string> codes;
+    std::size_t with_notes = 0, untold = 0;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const std::vector<AdmissionFinding> notes = notes_.Of(i);
+      if (!notes.empty()) ++with_notes;
+      bool told = notes.empty();
+      for (const AdmissionFinding& note : notes) {
+        if (!codes.insert(note.code).second && with_notes > kFew) continue;
+        told = true;
+        LogInfo(TerminalSafe(
+            fmt::format("note: {}: {}: {} ({})", files_[i], note.path, note.message, note.code)));
+      }
+      if (!told) ++untold;
+    }
+    if (untold > 0) {
+      LogInfo(fmt::format("note: more like these in {}", Counted(untold, "more manifest")));
+    }
+  }
+
+ private:
+  static constexpr std::size_t kFew = 5;
+  static constexpr std::size_t kMostRuns = 64;  // of a family in the history
+  std::vector<std::string> files_;
+  std::set<std::string> families_;
+  AdmissionNotes notes_;
 };
 
 // Reads and checks all, and holds of each what its row needs; the texts, of which a hundred
@@ -120,6 +172,13 @@ class Adder {
     return added;
   }
 
+  // Of what was read, beside what is there.
+  void LogNotes() {
+    if (Globals().quiet) return;
+    if (store_ != nullptr) notes_.Compare(store_);
+    notes_.Log();
+  }
+
   std::size_t read() const { return read_; }
   std::size_t skipped() const { return skipped_; }
 
@@ -133,6 +192,7 @@ class Adder {
     ASSIGN_OR_RETURN(const Json json, ParseJson(text, file));
     ASSIGN_OR_RETURN(const Manifest manifest, ParseManifest(json, file));
     findings_.Log(file, Admit(manifest));
+    if (!Globals().quiet) notes_.Add(file, manifest);
     ++read_;
     if (in_the_way_) return {};
     return Judge(file, NewRunOf(manifest));
@@ -143,9 +203,13 @@ class Adder {
     if (!is_new) {
       const Seen& twin = first->second;
       if (twin.sha256 == run.sha256) return {};
-      in_the_way_ = IntegrityError(
-          fmt::format("run '{}' is also that of {}, with other content; nothing was stored",
-                      run.run_id, twin.file),
+      const auto other = LoadManifest(twin.file);
+      const auto given = ParseJson(run.body, file);
+      in_the_way_ = InvalidInput(
+          fmt::format("run '{}' is also that of {}, with another manifest{}; expected a run_id of "
+                      "its own for each; nothing was stored",
+                      run.run_id, twin.file,
+                      other.ok() && given.ok() ? ": " + DifferencesOf(ToJson(*other), *given) : ""),
           file);
       return {};
     }
@@ -154,11 +218,9 @@ class Adder {
     if (!held.ok()) {
       in_the_way_ = held.error();
     } else if (*held == HeldContent::kOther) {
-      in_the_way_ = IntegrityError(
-          fmt::format("run '{}' is in the history with other content; a run's manifest never "
-                      "changes, so give the new one another run_id; nothing was stored",
-                      run.run_id),
-          file);
+      ASSIGN_OR_RETURN(const Manifest there, store_->Get(run.run_id));
+      in_the_way_ = OtherContent(run.run_id, ToJson(there).Dump(), run.body, file);
+      in_the_way_->message += "; nothing was stored";
     }
     if (in_the_way_ || *held == HeldContent::kSame) return {};
     const std::string body = std::move(run.body);  // its memory, too, leaves what is held
@@ -177,6 +239,7 @@ class Adder {
   }
 
   Findings findings_;
+  Notes notes_;
   HistoryStore* store_;
   std::size_t read_ = 0;
   std::size_t skipped_ = 0;           // others in the folders
@@ -195,6 +258,7 @@ Result<int> AddManifests(const std::string& url, const std::vector<std::string>&
   if (!existing.ok() && existing.error().code != ErrorCode::kNotFound) return existing.error();
   Adder adder(force, existing.ok() ? existing->get() : nullptr);
   for (const std::string& path : paths) RETURN_IF_ERROR(adder.Read(path));
+  adder.LogNotes();
   ASSIGN_OR_RETURN(const bool may_store, adder.MayStore());
   if (!may_store) return kExitUsage;
   ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(url));

@@ -87,4 +87,14 @@ Result<ManifestFiles> FindManifests(const std::string& folder) {
   return found;
 }
 
+Status RequireUsedMaps(const Places& places, const std::vector<std::string>& files) {
+  MapUse use(places);
+  for (const std::string& file : files) {
+    if (use.AllUsed()) return {};
+    ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(file));
+    use.See(manifest);
+  }
+  return use.AllUsed() ? Status() : UnusedMapsError(use.Unused(), "no manifest that was given");
+}
+
 }  // namespace rharness

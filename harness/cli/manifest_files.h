@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
+#include "harness/rerun/places.h"
 
 namespace rharness {
 
@@ -28,6 +29,10 @@ Result<std::vector<std::string>> FilesBelow(const std::string& folder);
 // The text of such a file, if it is a manifest. Errors: those of reading one that may be one.
 Result<std::optional<std::string>> ReadIfManifest(const std::string& file);
 Error NoManifestIn(const std::string& folder);
+
+// Whether each map has something to map in one of these manifests. Reads them until it has. Errors:
+// invalid_input for one that has not; those of reading.
+Status RequireUsedMaps(const Places& places, const std::vector<std::string>& files);
 
 }  // namespace rharness
 

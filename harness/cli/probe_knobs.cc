@@ -75,7 +75,11 @@ std::string WhyNotAsked(const std::string& name, const std::string& device) {
   const bool of_gpu =
       std::ranges::any_of(kGpu, [&](std::string_view prefix) { return name.starts_with(prefix); });
   if (of_gpu && device == "cpu") return "what reads it computes on a GPU; --device cuda:0 asks it";
-  return IsNumericVariable(name) ? "" : "no probe is known to ask what reads it";
+  // NumPy's own loops are asked with --python alone, and PyTorch and oneDNN not at all.
+  constexpr std::array<std::string_view, 4> kNotAsked = {"ATEN_", "DNNL_", "NPY_", "ONEDNN_"};
+  const bool not_asked = std::ranges::any_of(
+      kNotAsked, [&](std::string_view prefix) { return name.starts_with(prefix); });
+  return IsNumericVariable(name) && !not_asked ? "" : "no probe is known to ask what reads it";
 }
 
 class Prober {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harness/base/digest.h"
+#include "harness/launch/image_reference.h"
 #include "harness/manifest/image_name.h"
 #include "harness/manifest/lineage.h"
 #include "harness/rerun/image_file.h"
@@ -211,6 +212,9 @@ Result<Image> ParseImage(std::string_view text) {
   }
   SplitImageName(name, &image);
   if (image.repository.empty()) return InvalidInput("names no repository", "--image");
+  // What no engine takes is refused now, and not when it is to be rerun.
+  const auto reference = ImageReference(image);
+  if (!reference.ok()) return InvalidInput(reference.error().message, "--image");
   image.platform = Platform();
   return image;
 }

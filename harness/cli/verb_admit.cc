@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +22,7 @@
 #include "harness/cli/registry_admit.h"
 #include "harness/cli/verb.h"
 #include "harness/manifest/admission.h"
+#include "harness/manifest/admission_notes.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
@@ -40,32 +42,48 @@ struct FileFindings {
   std::string run_id = {};  // empty: it could not be read
   std::string sha256 = {};  // of the manifest, in one spelling
   bool in_folder = false;
+  std::optional<std::size_t> noted = {};     // which one of Checked::notes
+  std::vector<AdmissionFinding> notes = {};  // what refuses nothing
 };
 
 // What a command line of files and folders came to.
 struct Checked {
   std::vector<FileFindings> files;
   std::size_t skipped = 0;  // files in folders that are no manifests
+  std::size_t manifests = 0;
+  AdmissionNotes notes;
 };
 
 // A file that cannot be read has one finding, at the place where reading ended.
-FileFindings CheckFile(const std::string& file) {
+FileFindings CheckFile(const std::string& file, Checked* checked) {
   const auto manifest = LoadManifest(file);
   if (manifest.ok()) {
-    return {file, Admit(*manifest), manifest->run_id,
-            Sha256HexOf(rharness::ToJson(*manifest).Dump())};
+    checked->notes.Add(*manifest);
+    FileFindings found{.file = file, .findings = Admit(*manifest)};
+    for (std::size_t i = 0; i < manifest->notes.size(); ++i) {
+      const std::string& note = manifest->notes[i];
+      if (std::ranges::find(found.findings, note, &AdmissionFinding::message) !=
+          found.findings.end()) {
+        continue;
+      }
+      found.notes.push_back({"recorded", fmt::format("$.notes[{}]", i), note});
+    }
+    found.run_id = manifest->run_id;
+    found.sha256 = Sha256HexOf(rharness::ToJson(*manifest).Dump());
+    found.noted = checked->manifests++;
+    return found;
   }
   std::string_view where = manifest.error().where;
   const std::string prefix = file + ": ";
   where = where.starts_with(prefix) ? where.substr(prefix.size()) : "$";
-  return {file, {{"unreadable", std::string(where), manifest.error().message}}};
+  return {.file = file, .findings = {{"unreadable", std::string(where), manifest.error().message}}};
 }
 
 Status CheckFolder(const std::string& folder, Checked* checked) {
   ASSIGN_OR_RETURN(const ManifestFiles found, FindManifests(folder));
   checked->skipped += found.skipped;
   for (const std::string& file : found.files) {
-    checked->files.push_back(CheckFile(file));
+    checked->files.push_back(CheckFile(file, checked));
     checked->files.back().in_folder = true;
   }
   return {};
@@ -86,32 +104,41 @@ void FindTwins(std::vector<FileFindings>* files) {
 }
 
 // Names and values come from strangers: none may forge a line of its own.
-std::string Line(const std::string& file, const AdmissionFinding& finding) {
+std::string Line(const std::string& file, const AdmissionFinding& finding, const char* note = "") {
   std::string line = TerminalSafe(
-      fmt::format("{}: {}: {}: {}", file, finding.path, finding.code, finding.message));
+      fmt::format("{}: {}{}: {}: {}", file, note, finding.path, finding.code, finding.message));
   std::replace(line.begin(), line.end(), '\n', ' ');
   return line + "\n";
 }
 
-Json ToJson(const FileFindings& file) {
-  Json findings = Json::MakeArray();
-  for (const AdmissionFinding& finding : file.findings) {
-    findings.Append(Json::MakeObject(
+Json ToJson(const std::vector<AdmissionFinding>& findings) {
+  Json list = Json::MakeArray();
+  for (const AdmissionFinding& finding : findings) {
+    list.Append(Json::MakeObject(
         {{"path", finding.path}, {"code", finding.code}, {"message", finding.message}}));
   }
+  return list;
+}
+
+Json ToJson(const FileFindings& file) {
   return Json::MakeObject({{"file", file.file},
                            {"admitted", file.findings.empty()},
-                           {"findings", std::move(findings)}});
+                           {"findings", ToJson(file.findings)},
+                           {"notes", ToJson(file.notes)}});
 }
 
 // What is admitted has a line only where it was found in a folder.
 std::string LinesOf(const FileFindings& file) {
   std::string text;
   for (const AdmissionFinding& finding : file.findings) text += Line(file.file, finding);
-  if (!text.empty() || !file.in_folder || Globals().quiet) return text;
-  text = TerminalSafe(file.file);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text + ": admitted\n";
+  if (Globals().quiet) return text;
+  if (file.findings.empty() && file.in_folder) {
+    text = TerminalSafe(file.file);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    text += ": admitted\n";
+  }
+  for (const AdmissionFinding& note : file.notes) text += Line(file.file, note, "note: ");
+  return text;
 }
 
 int PrintFindings(const Checked& checked, bool json) {
@@ -134,10 +161,14 @@ Result<Checked> CheckAll(const std::vector<std::string>& paths) {
     if (fs::is_directory(path, error)) {
       RETURN_IF_ERROR(CheckFolder(path, &checked));
     } else {
-      checked.files.push_back(CheckFile(path));
+      checked.files.push_back(CheckFile(path, &checked));
     }
   }
   FindTwins(&checked.files);
+  for (FileFindings& file : checked.files) {
+    if (file.noted)
+      std::ranges::move(checked.notes.Of(*file.noted), std::back_inserter(file.notes));
+  }
   return checked;
 }
 
@@ -176,6 +207,10 @@ void AddAdmit(Command& root) {
   verb.Add("manifests", &options->paths, "Manifests, or folders of them, however deep").Path();
   verb.Add("--json", &options->json, "Print the findings as JSON");
   AddRegistryOptions(&verb, &options->registry);
+  verb.Note(
+      "A note refuses nothing: it says what in a record cannot fail, such as a curve that never "
+      "changes or a margin that lets every value pass. How wide a margin is for its family is seen "
+      "where several runs of it are given.");
   verb.ExitCode(kExitOk, "all admitted");
   verb.ExitCode(kExitDrift, "of a registry: the last verdict is drifted");
   verb.ExitCode(kExitUsage, "a manifest has findings or cannot be read");

@@ -24,6 +24,8 @@ struct CompleteOptions {
   std::string file;
   RecordArguments arguments;  // those that record has, too
   std::string out;
+  std::string run_id;
+  std::vector<std::string> outputs;
   std::string repository;
   std::string commit;
   std::string working_directory;
@@ -51,6 +53,16 @@ Result<Completion> CompletionOf(const CompleteOptions& options, bool determinism
   ASSIGN_OR_RETURN(completion.said, BuildRequest(arguments));
   RETURN_IF_ERROR(ReadTime(options.started, "--started", &completion.started));
   RETURN_IF_ERROR(ReadTime(options.ended, "--ended", &completion.ended));
+  completion.run_id = options.run_id;
+  for (const std::string& output : options.outputs) {
+    const auto sign = output.find('=');
+    const std::string from = output.substr(0, sign);
+    if (sign == output.npos || from.empty()) {
+      return InvalidInput(fmt::format("expected OLD=NEW, found '{}'", output), "--output");
+    }
+    ASSIGN_OR_RETURN(const auto to, SafeRelativePath(output.substr(sign + 1), "--output"));
+    completion.outputs.emplace_back(from, to.string());
+  }
   completion.repository = options.repository;
   completion.commit = options.commit;
   completion.working_directory = options.working_directory;
@@ -112,6 +124,7 @@ Option& AddRepeatable(Command* verb, const char* name, std::vector<std::string>*
 void AddRunOptions(Command* verb, CompleteOptions* options) {
   RecordArguments* a = &options->arguments;
   verb->Heading("What ran");
+  verb->Add("--run-id", &options->run_id, "Another name for the run").NotEmpty();
   verb->Add("--family", &a->family, "Runs whose noise may be pooled");
   verb->Add("--repository", &options->repository, "Folder or URL of the code");
   verb->Add("--commit", &options->commit, "The full commit");
@@ -151,6 +164,10 @@ void AddDataOptions(Command* verb, CompleteOptions* options) {
   AddRepeatable(verb, "--weights", &a->weights,
                 "Checkpoints that the run wrote, hashed as they are here")
       .Path();
+  AddRepeatable(
+      verb, "--output", &options->outputs,
+      "Where the command writes an output that the record has elsewhere: OLD=NEW, files or "
+      "folders, OLD is . for all of them");
   AddRepeatable(verb, "--artifact", &a->artifacts, "Other outputs: ROLE=PATH");
   verb->Add("--metrics", &a->metrics_path, "Metrics file that the command writes").File();
   AddRepeatable(verb, "--metric", &a->metrics,

@@ -28,7 +28,8 @@ int Finish(const Report& report, const DrillArguments& arguments) {
   const bool fine = report.exit_code == kExitOk;
   const fs::path page = arguments.drill.out / "report.html";
   if (!Globals().quiet) {
-    Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+    Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+                        Globals().verbose));
     Print(PlaceLine("report", page));
   } else if (!fine) {
     std::string counts;

@@ -107,6 +107,7 @@ std::string TextOf(const std::vector<Fetched>& all, std::uint64_t brought, bool 
 Result<int> Fetch(const FetchArguments& arguments) {
   ASSIGN_OR_RETURN(FetchOptions options, OptionsOf(arguments));
   ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesOf(arguments.paths));
+  RETURN_IF_ERROR(RequireUsedMaps(options.places, files));
   if (!arguments.dry_run) RETURN_IF_ERROR(MakeDirectories(arguments.cache));
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};

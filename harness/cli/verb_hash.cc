@@ -17,6 +17,7 @@
 #include "compare/weights/tensor_digest.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 #include "harness/cli/verb.h"
 
 namespace rharness {
@@ -29,7 +30,8 @@ constexpr char kHashHelp[] =
     "slash at its end; its digest (rharness.tree/v1) covers the names and contents of every file "
     "below it, and neither times, modes, owners nor empty folders. Where a path is a checkpoint "
     "and has the name of one, a comment line follows with the digest of its tensors "
-    "(rharness.checkpoint/v1): the same whatever format, shards or metadata they were saved with.";
+    "(rharness.checkpoint/v1): the same whatever format, shards or metadata they were saved with. "
+    "Of a folder with two sets of weights there is no digest of tensors: both are named.";
 
 struct Options {
   std::vector<std::string> paths;
@@ -49,6 +51,7 @@ struct CheckpointEntry {
   TensorsDigest all;
   TensorsDigest weights;
   TensorsDigest optimizer;
+  std::string non_finite;  // a sentence; empty: all values are finite that should be
 };
 
 struct Entry {
@@ -82,7 +85,8 @@ Result<CheckpointEntry> HashCheckpoint(const std::string& path, int threads) {
   const std::vector<TensorInfo>& tensors = checkpoint->tensors();
   return CheckpointEntry{DigestOf(digest, tensors, std::nullopt),
                          DigestOf(digest, tensors, TensorRole::kWeight),
-                         DigestOf(digest, tensors, TensorRole::kOptimizer)};
+                         DigestOf(digest, tensors, TensorRole::kOptimizer),
+                         DescribeNonFinite(digest.non_finite, tensors.size())};
 }
 
 // By the name alone, so that other files cost no second look.
@@ -96,7 +100,9 @@ bool HasCheckpointName(const Entry& entry) {
 bool IsSurelyCheckpoint(const Entry& entry) {
   if (!entry.is_tree) return !entry.path.ends_with(".bin");
   const Result<FolderContents> contents = ListFolder(entry.path);
-  return contents.ok() && (contents->distributed || !contents->indexes.empty());
+  return contents.ok() && (contents->distributed || !contents->indexes.empty() ||
+                           std::ranges::find(contents->safetensors, "model.safetensors") !=
+                               contents->safetensors.end());
 }
 
 void FillCheckpoint(const Options& options, Entry* entry) {
@@ -216,6 +222,7 @@ Json JsonOf(const CheckpointEntry& checkpoint) {
   Json json = JsonOf(checkpoint.all);
   if (checkpoint.weights.tensors > 0) json.Set("weights", JsonOf(checkpoint.weights));
   if (checkpoint.optimizer.tensors > 0) json.Set("optimizer", JsonOf(checkpoint.optimizer));
+  if (!checkpoint.non_finite.empty()) json.Set("non_finite", checkpoint.non_finite);
   return json;
 }
 
@@ -273,6 +280,14 @@ std::vector<Entry> CheckpointEntries(const Options& options) {
   return entries;
 }
 
+// Digests of these say that two checkpoints are equal, and nothing of whether they are of use.
+void WarnOfNonFinite(const std::vector<Entry>& entries) {
+  for (const Entry& entry : entries) {
+    if (!entry.checkpoint || entry.checkpoint->non_finite.empty()) continue;
+    LogWarning(TerminalSafe(fmt::format("{}: {}", entry.path, entry.checkpoint->non_finite)));
+  }
+}
+
 int Hash(const Options& options) {
   std::vector<Entry> entries =
       options.weights_only ? CheckpointEntries(options) : FileEntries(options);
@@ -280,6 +295,7 @@ int Hash(const Options& options) {
     if (!entry.error) FillCheckpoint(options, &entry);
   }
   int exit_code = PrintEntries(entries, options);
+  WarnOfNonFinite(entries);
   for (const Entry& entry : entries) {
     if (entry.error) exit_code = std::max(exit_code, FailWith(*entry.error));
   }

@@ -16,6 +16,7 @@
 #include "harness/base/file_batch.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/shell_word.h"
 #include "harness/cli/verb.h"
 #include "harness/intake/blockers.h"
 #include "harness/intake/intake.h"
@@ -143,6 +144,14 @@ Status Take(ImportedRun run, const ImportArguments& arguments, FileBatch* batch,
 Status ImportOne(const std::string& source, const ImportArguments& arguments, FileBatch* batch,
                  Imported* sum) {
   ASSIGN_OR_RETURN(const SourceKind* kind, FindSourceKind(arguments.from, source));
+  if (arguments.from.empty()) {
+    for (const SourceKind* other : OtherKindsIn(source, *kind)) {
+      LogInfo(TerminalSafe(fmt::format(
+          "{}: taken are the records of {}; it holds others, too: rharness import --from {} {}",
+          WithoutCredentials(source), kind->name, other->name,
+          ShellWord(WithoutCredentials(source)))));
+    }
+  }
   ImportRequest request;
   request.source = source;
   request.family = arguments.family;

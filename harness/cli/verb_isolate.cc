@@ -143,8 +143,9 @@ void AddIsolateNotes(Command* verb) {
   verb->Note(
       "Axes: env:NAME=VALUE, env:NAME (unset), argument:NAME=VALUE, hyperparameter:NAME=VALUE and "
       "seed:NAME=VALUE (as the command passes them), commit:COMMIT or commit:GOOD..BAD, "
-      "data:NAME=SHA256@LOCATION, image:REFERENCE@sha256:DIGEST, cpus:NUMBER, node:NAME (of "
-      "Slurm). Several values between commas are a chain, in their order, of which the first bad "
+      "data:NAME=SHA256@LOCATION, image:REFERENCE@sha256:DIGEST, python:FOLDER (an "
+      "environment), cpus:NUMBER, node:NAME (of Slurm). Several values between commas are a chain, "
+      "in their order, of which the first bad "
       "one is looked for; between two commits git tells them. Variables and seeds have one value, "
       "and so has an argument whose recorded value has a comma.");
   verb->Note(

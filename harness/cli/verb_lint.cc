@@ -12,6 +12,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/verb.h"
 #include "harness/lint/contradictions.h"
+#include "harness/manifest/admission_notes.h"
 
 namespace rharness {
 namespace {
@@ -34,6 +35,7 @@ struct LintArguments {
 struct Said {
   std::vector<Statement> statements;
   std::vector<std::string> places;
+  std::vector<AdmissionFinding> notes;  // what in the manifest cannot fail
 
   void Add(std::vector<Statement> more, std::string place) {
     places.push_back(std::move(place));
@@ -94,6 +96,7 @@ Status ReadRecorded(const Manifest& manifest, const std::string& root,
 Result<Said> ReadAll(const LintArguments& arguments) {
   Said said;
   ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(arguments.manifest));
+  said.notes = NotesOnAdmission(manifest);
   said.Add(StatementsOf(manifest), arguments.manifest);
   said.Add(StatementsOfCommand(manifest.command), "its command");
   said.Add(StatementsOfImage(manifest.image), "its image");
@@ -122,15 +125,25 @@ Json JsonOf(const LintOutcome& outcome, const Said& said) {
   }
   Json places = Json::MakeArray();
   for (const std::string& place : said.places) places.Append(place);
+  Json notes = Json::MakeArray();
+  for (const AdmissionFinding& note : said.notes) {
+    notes.Append(
+        Json::MakeObject({{"path", note.path}, {"code", note.code}, {"message", note.message}}));
+  }
   return Json::MakeObject({{"schema", "rharness.lint/v1"},
                            {"read", std::move(places)},
                            {"compared", outcome.compared},
-                           {"contradictions", std::move(list)}});
+                           {"contradictions", std::move(list)},
+                           {"notes", std::move(notes)}});
 }
 
-std::string TextOf(const LintOutcome& outcome, const LintArguments& arguments) {
+std::string TextOf(const LintOutcome& outcome, const Said& said, const LintArguments& arguments) {
   std::string text;
   for (const Contradiction& one : outcome.contradictions) text += one.sentence + "\n";
+  for (const AdmissionFinding& note : said.notes) {
+    text += fmt::format("{}: note: {}: {}: {}\n", arguments.manifest, note.path, note.code,
+                        note.message);
+  }
   const std::size_t found = outcome.contradictions.size();
   text += fmt::format("{}: {} {} were said in two places, {} {}\n", arguments.manifest,
                       outcome.compared, outcome.compared == 1 ? "thing" : "things", found,
@@ -147,7 +160,7 @@ int RunLint(const LintArguments& arguments) {
   if (arguments.json) {
     code = PrintJson(JsonOf(outcome, *said));
   } else if (!Globals().quiet || !clean) {
-    code = Print(TextOf(outcome, arguments));
+    code = Print(TextOf(outcome, *said, arguments));
   }
   if (code != kExitOk) return code;
   if (!clean) return kExitDrift;
@@ -178,6 +191,7 @@ void AddLint(Command& root) {
       "files that the manifest names are read where they lie below --root, code files only as they "
       "were recorded. A name that has several values in one log is a measurement, and a constant "
       "in a script counts where it is written as one.");
+  verb.Note("Notes say what in the manifest cannot fail, and change no exit code.");
   verb.ExitCode(kExitOk, "no contradiction");
   verb.ExitCode(kExitDrift, "contradictions, each with both places");
   verb.ExitCode(kExitInconclusive, "nothing is said in two places");

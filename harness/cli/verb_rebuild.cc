@@ -67,26 +67,30 @@ Result<RebuildOptions> RebuildOptionsOf(const RebuildArguments& arguments) {
   return options;
 }
 
-Result<std::vector<RunParts>> AskForFiles(const RebuildArguments& arguments, Rebuilder* rebuilder) {
-  std::vector<RunParts> runs;
+Result<std::vector<RunParts>> AskForFiles(const RebuildArguments& arguments, const Places& places,
+                                          Rebuilder* rebuilder) {
+  std::vector<std::string> files;
   for (const std::string& path : arguments.paths) {
     std::error_code error;
-    std::vector<std::string> files = {path};
-    if (fs::is_directory(path, error)) {
-      ASSIGN_OR_RETURN(ManifestFiles found, FindManifests(path));
-      files = std::move(found.files);
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
     }
-    for (const std::string& file : files) {
-      if (rebuild_interrupted) return runs;
-      ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(file));
-      runs.push_back(rebuilder->Ask(manifest));
-    }
+    ASSIGN_OR_RETURN(const ManifestFiles found, FindManifests(path));
+    files.insert(files.end(), found.files.begin(), found.files.end());
+  }
+  RETURN_IF_ERROR(RequireUsedMaps(places, files));
+  std::vector<RunParts> runs;
+  for (const std::string& file : files) {
+    if (rebuild_interrupted) return runs;
+    ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(file));
+    runs.push_back(rebuilder->Ask(manifest));
   }
   return runs;
 }
 
 // Each answer is kept as soon as it is there: what `drill --select` goes by.
-Result<std::vector<RunParts>> AskForHistory(const RebuildArguments& arguments,
+Result<std::vector<RunParts>> AskForHistory(const RebuildArguments& arguments, const Places& places,
                                             Rebuilder* rebuilder) {
   ASSIGN_OR_RETURN(Selection selection, Selection::Parse(arguments.select));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
@@ -95,10 +99,12 @@ Result<std::vector<RunParts>> AskForHistory(const RebuildArguments& arguments,
   RETURN_IF_ERROR(FindArtifacts(store.get(), &selection));
   const WallTime now = SystemClock().Now();
   std::vector<RunParts> runs;
+  MapUse use(places);
   for (const HistoryEntry& entry : entries) {
     if (!selection.Matches(entry, now)) continue;
     if (rebuild_interrupted) return runs;
     ASSIGN_OR_RETURN(const Manifest manifest, store->Get(entry.run_id));
+    use.See(manifest);
     RunParts run = rebuilder->Ask(manifest);
     if (rebuild_interrupted) return runs;  // its questions were cut off
     RETURN_IF_ERROR(store->AddRebuild({.run_id = run.run_id,
@@ -107,6 +113,7 @@ Result<std::vector<RunParts>> AskForHistory(const RebuildArguments& arguments,
                                        .body = PartsToJson(run.parts).Dump()}));
     runs.push_back(std::move(run));
   }
+  if (!use.AllUsed()) LogWarning(UnusedMapsError(use.Unused(), "no selected run").ToString());
   return runs;
 }
 
@@ -158,10 +165,11 @@ Result<int> Rebuild(const RebuildArguments& arguments) {
   RETURN_IF_ERROR(CheckArguments(arguments));
   ASSIGN_OR_RETURN(RebuildOptions options, RebuildOptionsOf(arguments));
   CatchInterruptsOfRebuild();
+  const Places places = options.places;
   Rebuilder rebuilder(std::move(options));
-  ASSIGN_OR_RETURN(const std::vector<RunParts> runs, arguments.history.empty()
-                                                         ? AskForFiles(arguments, &rebuilder)
-                                                         : AskForHistory(arguments, &rebuilder));
+  ASSIGN_OR_RETURN(const std::vector<RunParts> runs,
+                   arguments.history.empty() ? AskForFiles(arguments, places, &rebuilder)
+                                             : AskForHistory(arguments, places, &rebuilder));
   int code = kExitOk;
   const int outcome = ExitCodeOfRuns(runs);
   if (arguments.json) {
@@ -216,7 +224,8 @@ void AddRebuild(Command& root) {
   AddRebuildQuestions(&verb, a);
   verb.Note(
       "Of each part (image, commit, diff, code and lock files, data, the commit of what made them, "
-      "packages, hardware) one line: had (where), gone (who says so) or unknown (why). Nothing is "
+      "Python environment, packages, hardware) one line: had (where), gone (who says so) or "
+      "unknown (why). Nothing is "
       "downloaded. Without --network "
       "and --packages nobody but this machine is asked.");
   verb.Note(

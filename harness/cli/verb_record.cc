@@ -17,6 +17,7 @@
 #include "harness/cli/verb.h"
 #include "harness/fetch/pin.h"
 #include "harness/manifest/admission.h"
+#include "harness/manifest/admission_notes.h"
 
 namespace rharness {
 namespace {
@@ -48,6 +49,9 @@ void WarnOf(const Manifest& manifest, bool failed) {
     if (finding.path.starts_with("$.notes[")) continue;  // said above
     LogWarning(TerminalSafe(
         fmt::format("not admissible: {}: {}: {}", finding.path, finding.code, finding.message)));
+  }
+  for (const AdmissionFinding& note : NotesOnAdmission(manifest)) {
+    LogInfo(TerminalSafe(fmt::format("note: {}: {}: {}", note.path, note.code, note.message)));
   }
 }
 

@@ -122,7 +122,8 @@ int RenderDrill(const Report& report, const fs::path& file, const ReportOptions&
   std::vector<Output> outputs = OutputsOf(report, options);
   outputs.push_back({options.metrics, [&] { return RenderMetrics(report, options.metrics); }});
   return Render(outputs, options, [&report] {
-    return WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    return WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+                         Globals().verbose);
   });
 }
 

@@ -22,6 +22,7 @@
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/history/untouched.h"
+#include "harness/rerun/places.h"
 #include "harness/retention/retention_plan.h"
 #include "harness/retention/standing_plan.h"
 #include "reports/text.h"
@@ -66,8 +67,27 @@ Result<RetentionInputs> InputsOf(const RetentionArguments& arguments) {
   return inputs;
 }
 
+// Of a map with a slip nothing is kept, and a needed file would go.
+Status RequireUsedMaps(const RetentionInputs& inputs, HistoryStore* store) {
+  const Places places{.root = inputs.root, .maps = inputs.maps, .cache = {}};
+  MapUse use(places);
+  ASSIGN_OR_RETURN(const auto entries, store->List(true));
+  for (const HistoryEntry& entry : entries) {
+    if (use.AllUsed()) return {};
+    ASSIGN_OR_RETURN(const Manifest manifest, store->Get(entry.run_id));
+    use.See(manifest);
+  }
+  return use.AllUsed() ? Status() : UnusedMapsError(use.Unused(), "no run of the history");
+}
+
+Result<RetentionInputs> CheckedInputs(const RetentionArguments& arguments, HistoryStore* store) {
+  ASSIGN_OR_RETURN(RetentionInputs inputs, InputsOf(arguments));
+  if (!inputs.maps.empty()) RETURN_IF_ERROR(RequireUsedMaps(inputs, store));
+  return inputs;
+}
+
 Result<RetentionReport> PlanNow(const RetentionArguments& arguments, HistoryStore* store) {
-  ASSIGN_OR_RETURN(const RetentionInputs inputs, InputsOf(arguments));
+  ASSIGN_OR_RETURN(const RetentionInputs inputs, CheckedInputs(arguments, store));
   return PlanRetention(inputs, SystemClock().Now(), store);
 }
 
@@ -165,7 +185,7 @@ Result<int> ApplyList(const RetentionArguments& arguments) {
   audit.log.policy = arguments.policy;
   audit.log.history = arguments.history;
   RETURN_IF_ERROR(HoldDeletionToLog(audit));
-  ASSIGN_OR_RETURN(RetentionInputs inputs, InputsOf(arguments));
+  ASSIGN_OR_RETURN(RetentionInputs inputs, CheckedInputs(arguments, store.get()));
   ASSIGN_OR_RETURN(StandingPlan plan,
                    StandingPlan::Make(std::move(inputs), &SystemClock(), store.get()));
   const DeletionList planned = plan.report().list;

@@ -9,6 +9,7 @@
 #include "compare/siblings.h"
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/open_checkpoint.h"
+#include "compare/weights/side_files.h"
 #include "harness/base/version.h"
 #include "harness/comparison/subject_records.h"
 
@@ -90,8 +91,10 @@ bool IsUnknown(const PathPair& pair, Sides* sides) {
   return true;
 }
 
-// Text without a checkpoint's name: a lock, a log, a note beside the data.
+// Text without a checkpoint's name: a lock, a log, a note beside the data. Not what is loaded with
+// weights, such as a config.json.
 bool IsNote(const fs::path& path) {
+  if (SideFileOf(path.filename()) == SideFile::kModel) return false;
   const auto head = ReadHead(path, 4096);
   return head.ok() && IsText(*head) && !IsCheckpointName(path.filename().string());
 }

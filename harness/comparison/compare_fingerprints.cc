@@ -52,7 +52,13 @@ void CompareFingerprints(const Fingerprint& a, const Fingerprint& b, Comparison*
         "nothing_compared", "a probe must have worked on both sides", comparison->headline));
     return;
   }
-  comparison->verdict = difference.probes.empty() ? Verdict::kIdentical : Verdict::kDrifted;
+  const bool asked = std::ranges::all_of(difference.probes, [](const ProbeDifference& probe) {
+    return probe.change == BehaviourChange::kAskedOtherwise;
+  });
+  // Answers to another question, or with another number of threads, show nothing of the stack.
+  comparison->verdict = difference.probes.empty() ? Verdict::kIdentical
+                        : asked                   ? Verdict::kInconclusive
+                                                  : Verdict::kDrifted;
   std::ranges::transform(difference.probes, std::back_inserter(comparison->findings), FindingOf);
   const auto reordered = [](const ProbeDifference& probe) { return !probe.tree_cases.empty(); };
   if (std::ranges::any_of(difference.probes, reordered)) {

@@ -62,7 +62,8 @@ CurveComparison AsCurve(const CommonCurve& common) {
     }
     if (apart > curve.max_abs) {
       curve.max_abs = apart;
-      curve.max_rel = apart / std::abs(common.reference_mean[i]);
+      const double size = std::abs(common.reference_mean[i]);
+      curve.max_rel = size > 0.0 ? apart / size : 0.0;  // of nothing there is no share
       curve.max_step = curve.steps.back();
     }
   }

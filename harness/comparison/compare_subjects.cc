@@ -15,6 +15,7 @@
 #include "harness/comparison/lineage_findings.h"
 #include "harness/drill/compare_rerun.h"
 #include "harness/drill/decide_metrics.h"
+#include "harness/drill/output_files.h"
 
 namespace rharness {
 namespace {
@@ -163,7 +164,7 @@ double ValueOf(const Manifest& manifest, const std::string& name) {
 // made in every upgrade of the published record is taken for one; any other stays open.
 void AcceptRounding(const Manifest& reference, double value, MetricDecision* decision) {
   const auto metric = std::ranges::find(reference.metrics, decision->name, &Metric::name);
-  if (metric->margin || !std::isfinite(value) || !std::isfinite(metric->value)) return;
+  if (metric->margin || !IsMeasured(value) || !IsMeasured(metric->value)) return;
   if (decision->verdict == MetricVerdict::kDrifted || decision->verdict == MetricVerdict::kWithin) {
     return;
   }
@@ -185,6 +186,11 @@ void LeaveOut(const std::vector<OtherEvalSet>& others, std::vector<Metric>* metr
   for (Metric& metric : *metrics) metric.evaluated_on.clear();
 }
 
+bool IsRerunOf(const Subject& a, const Subject& b) {
+  return a.side.kind == "manifest" && b.side.kind == "evidence" &&
+         a.manifest.run_id == b.manifest.run_id;
+}
+
 // A, with the metrics that B has as well and that can be compared.
 Manifest ReferenceOf(const Subject& a, const Subject& b) {
   // Evidence knows no units and margins; where the other side is a manifest, its definitions hold.
@@ -200,7 +206,9 @@ Manifest ReferenceOf(const Subject& a, const Subject& b) {
   }
   for (Metric& metric : reference.metrics) {
     const auto other = std::ranges::find(b.manifest.metrics, metric.name, &Metric::name);
-    if (other != b.manifest.metrics.end()) metric.primary |= other->primary;
+    // Evidence knows no primary ones: of a record and its rerun those of the record decide.
+    const bool said = other != b.manifest.metrics.end() && !IsRerunOf(a, b);
+    if (said) metric.primary |= other->primary;
   }
   std::erase_if(reference.metrics, [&](const Metric& metric) {
     return std::ranges::find(b.manifest.metrics, metric.name, &Metric::name) ==
@@ -216,8 +224,10 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates) {
   if (a.manifest.metrics.empty() || b.manifest.metrics.empty()) return {};
   Manifest reference = ReferenceOf(a, b);
-  // Replicates stand for what runs of A differ by: each is a draw, whatever its seed.
-  reference.seeds.clear();
+  // A rerun is held to its own record, as a drill holds it that has this run alone. Else replicates
+  // stand for what runs of A differ by: each is a draw, whatever its seed.
+  const bool rerun = replicates.empty() && IsRerunOf(a, b);
+  if (!rerun) reference.seeds.clear();
   std::vector<Manifest> members = {reference};
   for (const Subject& replicate : replicates) {
     Manifest& member = members.emplace_back(reference);
@@ -229,10 +239,10 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
   std::vector<MetricDecision> decisions =
       DecideMetrics({{reference, {AsEvidence(b)}}}, Family(members)).runs.front();
   for (MetricDecision& decision : decisions) {
-    AcceptRounding(reference, ValueOf(b.manifest, decision.name), &decision);
+    if (!rerun) AcceptRounding(reference, ValueOf(b.manifest, decision.name), &decision);
     // The value itself, which may be an infinity; and what was not finite in A judges nothing.
     decision.reruns = {ValueOf(b.manifest, decision.name)};
-    if (!std::isfinite(ValueOf(reference, decision.name))) {
+    if (!IsMeasured(ValueOf(reference, decision.name))) {
       decision.verdict = MetricVerdict::kInconclusive;
       decision.reason = "non_finite_history";
     }
@@ -262,6 +272,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
       (a.side.kind == "curves" && b.side.kind == "curves")) {
     comparison.curves = CompareCurves(a.curves, b.curves, replicate_curves, options.curves);
   }
+  if (IsRecord(a) && IsRecord(b)) CompareOutputFiles(a.manifest, b.manifest, &comparison);
   comparison.metrics = CompareMetrics(a, b, replicates);
   NoteMissing(a, b, &comparison);
   NoteLineage(a, b, &comparison);

@@ -39,6 +39,11 @@ std::optional<fs::path> FindBeside(const fs::path& folder, const std::string& lo
   return *resolved;
 }
 
+// Of a checkpoint that was not read there is its file alone (output_files.h).
+bool HoldsTensors(const Artifact& artifact) {
+  return IsCheckpoint(artifact) && !(artifact.tensor_digest.empty() && !artifact.sha256.empty());
+}
+
 std::string Plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -71,7 +76,7 @@ Result<Subject> LoadManifestSubject(const fs::path& path, const SubjectOptions& 
   subject.declared_bitwise = manifest.determinism.declared == "bitwise";
   const Places places{.root = options.root};
   for (const Artifact& artifact : manifest.artifacts) {
-    if (!IsCheckpoint(artifact)) continue;
+    if (!HoldsTensors(artifact)) continue;
     std::optional<fs::path> at;
     if (!artifact.location.empty()) {
       const auto located = Locate(places, artifact.location);
@@ -109,8 +114,9 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
     subject.failure =
         fmt::format("the rerun {}{}", active ? "" : "was ", evidence.outcome.ToString());
   }
+  manifest.artifacts = evidence.artifacts;
   for (const Artifact& artifact : evidence.artifacts) {
-    if (!IsCheckpoint(artifact)) continue;
+    if (!HoldsTensors(artifact)) continue;
     ASSIGN_OR_RETURN(RecordedCheckpoint weights,
                      OpenRecorded(artifact, FindBeside(path.parent_path(), artifact.location),
                                   options.strip_prefixes, &subject.notes));
@@ -121,7 +127,9 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
 
 Result<Subject> LoadCheckpointSubject(const fs::path& path, const SubjectOptions& options) {
   Subject subject;
-  RecordedCheckpoint weights{.path = path.filename().string()};
+  std::error_code error;
+  RecordedCheckpoint weights{.path = path.filename().string(),
+                             .is_file = !fs::is_directory(path, error)};
   ASSIGN_OR_RETURN(weights.checkpoint, Open(path, options));
   subject.side = {path.string(), "checkpoint", DescribeCheckpoint(*weights.checkpoint)};
   subject.weights.push_back(std::move(weights));

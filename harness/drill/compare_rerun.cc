@@ -12,6 +12,7 @@
 #include "harness/base/trouble.h"
 #include "harness/drill/eval_sets.h"
 #include "harness/drill/facts_of.h"
+#include "harness/drill/output_files.h"
 #include "harness/drill/record_parts.h"
 
 namespace rharness {
@@ -112,6 +113,10 @@ Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const
   } else if (!HasSameFiles(recorded, *seen)) {
     comparison->notes.push_back(
         fmt::format("{}: every tensor is equal, only metadata differs", subject));
+    // Which may be loaded with the tensors: a GGUF file's, the attributes of a pickled module.
+    auto by_bytes = CompareBytes(recorded, *seen, places, drill_folder);
+    if (!by_bytes.ok() && IsTrouble(by_bytes.error())) return by_bytes.error();
+    if (by_bytes.ok()) parts = std::move(*by_bytes);
   }
   if (parts.empty()) parts = CompareRecords(recorded, *seen, &comparison->notes);
   std::ranges::move(parts, std::back_inserter(comparison->checkpoints));
@@ -218,7 +223,8 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   std::ranges::move(EvalSetFindings(manifest, evidence), std::back_inserter(comparison.findings));
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
   for (const Artifact& artifact : manifest.artifacts) {
-    if (!IsCheckpoint(artifact)) continue;
+    const auto seen = std::ranges::find(evidence.artifacts, artifact.path, &Artifact::path);
+    if (IsComparedAsFile(artifact, seen == evidence.artifacts.end() ? nullptr : &*seen)) continue;
     const Status compared =
         CompareArtifact(artifact, evidence, places, drill_folder, &comparison, damage);
     if (compared.ok()) continue;
@@ -226,6 +232,9 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
     comparison.ends.front().reason = "cannot be compared: " + compared.error().ToString();
     return comparison;
   }
+  Manifest rerun;
+  rerun.artifacts = evidence.artifacts;
+  CompareOutputFiles(manifest, rerun, &comparison);
   comparison.curves = CompareRerunCurves(manifest, evidence, {});
   if (manifest.unread_metrics && evidence.unread_metrics) {
     std::ranges::move(

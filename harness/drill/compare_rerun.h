@@ -17,12 +17,13 @@
 
 namespace rharness {
 
-// Facts in five layers and, of a rerun that was carried out, every declared checkpoint and curve;
+// Facts in five layers and, of a rerun that was carried out, every declared output and curve;
 // not judged yet, and without metrics, which all reruns of a run decide together. `ends` has the
 // one rerun: with an obstacle it is kNotComparable (with its layer) or kInfra; if it did not
 // succeed, or its declared outputs are missing or unreadable, kFailed; if its inputs changed under
 // it, kNotComparable. Checkpoints are compared by their bytes where the digests differ and the
-// recorded bytes were kept; else by digests, and a note says why. Kept bytes that are no longer
+// recorded bytes were kept; else by digests, and a note says why; other outputs by the SHA-256 of
+// their bytes (output_files.h). Kept bytes that are no longer
 // themselves are told in `damage` as well; where the machine cannot read them the rerun is kInfra.
 Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
                         const std::filesystem::path& drill_folder,

@@ -46,7 +46,7 @@ std::vector<double> SeenValues(const std::string& metric, const std::vector<Evid
     if (seen == evidence.metrics.metrics.end()) {
       ++*missing;
     } else {
-      values.push_back(std::isfinite(seen->second) ? seen->second
+      values.push_back(IsMeasured(seen->second) ? seen->second
                                                    : std::numeric_limits<double>::quiet_NaN());
     }
   }

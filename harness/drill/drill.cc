@@ -12,6 +12,7 @@
 #include "harness/drill/compare_rerun.h"
 #include "harness/drill/drill_folder.h"
 #include "harness/drill/drill_report.h"
+#include "harness/drill/given_names.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/judge_family.h"
 #include "harness/drill/judge_siblings.h"
@@ -242,6 +243,7 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
   ASSIGN_OR_RETURN(const std::vector<std::string> absent, SpreadOverNodes(&settings.options));
   RunClaims claims(options.history, settings.drill_id, hooks.claims, history);
   RETURN_IF_ERROR(claims.Choose(&settings));
+  RETURN_IF_ERROR(CheckGivenNames(options, settings.run_ids, history.get()));
   settings.elsewhere.insert(settings.elsewhere.end(), absent.begin(), absent.end());
   ASSIGN_OR_RETURN(WorkFolder folder, BeginWorkFolder(options.out, ToJson(settings)));
   const DrillHooks watched = claims.Watch(hooks);

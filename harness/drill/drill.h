@@ -45,6 +45,7 @@ struct DrillOptions {
   std::string order = kOrderWait;     // or kOrderRisk (ranking.h)
   PlanOptions plan;
   Places places;
+  bool maps_of_profile = false;      // its maps were not typed: one without a use is no slip
   EnvironmentOverrides environment;  // for every rerun
   std::string launcher = "auto";     // "auto": by each manifest's image; "host", "podman", "docker"
   std::string dispatch = "local";    // or "slurm", "kubernetes"

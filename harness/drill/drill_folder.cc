@@ -9,6 +9,7 @@
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
 #include "harness/history/location.h"
+#include "harness/rerun/python_place.h"
 #include "harness/rerun/rerun.h"
 
 namespace rharness {
@@ -66,6 +67,13 @@ Status RequireRoot(const DrillOptions& options) {
   return NotFound(fmt::format("no folder at {}", options.places.root.string()), "--root");
 }
 
+// Nodes and pods may have one where this machine has none.
+Status RequirePython(const DrillOptions& options) {
+  const std::string why =
+      options.dispatch == "local" ? WhyNoPython(options.places.python) : std::string();
+  return why.empty() ? Status() : Status(NotFound(why, "--python-environment"));
+}
+
 Result<DrillOptions> WithAbsolutePaths(DrillOptions options) {
   if (!options.resume || options.given.contains("--history")) {
     ASSIGN_OR_RETURN(options.history, ResolveHistoryUrl(options.history));
@@ -75,6 +83,15 @@ Result<DrillOptions> WithAbsolutePaths(DrillOptions options) {
   RETURN_IF_ERROR(RequireRoot(options));
   if (!options.places.cache.empty()) {
     ASSIGN_OR_RETURN(options.places.cache, AbsolutePath(options.places.cache, "--data-cache"));
+  }
+  if (!options.places.python.empty()) {
+    ASSIGN_OR_RETURN(options.places.python,
+                     AbsolutePath(options.places.python, "--python-environment"));
+    RETURN_IF_ERROR(RequirePython(options));
+  }
+  if (!options.places.environments.empty()) {
+    ASSIGN_OR_RETURN(options.places.environments,
+                     AbsolutePath(options.places.environments, "--environment-cache"));
   }
   for (auto& [from, to] : options.places.maps) {
     ASSIGN_OR_RETURN(to, AbsolutePath(to, "--map"));

@@ -5,11 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "harness/drill/chance_facts.h"
 #include "harness/drill/package_facts.h"
+#include "harness/manifest/admission.h"
 #include "harness/manifest/environment_secrets.h"
 #include "harness/manifest/hardware_class.h"
 #include "harness/manifest/lineage.h"
@@ -82,13 +85,6 @@ void AddSeedsThatWereSet(const Observation& seen, Collector* out) {
   }
 }
 
-void AddFlags(const Observation& seen, Collector* out) {
-  for (const auto& [name, value] : seen.flags) {
-    const Layer layer = name.ends_with("threads") ? Layer::kEnvironment : Layer::kRandomness;
-    out->Add(layer, "flag." + name, value, FactWeight::kContext);
-  }
-}
-
 std::string InWords(const SeenLibrary& library, bool in_image) {
   const std::string at = in_image ? "" : library.path + ", ";  // there a copy lies anywhere
   if (!library.build_id.empty()) return at + "build id " + library.build_id;
@@ -132,12 +128,34 @@ void AddObservation(const std::optional<Observation>& seen, bool again, bool ima
                      "what the run uses in its image (libraries, variables, files)");
   }
   AddSeedsThatWereSet(*seen, out);
-  AddFlags(*seen, out);
+  AddChance(*seen, out->facts());
+  AddFlags(*seen, again, out->facts());
   AddLibraries(*seen, image, out);
   AddUndeclared(*seen, again, out);
 }
 
-void AddVariables(const Environment& environment, Collector* out) {
+// Unless the run told it itself.
+void AddPythonVersion(const Environment& environment, Collector* out) {
+  if (!environment.python || environment.software.contains("python")) return;
+  out->AddKnown(Layer::kEnvironment, "software.python", environment.python->version,
+                FactWeight::kContext);
+}
+
+// Whether the run was seen to read a variable. `watched`: those that were looked for.
+FactUse UseOfVariable(const std::string& name, const std::optional<Observation>& seen,
+                      const std::map<std::string, std::optional<std::string>>& watched) {
+  // Read by the loader and inside of the C library, which nobody sees.
+  constexpr std::array<std::string_view, 6> kOfTheSystem = {"LD_", "GLIBC_", "MALLOC_",
+                                                            "TZ",  "LANG",   "LC_"};
+  if (!seen || !seen->variables_read) return FactUse::kNotKnown;
+  if (seen->variables_read->contains(name)) return FactUse::kUsed;
+  const bool of_system = std::ranges::any_of(
+      kOfTheSystem, [&](std::string_view prefix) { return name.starts_with(prefix); });
+  return of_system || !watched.contains(name) ? FactUse::kNotKnown : FactUse::kNotUsed;
+}
+
+void AddVariables(const Environment& environment, const std::optional<Observation>& seen,
+                  const Manifest& manifest, Collector* out) {
   if (environment.variables.empty()) {
     out->AddNotKnown(Layer::kEnvironment, "variable.", "environment variables");
   }
@@ -145,6 +163,7 @@ void AddVariables(const Environment& environment, Collector* out) {
     out->Add({.layer = Layer::kEnvironment,
               .key = "variable." + name,
               .value = value,
+              .use = UseOfVariable(name, seen, manifest.environment.variables),
               .realm = value ? RealmOf(*value) : ""});
   }
   for (const auto& [name, value] : environment.software) {
@@ -252,6 +271,14 @@ bool IsExplained(const SeenLibrary& library, const Environment& now) {
   return package != list->second.end() && package->second.version != library.version;
 }
 
+// What `record` saw the run lose. No difference: a rerun that loses something has failed.
+void AddDamage(const std::vector<std::string>& notes, Collector* out) {
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (!notes[i].starts_with(kLostSomething)) continue;
+    out->Add(Layer::kEnvironment, fmt::format("damage.{}", i), notes[i], FactWeight::kContext);
+  }
+}
+
 std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   Collector out;
   AddData(manifest.data, &out);
@@ -267,7 +294,9 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   }
   out.AddKnown(Layer::kEnvironment, "software.host_packages", manifest.image.packages_sha256,
                FactWeight::kContext);
-  AddVariables(manifest.environment, &out);
+  AddPythonVersion(manifest.environment, &out);
+  AddVariables(manifest.environment, manifest.observation, manifest, &out);
+  AddDamage(manifest.notes, &out);
   // An image is known by its digest, with everything in it.
   if (manifest.image.kind == "host") {
     AddPackages(manifest.environment, manifest.image.packages_sha256, out.facts());
@@ -308,7 +337,8 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   AddCode(evidence.code_files, evidence.code_commit, FactWeight::kIdentity, &out);
   out.AddKnown(Layer::kCode, "code.diff.sha256", evidence.code_diff_sha256, FactWeight::kIdentity);
   out.AddKnown(Layer::kEnvironment, "image.digest", evidence.image_digest, FactWeight::kIdentity);
-  AddVariables(evidence.environment, &out);
+  if (manifest.environment.python) AddPythonVersion(evidence.environment, &out);
+  AddVariables(evidence.environment, evidence.observation, manifest, &out);
   if (manifest.image.kind == "host" && evidence.image_digest.empty()) {
     const auto digest = evidence.environment.software.find("host_packages");
     AddPackages(evidence.environment,

@@ -21,10 +21,11 @@ namespace {
 Result<Verdict> VerdictIn(const std::string& name, const std::string& of) {
   const Result<Verdict> verdict = ParseVerdict(name);
   if (verdict.ok()) return *verdict;
-  return IntegrityError(fmt::format("the history holds the verdict '{}', which is none that this "
-                                    "version knows",
-                                    name),
-                        of);
+  return Unsupported(
+      fmt::format("the history holds the verdict '{}', a word that this version does "
+                  "not know; use the newer rharness that wrote it",
+                  name),
+      of);
 }
 
 Result<HistoryVerdict> VerdictOf(const VerdictRecord& record) {

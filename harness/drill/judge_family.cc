@@ -50,6 +50,20 @@ void Judge(std::vector<MetricDecision> metrics, const Family& family, RunState* 
                     std::back_inserter(run->comparison.findings));
 }
 
+// Whether a curve of the run is beyond what rounding explains, and whether it drifted by that.
+bool HasDecisive(const Comparison& run, std::string_view code) {
+  return std::ranges::any_of(run.findings, [&](const Finding& finding) {
+    return finding.decisive && finding.code == code;
+  });
+}
+
+void AddBeyond(const Comparison& run, const std::string& run_id, FamilyComparison* together) {
+  const bool shown = HasDecisive(run, "curve_beyond_band");
+  if (!shown && !HasDecisive(run, "curve_unexplained")) return;
+  together->beyond.push_back(run_id);
+  if (shown) ++together->beyond_shown;
+}
+
 // Of those that moved with their family; one that is equal to its record has none to ask.
 std::vector<Cause> CausesOf(const std::vector<RunState*>& members,
                             const FamilyComparison& together) {
@@ -95,6 +109,7 @@ std::optional<FamilyComparison> JudgeTogether(const std::vector<RunState*>& runs
     if (compared[i].compared.empty() || SeedsOf(members[i]->manifest).empty()) continue;
     together.runs.push_back(members[i]->manifest.run_id);
     identical &= members[i]->comparison.verdict == Verdict::kIdentical;
+    AddBeyond(members[i]->comparison, together.runs.back(), &together);
   }
   for (const std::size_t i : decided.apart) {
     together.apart.push_back(members[i]->manifest.run_id);

@@ -35,6 +35,36 @@ void MergeParts(const std::vector<Part>& parts, Name name, std::vector<Part>* me
   }
 }
 
+// Held to be a drift only where every rerun shows it; else it is open, and said to be.
+void RefuseUnconfirmed(const std::vector<Comparison>& reruns, Comparison* merged) {
+  for (CurveComparison& curve : merged->curves) {
+    std::size_t seen = 0;
+    std::size_t beyond = 0;
+    const CurveComparison* first = nullptr;
+    for (const Comparison& rerun : reruns) {
+      const auto found = std::ranges::find(rerun.curves, curve.name, &CurveComparison::name);
+      if (found == rerun.curves.end()) continue;
+      ++seen;
+      if (!Decides(*found) || found->state != CurveState::kBeyond) continue;
+      if (beyond++ == 0) first = &*found;
+    }
+    if (beyond == 0) continue;
+    curve = *first;
+    if (beyond == seen) continue;
+    curve.state = CurveState::kUndecided;
+    curve.first_beyond.reset();
+    const std::string what =
+        fmt::format("{} is beyond its band in {} of {} reruns", curve.name, beyond, seen);
+    merged->findings.push_back({.code = "missing_confirmation",
+                                .layer = {},
+                                .subject = "curve " + curve.name,
+                                .observed = fmt::format("{} of {}", beyond, seen),
+                                .limit = "all, or none",
+                                .rule = "a drift is claimed where every rerun shows it",
+                                .message = what + ": " + curve.message});
+  }
+}
+
 bool SameFinding(const Finding& a, const Finding& b) {
   return a.code == b.code && a.subject == b.subject && a.message == b.message;
 }
@@ -77,6 +107,7 @@ Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& 
       if (std::ranges::find(merged.notes, note) == merged.notes.end()) merged.notes.push_back(note);
     }
   }
+  RefuseUnconfirmed(reruns, &merged);
   std::ranges::move(TellLineage(manifest), std::back_inserter(merged.notes));
   return merged;
 }

@@ -11,7 +11,9 @@
 namespace rharness {
 
 // What the reruns of one run come to as one comparison: of each checkpoint and curve the first
-// rerun that differs in it, else the first; a layer differs if it differs in any. Empty: no rerun.
+// rerun that differs in it, else the first; a layer differs if it differs in any. A curve that is
+// beyond its band in some reruns and not in others is undecided, with a finding
+// ("missing_confirmation"). Empty: no rerun.
 Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& reruns);
 
 // The judged comparison of a run, with its causes. `evidence` and `reruns` go together, one a

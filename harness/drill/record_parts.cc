@@ -2,11 +2,15 @@
 #include "harness/drill/record_parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "compare/weights/views.h"
 #include "harness/base/trouble.h"
+#include "harness/manifest/environment_secrets.h"
 
 namespace rharness {
 namespace {
@@ -19,7 +23,12 @@ Result<std::vector<TensorDigest>> DigestsOf(const Artifact& artifact) {
   for (const TensorRecord& record : artifact.tensors) {
     const auto dtype = ParseDType(record.dtype);
     if (!dtype.ok()) return std::vector<TensorDigest>();
-    digests.push_back({record.name, *dtype, record.shape, record.sha256});
+    digests.push_back({.name = record.name,
+                       .dtype = *dtype,
+                       .shape = record.shape,
+                       .sha256 = record.sha256,
+                       .block_format = {},
+                       .non_finite = record.non_finite});
   }
   std::ranges::sort(digests, {}, &TensorDigest::name);
   if (!digests.empty() && !artifact.tensor_digest.empty() &&
@@ -83,9 +92,29 @@ std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
   return series;
 }
 
+// The realm of the notes in a setting, however deep they lie. One that is redacted keeps the whole
+// from being compared, as do those of several keys from another side's.
+std::string RealmIn(const Json& value) {
+  std::set<std::string> realms;
+  const std::function<void(const Json&)> add = [&](const Json& part) {
+    if (part.kind() == Json::Kind::kString) realms.insert(RealmOf(part.AsString()));
+    if (part.IsArray()) std::ranges::for_each(part.AsArray(), add);
+    if (!part.IsObject()) return;
+    for (const auto& [member, of] : part.AsObject()) add(of);
+  };
+  add(value);
+  realms.erase("");
+  if (realms.contains(std::string(kRedacted))) return std::string(kRedacted);
+  return fmt::format("{}", fmt::join(realms, " "));
+}
+
 void AddConfiguration(const Manifest& manifest, std::vector<Fact>* facts) {
   for (const auto& [name, value] : manifest.hyperparameters) {
-    facts->push_back({Layer::kCode, "hyperparameter." + name, value.Dump(), FactWeight::kIdentity});
+    facts->push_back({.layer = Layer::kCode,
+                      .key = "hyperparameter." + name,
+                      .value = value.Dump(),
+                      .weight = FactWeight::kIdentity,
+                      .realm = RealmIn(value)});
   }
   if (!manifest.family.empty()) {
     facts->push_back({Layer::kCode, "family", manifest.family, FactWeight::kContext});

@@ -38,8 +38,10 @@ RerunOutputs OutputsOf(const Evidence& evidence) {
                        .node = evidence.machine.node,
                        .digests = {}};
   for (const Artifact& artifact : evidence.artifacts) {
-    if (artifact.tensor_digest.empty()) continue;
-    outputs.digests[artifact.role + " " + artifact.path] = artifact.tensor_digest;
+    const bool file = artifact.tensor_digest.empty() &&
+                      (artifact.role == "other" || IsCheckpoint(artifact));
+    const std::string& digest = file ? artifact.sha256 : artifact.tensor_digest;
+    if (!digest.empty()) outputs.digests[artifact.role + " " + artifact.path] = digest;
   }
   for (const auto& [name, value] : evidence.metrics.metrics) {
     if (KindOfCurve(name) == CurveKind::kResource) continue;

@@ -14,6 +14,7 @@
 #include "harness/base/log.h"
 #include "harness/base/shell_word.h"
 #include "harness/base/subprocess.h"
+#include "harness/drill/given_names.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/ranking.h"
 #include "harness/drill/replicates.h"
@@ -313,6 +314,7 @@ Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistorySto
   } else {
     for (const std::string& sentence : Sentences(held)) LogInfo(sentence);
   }
+  RETURN_IF_ERROR(CheckGivenNames(options, run_ids, history));
   std::vector<RunRisk> risks = ranking.Explain(run_ids);
   entries = {};  // of a large history they are half of what the plan takes
   ASSIGN_OR_RETURN(Plan plan, PlanOf(run_ids, options, history));

@@ -107,7 +107,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 31> kKept = {{
+constexpr std::array<KeptOption, 34> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -126,6 +126,9 @@ constexpr std::array<KeptOption, 31> kKept = {{
     {"--root", "places", "root"},
     {"--map", "places", "maps"},
     {"--data-cache", "places", "cache"},
+    {"--python-environment", "places", "python"},
+    {"--make-environments", "places", "environments"},
+    {"--environment-cache", "places", "environments"},
     {"--env", "environment", nullptr},
     {"--launcher", "launcher", nullptr},
     {"--dispatch", "executor", nullptr},

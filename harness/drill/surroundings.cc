@@ -73,6 +73,13 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
   Surroundings surroundings;
   Evidence without = evidence;
   without.environment.packages.clear();
+  // Where it lies changes nothing that it computes.
+  if (without.environment.python) {
+    PythonEnvironment same;
+    same.prefix = "/";
+    same.version = without.environment.python->version;
+    without.environment.python = std::move(same);
+  }
   const Json json = ToJson(without);
   for (const auto& [name, value] : json.AsObject()) {
     if (IsSurrounding(name) && !IsEmpty(value)) surroundings[name] = value.Dump();

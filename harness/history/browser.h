@@ -34,6 +34,8 @@ class HistoryBrowser {
                                                       const BrowserLimits& limits = {});
   virtual ~HistoryBrowser() = default;
 
+  // Errors: unsupported where a newer version wrote a word that this one does not know meanwhile.
+  virtual Status CheckWords() = 0;
   // The same connection as a store: what would write is an io error.
   virtual HistoryStore& store() = 0;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "harness/history/known_words.h"
 #include "harness/history/migrations.h"
 
 namespace rharness {
@@ -103,6 +104,15 @@ Status Database::CheckSchema(int version) {
   return {};
 }
 
+Status Database::CheckWords() {
+  for (const KnownWords& known : kKnownWords) {
+    std::string about, word;
+    sql_ << UnknownWordQuery(known), soci::into(about), soci::into(word);
+    if (sql_.got_data()) return UnknownWord(known, about, word, name_);
+  }
+  return {};
+}
+
 Status Database::Migrate() {
   int found = 0;
   {
@@ -124,14 +134,14 @@ Status Database::Migrate() {
       return {};
     }));
   }
-  return {};
+  return CheckWords();
 }
 
 Status Database::RequireNewest() {
   const Transaction reading(sql_, dialect_.begin_check);
   ASSIGN_OR_RETURN(const int found, SchemaVersion());
   RETURN_IF_ERROR(CheckSchema(found));
-  if (found == NewestSchema()) return {};
+  if (found == NewestSchema()) return CheckWords();
   return InvalidInput(fmt::format("schema rharness.history.database/v{} is older than v{}, and is "
                                   "opened for reading alone; `rharness history list` brings it up "
                                   "to date",

@@ -68,6 +68,10 @@ class Database {
     return In(dialect_.begin_claims, std::move(f));
   }
 
+  // Whether all words are ones that this version knows (known_words.h); asked when it is opened,
+  // and by those who keep it open. Not a Guard of its own. Errors: unsupported.
+  Status CheckWords();
+
  protected:
   Database(std::string name, const Dialect& dialect) : name_(std::move(name)), dialect_(dialect) {}
 
@@ -82,7 +86,8 @@ class Database {
   virtual std::vector<std::string> SchemaAt(int version) = 0;
 
   // Applies the migrations that are due. Errors: invalid_input (something else's database),
-  // integrity (a schema that is not that of its version), unsupported (a newer one).
+  // integrity (a schema that is not that of its version), unsupported (a newer one, or a word of
+  // one).
   Status Migrate();
   // For who may only read: errors as above, and invalid_input for an older one, which others
   // migrate.

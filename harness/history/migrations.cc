@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/history/known_words.h"
 #include "harness/history/records.h"
 #include "harness/history/signed_tables.h"
 
@@ -326,6 +327,15 @@ Statements Lookups(const Dialect& dialect) {
   return statements;
 }
 
+// Words that a later version may add, in an index that holds no others: it is empty, so that
+// opening a history of any size can ask. A version that adds a word drops its index and makes a new
+// one.
+Statements UnknownWords() {
+  Statements statements;
+  for (const KnownWords& known : kKnownWords) statements.push_back(UnknownWordIndex(known));
+  return statements;
+}
+
 // In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
 // in.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
@@ -359,6 +369,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {13, "attestations", AttestationTable(dialect)},
       {14, "approvals", ApprovalTables(dialect)},
       {15, "lookups", Lookups(dialect)},
+      {16, "unknown_words", UnknownWords()},
   };
   Statements& first = steps.front().statements;
   first.insert(first.begin(), dialect.prologue.begin(), dialect.prologue.end());

@@ -5,6 +5,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/history/lookup_texts.h"
+#include "harness/history/other_content.h"
 #include "harness/history/sql_history.h"
 
 namespace rharness {
@@ -114,11 +115,8 @@ Result<std::size_t> SqlHistory::AddAll(std::span<const NewRun> runs, WallTime no
         ASSIGN_OR_RETURN(held, CompareSlowly(run));
       }
       if (*held == HeldContent::kOther) {
-        return IntegrityError(
-            fmt::format("run '{}' is in the history with other content; a run's manifest never "
-                        "changes, so give the new one another run_id",
-                        run.run_id),
-            database_->name());
+        ASSIGN_OR_RETURN(const Manifest there, Load(run.run_id));
+        return OtherContent(run.run_id, ToJson(there).Dump(), run.body, database_->name());
       }
       if (*held == HeldContent::kSame) continue;
       inserts.Insert(run);

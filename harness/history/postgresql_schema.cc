@@ -171,8 +171,9 @@ void Schema::CreateIndex(std::string_view rest, const char* unique) {
   const std::string name = Word(&rest);
   Word(&rest);  // ON
   const std::string table = Word(&rest);
+  const char* where = rest.find(" WHERE ") == rest.npos ? "" : " where";
   tables_[table].push_back(
-      fmt::format("index {} on {}: {}({})", name, table, unique, Inside(rest)));
+      fmt::format("index {} on {}: {}({}){}", name, table, unique, Inside(rest), where));
 }
 
 void Schema::CreateFunction(std::string_view rest) {

@@ -277,7 +277,7 @@ Result<std::vector<DeletedItem>> SqlHistory::DeletedItems(const std::string& lis
     while (query.fetch()) {
       const auto known = std::ranges::find(kSteps, step, &NamedStep::name);
       if (known == std::end(kSteps)) {
-        return IntegrityError("unknown step '" + step + "' of a deletion", database_->name());
+        return Unsupported("unknown step '" + step + "' of a deletion", database_->name());
       }
       one.step = known->step;
       one.at = FromMs(at_ms);

@@ -61,6 +61,9 @@ class SqlBrowser : public HistoryBrowser {
   explicit SqlBrowser(std::unique_ptr<Database> database)
       : database_(*database), store_(std::move(database)) {}
 
+  Status CheckWords() override {
+    return database_.Guard([&] { return database_.CheckWords(); });
+  }
   HistoryStore& store() override { return store_; }
   Result<std::vector<HistoryCount>> CountAll() override;
   Result<std::vector<HistoryCount>> CountFamilies(const NameStart& start,

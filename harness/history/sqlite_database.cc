@@ -60,6 +60,23 @@ std::string UriOf(const std::string& path) {
   return uri;
 }
 
+// What the last read of the file or of its log failed with, which SQLite tells as a damaged
+// database where a disk cannot be read (EIO: SQLITE_IOERR_CORRUPTFS). 0: it did not fail.
+int ReadErrno(soci::session& sql) {
+  const auto* backend = static_cast<soci::sqlite3_session_backend*>(sql.get_backend());
+  if (backend == nullptr || backend->conn_ == nullptr) return 0;
+  int of_file = 0;
+  sqlite_api::sqlite3_file_control(backend->conn_, "main", SQLITE_FCNTL_LAST_ERRNO, &of_file);
+  if (of_file != 0) return of_file;
+  sqlite_api::sqlite3_file* log = nullptr;
+  sqlite_api::sqlite3_file_control(backend->conn_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  int of_log = 0;
+  if (log != nullptr && log->pMethods != nullptr) {
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &of_log);
+  }
+  return of_log;
+}
+
 }  // namespace
 
 std::vector<std::string> SqliteDatabase::SchemaSeen() { return SqliteSchemaOf(sql_); }
@@ -90,6 +107,9 @@ Error SqliteDatabase::ErrorOf(const std::exception& exception) {
                       FormatDuration(std::chrono::duration_cast<Seconds>(answer_timeout_))),
           name_);
     case SQLITE_CORRUPT:
+      if (const int number = ReadErrno(sql_); number != 0) {
+        return IoErrorFromErrno("cannot read the database", number, name_);
+      }
       return IntegrityError("the database file is damaged: " + message, name_);
     case SQLITE_NOTADB:
       return InvalidInput("not an SQLite database; expected a history or a new file", name_);

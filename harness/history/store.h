@@ -30,16 +30,16 @@ class HistoryStore : public HistoryTallies, public SignedRecords, public Entered
   // "sqlite:PATH", a bare path, or "postgresql://HOST:PORT/DATABASE?...". Makes the history when
   // there is none, and migrates an old one; refuses a newer schema. Errors: invalid_input (a URL
   // that cannot be read or holds a password), not_found (no such database), io (not reached, no
-  // right), unsupported (newer schema, no library for PostgreSQL here), integrity (damaged, or not
-  // the schema of a history), timeout (locked by another process for 30 s). A store is for one
-  // thread; any number of stores and processes may share a history.
+  // right), unsupported (newer schema or verdict, no libpq here), integrity (damaged, or not the
+  // schema of a history), timeout (locked by another process for 30 s). A store is for one thread;
+  // any number of stores and processes may share a history.
   static Result<std::unique_ptr<HistoryStore>> Open(const std::string& url);
   // One that is there: a misspelled path must not become an empty history. Errors: those,
   // not_found.
   static Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url);
   ~HistoryStore() override = default;
 
-  // The same run_id with the same content is kAlreadyThere; with other content: integrity error.
+  // The same run_id with the same content is kAlreadyThere; with other content: invalid_input.
   virtual Result<AddOutcome> Add(const Manifest& manifest, WallTime now) = 0;
   // Many at once in one transaction, all or none; returns how many were not there already. Faster
   // by far than one by one, up to some hundreds.

@@ -141,13 +141,11 @@ class WindowTallies {
  public:
   explicit WindowTallies(std::size_t windows) : counts_(windows) {}
 
-  // `last`: the number of a verdict a window; below 0: none.
+  // `last`: the number of a known verdict a window; below 0: none.
   void Add(const VerdictTally& row, const std::vector<int>& last) {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       if (last[i] < 0) continue;
-      const auto number = static_cast<std::size_t>(last[i]);
-      const std::string_view verdict =
-          number < std::size(kRunVerdicts) ? kRunVerdicts[number] : std::string_view("unknown");
+      const std::string_view verdict = kRunVerdicts[last[i]];
       VerdictTally& tally = counts_[i][{row.family, row.declared, verdict}];
       tally.family = row.family;
       tally.declared = row.declared;
@@ -225,6 +223,10 @@ Result<std::vector<std::vector<VerdictTally>>> SqlHistory::TallyWindows(
       row.flipped = flipped;
       row.attested = attested;
       row.drifted = drifted;
+      if (std::ranges::max(last) >= static_cast<int>(std::size(kRunVerdicts))) {
+        RETURN_IF_ERROR(database_->CheckWords());  // names what was written since it was opened
+        return InternalError("counts a verdict of no known word", database_->name());
+      }
       tallies.Add(row, last);
     }
     return std::move(tallies).Take();

@@ -35,6 +35,8 @@ Status RefuseOtherPlaces(const std::set<std::string>& given, const Places& now,
                          const Places& begun) {
   if (given.contains("--root")) RETURN_IF_ERROR(RefuseOtherPath("--root", now.root, begun.root));
   RETURN_IF_ERROR(RefuseOtherPath("--data-cache", now.cache, begun.cache));
+  RETURN_IF_ERROR(RefuseOtherPath("--python-environment", now.python, begun.python));
+  RETURN_IF_ERROR(RefuseOtherPath("--environment-cache", now.environments, begun.environments));
   if (!given.contains("--map") || now.maps == begun.maps) return {};
   return NotAsBegun("--map", ToJson(now).Find("maps")->Dump(), ToJson(begun).Find("maps")->Dump());
 }

@@ -125,8 +125,9 @@ Status TakeAgain(const std::string& chosen, LastGood* found) {
     found->chosen = i;
     return {};
   }
-  return IntegrityError(
-      fmt::format("'{}', which the incident began with, is no good run of the family any more",
+  return InvalidInput(
+      fmt::format("'{}', which the incident began with, is no good run of the family any more; "
+                  "begin anew with another --out",
                   chosen),
       "history");
 }

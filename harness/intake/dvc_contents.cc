@@ -58,8 +58,6 @@ std::string FullName(const fs::path& folder, const std::string& path) {
   return (folder / path).lexically_normal().string();
 }
 
-bool IsDos2Unix(const DvcEntry& entry) { return entry.algorithm != "md5"; }
-
 Error AnotherOne(const DvcEntry& entry, const std::string& path, const std::string& md5) {
   return IntegrityError(
       fmt::format("is another one today: its {} is {}, recorded is {}", entry.algorithm, md5,

@@ -37,6 +37,8 @@ struct DvcHashes {
 Result<DvcHashes> HashForDvc(const OpenedFile& file, bool dos2unix, std::string where);
 
 // The same hash of a text.
+// Whether the entry's hashes are of texts with CRLF as LF: those of DVC before 3.0.
+inline bool IsDos2Unix(const DvcEntry& entry) { return entry.algorithm != "md5"; }
 Result<std::string> DvcMd5Of(std::string_view text, bool dos2unix);
 
 struct DvcFoundFile {

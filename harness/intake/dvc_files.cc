@@ -25,7 +25,7 @@ bool IsMd5Hex(std::string_view text) {
 }
 
 Result<Json> ReadYamlObject(std::string_view text, const std::string& file) {
-  ASSIGN_OR_RETURN(Json json, ParseYamlAsJson(text, file));
+  ASSIGN_OR_RETURN(Json json, ParseYamlAsJson(text, file, YamlScalars::kDvc));
   if (!json.IsObject()) return InvalidInput("expected a mapping", file);
   return json;
 }

@@ -9,6 +9,7 @@
 
 #include "harness/base/digest_md5.h"
 #include "harness/intake/clean.h"
+#include "harness/intake/dvc_contents.h"
 #include "harness/intake/dvc_files.h"
 
 namespace rharness {
@@ -99,7 +100,8 @@ Result<std::string> DvcGit::Read(const std::string& commit, const std::string& p
 }
 
 // Lines "MODE TYPE NAME<tab>PATH<nul>".
-Result<std::string> DvcGit::HashTreeOf(const std::string& commit, const std::string& path) const {
+Result<std::string> DvcGit::HashTreeOf(const std::string& commit, const std::string& path,
+                                       bool dos2unix) const {
   const std::string whole = prefix_ + path;
   ASSIGN_OR_RETURN(const std::string text, git_.Ask({"--literal-pathspecs", "ls-tree", "-r", "-z",
                                                      "--full-tree", commit, "--", whole}));
@@ -115,7 +117,7 @@ Result<std::string> DvcGit::HashTreeOf(const std::string& commit, const std::str
     const auto content = git_.Ask({"cat-file", "blob", std::string(blob)});
     if (!content.ok()) return content.error();
     if (content->size() > kMostBlobBytes) return std::string();
-    ASSIGN_OR_RETURN(const std::string md5, Md5HexOf(*content));
+    ASSIGN_OR_RETURN(const std::string md5, DvcMd5Of(*content, dos2unix));
     if (line == whole) return md5;
     if (!line.starts_with(whole + "/")) return std::string();
     files.push_back({std::string(line.substr(whole.size() + 1)), md5});
@@ -125,11 +127,12 @@ Result<std::string> DvcGit::HashTreeOf(const std::string& commit, const std::str
   return md5 + ".dir";
 }
 
-const std::string& DvcGit::Md5Of(const std::string& commit, const std::string& path) {
-  const std::pair key(commit, path);
+const std::string& DvcGit::Md5Of(const std::string& commit, const std::string& path,
+                                 bool dos2unix) {
+  const std::tuple key(commit, path, dos2unix);
   const auto known = md5s_.find(key);
   if (known != md5s_.end()) return known->second;
-  const auto md5 = HashTreeOf(commit, path);
+  const auto md5 = HashTreeOf(commit, path, dos2unix);
   return md5s_.emplace(key, md5.ok() ? *md5 : "").first->second;
 }
 

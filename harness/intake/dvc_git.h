@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,17 +47,19 @@ class DvcGit {
   // What DVC would know the path by if it were as it is in the commit: the MD5 of a file, or of a
   // directory with ".dir"; "" where the commit has none there, or links in it, or more than 4096
   // files. Remembered.
-  const std::string& Md5Of(const std::string& commit, const std::string& path);
+  // `dos2unix`: as DVC before 3.0 has it, which takes CRLF of texts for LF.
+  const std::string& Md5Of(const std::string& commit, const std::string& path, bool dos2unix);
 
  private:
   DvcGit(BorrowedRepository git, std::filesystem::path root, std::string prefix)
       : git_(std::move(git)), root_(std::move(root)), prefix_(std::move(prefix)) {}
-  Result<std::string> HashTreeOf(const std::string& commit, const std::string& path) const;
+  Result<std::string> HashTreeOf(const std::string& commit, const std::string& path,
+                                 bool dos2unix) const;
 
   BorrowedRepository git_;
   std::filesystem::path root_;
   std::string prefix_;
-  std::map<std::pair<std::string, std::string>, std::string> md5s_;
+  std::map<std::tuple<std::string, std::string, bool>, std::string> md5s_;
 };
 
 }  // namespace rharness

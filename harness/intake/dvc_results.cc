@@ -73,7 +73,8 @@ Result<std::string> LinesOf(const Json& json, const std::string& file, const std
 
 Result<Json> ParseDvcValues(std::string_view text, const std::string& file) {
   if (file.ends_with(".json")) return ParseLooseJson(text, file);
-  if (file.ends_with(".yaml") || file.ends_with(".yml")) return ParseYamlAsJson(text, file);
+  if (file.ends_with(".yaml") || file.ends_with(".yml"))
+    return ParseYamlAsJson(text, file, YamlScalars::kDvc);
   return Unsupported("is not read; expected .json, .yaml or .yml", file);
 }
 

@@ -121,7 +121,7 @@ class DvcRunBuilder {
     for (const DvcEntry& dep : from_.stage.deps) {
       const std::string below = Below(dep.path);
       if (below.empty() || shared_.paths.contains(below)) continue;
-      const std::string& md5 = shared_.git->Md5Of(stage_.commit, below);
+      const std::string& md5 = shared_.git->Md5Of(stage_.commit, below, IsDos2Unix(dep));
       if (md5.empty()) continue;
       if (dep.IsMd5() && md5 == dep.hash + (dep.directory ? ".dir" : "")) {
         in_commit_.insert(dep.path);
@@ -228,10 +228,12 @@ class DvcRunBuilder {
     if (stage_.commit.empty()) return false;
     bool any = false;
     for (const auto& [below, digest] : maker.reads) {
-      if (below.empty() || !digest.starts_with("md5:")) continue;
-      const std::string& md5 = shared_.git->Md5Of(stage_.commit, below);
+      const std::string algorithm = digest.substr(0, digest.find(':'));
+      const bool dos2unix = algorithm == "md5-dos2unix";
+      if (below.empty() || (algorithm != "md5" && !dos2unix)) continue;
+      const std::string& md5 = shared_.git->Md5Of(stage_.commit, below, dos2unix);
       if (md5.empty()) continue;
-      if (digest != "md5:" + md5) return false;
+      if (digest != algorithm + ":" + md5) return false;
       any = true;
     }
     return any;

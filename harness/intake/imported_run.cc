@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <numeric>
 #include <utility>
@@ -26,6 +27,35 @@ std::optional<std::int64_t> IntegerOf(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
   return whole ? std::optional(value) : std::nullopt;
+}
+
+// The value of a setting that is a seed by its name: it ends in "seed", or is random_state.
+// Some trackers keep numbers as text.
+std::optional<std::int64_t> SeedIn(std::string_view name, const Json& value) {
+  std::string lower(name.substr(name.find_last_of("./-:") + 1));
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (!lower.ends_with("seed") && lower != "random_state") return std::nullopt;
+  return value.kind() == Json::Kind::kString ? IntegerOf(value.AsString()) : value.ToInt64();
+}
+
+// A setting with notes in the place of the secrets in it. What lies in a member that is one by its
+// name is one as well.
+Json WithoutSecrets(std::string_view name, Json value) {
+  if (value.IsArray()) {
+    Json::Array elements;
+    for (const Json& element : value.AsArray()) elements.push_back(WithoutSecrets(name, element));
+    return Json::MakeArray(std::move(elements));
+  }
+  if (value.IsObject()) {
+    Json::Members members;
+    for (const auto& [member, of] : value.AsObject()) {
+      const bool of_parent = NamesSecret(name) && !NamesSecret(member);
+      members.emplace_back(member, WithoutSecrets(of_parent ? name : member, of));
+    }
+    return Json::MakeObject(std::move(members));
+  }
+  const std::string text = value.kind() == Json::Kind::kString ? value.AsString() : value.Dump();
+  return IsSecret(name, text) ? Json(Withheld(name, text)) : value;
 }
 
 // The member of `items` with this name, made where it is not there.
@@ -241,7 +271,11 @@ void ImportedRun::SetWorkingDirectory(std::string_view folder, const Worth& wort
 void ImportedRun::SetHyperparameter(std::string_view name, Json value, const Worth& worth) {
   const std::string clean = CleanName(name);
   if (clean.empty()) return Refuse("hyperparameters", name, "a name");
-  if (NamesSecret(clean)) value = Json("withheld:redacted");
+  if (const auto seed = SeedIn(clean, value)) {
+    SetSeed(clean, std::to_string(*seed), Hint(worth.from, "of which generator is not said"));
+    value = Json(*seed);
+  }
+  value = WithoutSecrets(clean, std::move(value));
   manifest_.hyperparameters[clean] = std::move(value);
   Note("hyperparameters." + clean, worth);
 }

@@ -61,6 +61,9 @@ std::span<const SourceKind> SourceKinds();
 // The kind by its name, or the first that recognises the source. Errors: invalid_input with the
 // names there are.
 Result<const SourceKind*> FindSourceKind(std::string_view name, const std::string& source);
+// The kinds behind this one that recognise the source as well, as a repository with runs of MLflow
+// and a dvc.lock.
+std::vector<const SourceKind*> OtherKindsIn(const std::string& source, const SourceKind& taken);
 
 }  // namespace rharness
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/base/shell_word.h"
 #include "harness/intake/importers.h"
 
 namespace rharness {
@@ -50,10 +51,28 @@ Result<const SourceKind*> FindSourceKind(std::string_view name, const std::strin
   if (source.find("://") == source.npos && !std::filesystem::exists(source, error)) {
     return NotFound("there is no such file or folder", source);
   }
+  if (const auto database = std::filesystem::absolute(source, error).parent_path() / "mlflow.db";
+      IsMlflow(database.string())) {
+    return InvalidInput(
+        fmt::format("holds no runs; those of MLflow are in the database beside it: rharness import "
+                    "--from mlflow {}",
+                    ShellWord(database.string())),
+        source);
+  }
   return InvalidInput(
       fmt::format("holds no records that can be imported; expected one of {} (--from says which)",
                   names),
       source);
+}
+
+std::vector<const SourceKind*> OtherKindsIn(const std::string& source, const SourceKind& taken) {
+  std::vector<const SourceKind*> others;
+  bool behind = false;
+  for (const SourceKind& kind : kKinds) {
+    if (behind && kind.recognises(source)) others.push_back(&kind);
+    behind |= kind.name == taken.name;
+  }
+  return others;
 }
 
 }  // namespace rharness

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 
 #include "compare/weights/checkpoint_folder.h"
@@ -75,7 +76,12 @@ Result<LocalFiles> ListLocalFiles(const fs::path& folder, const ImportRequest& r
 }
 
 std::string RoleByName(std::string_view path) {
+  constexpr std::array<std::string_view, 7> kForPeople = {".log", ".png",  ".jpg", ".jpeg",
+                                                          ".svg", ".html", ".pdf"};
   const std::string_view name = path.substr(path.rfind('/') + 1);
+  const bool log = name.starts_with("events.out.tfevents") ||
+                   std::ranges::any_of(kForPeople, [&](auto end) { return name.ends_with(end); });
+  if (log) return "log";
   if (!IsCheckpointName(name)) return "other";
   return name.find("optim") != name.npos ? "optimizer" : "weights";
 }

@@ -26,7 +26,8 @@ struct LocalFiles {
 Result<LocalFiles> ListLocalFiles(const std::filesystem::path& folder,
                                   const ImportRequest& request);
 
-// "weights" or "optimizer" where a name is one of a checkpoint's, "other" for others. A guess.
+// "weights" or "optimizer" where a name is one of a checkpoint's, "log" for logs, plots and pages,
+// which differ from run to run; "other" for others. A guess.
 std::string RoleByName(std::string_view path);
 
 // root/relative as text, below root after all links. Errors: not_found, io, integrity,

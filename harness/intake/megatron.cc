@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "compare/curves/curve_files.h"
+#include "compare/curves/printed_number.h"
 #include "harness/base/digest.h"
+#include "harness/intake/clean.h"
 #include "harness/intake/importers.h"
 #include "harness/intake/source_folder.h"
 
@@ -58,6 +60,17 @@ ImportedRun GoldenRunOf(std::vector<CurveSeries> curves, const std::string& id,
   return run;
 }
 
+// Members that are no curves, such as the mean of a timing.
+void RemarkOthers(std::string_view text, ImportedRun* run) {
+  const auto json = ParseJsonWithNonFinite(text, "");
+  if (!json.ok() || !json->IsObject()) return;
+  for (const auto& [name, value] : json->AsObject()) {
+    if (value.IsObject()) continue;
+    run->Remark(fmt::format("{} is {}, no curve: left out", QuotedShort(name),
+                            value.ToDouble() ? "a single number" : value.KindName()));
+  }
+}
+
 }  // namespace
 
 bool IsMegatron(const std::string& path) {
@@ -94,7 +107,9 @@ Status ImportMegatron(const ImportRequest& request, const ImportSink& sink) {
     const std::string id = GoldenIdOf(file, *text);
     if (!request.Wants(id) && !request.Wants(relative)) return true;
     ++taken;
-    RETURN_IF_ERROR(sink.take(GoldenRunOf(std::move(*curves), id, file, request.source)));
+    ImportedRun run = GoldenRunOf(std::move(*curves), id, file, request.source);
+    RemarkOthers(*text, &run);
+    RETURN_IF_ERROR(sink.take(std::move(run)));
     return true;
   };
   RETURN_IF_ERROR(source.ForEachFile(visit));

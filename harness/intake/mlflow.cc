@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/base/log.h"
+#include "harness/base/shell_word.h"
 #include "harness/intake/importers.h"
 
 namespace rharness {
@@ -61,7 +62,8 @@ Status MlflowImport::Finish() const {
 bool IsMlflow(const std::string& source) {
   if (IsUrl(source)) return true;
   const Way way = FindWay(source);
-  return !way.database.empty() || !way.folder.empty();
+  // MLflow makes a folder with an empty experiment wherever it is imported.
+  return !way.database.empty() || (!way.folder.empty() && HasMlflowRuns(way.folder));
 }
 
 Status ImportMlflow(const ImportRequest& request, const ImportSink& sink) {
@@ -69,6 +71,11 @@ Status ImportMlflow(const ImportRequest& request, const ImportSink& sink) {
   if (IsUrl(request.source)) {
     RETURN_IF_ERROR(ImportMlflowServer(request.source, &import));
   } else if (const Way way = FindWay(request.source); !way.database.empty()) {
+    const fs::path older = way.database.parent_path() / "mlruns";
+    if (IsMlflowFolder(older) && HasMlflowRuns(older)) {
+      LogInfo(fmt::format("{} holds runs of an older store, too: rharness import --from mlflow {}",
+                          older.string(), ShellWord(older.string())));
+    }
     RETURN_IF_ERROR(ImportMlflowDatabase(way.database, &import));
   } else if (!way.folder.empty()) {
     RETURN_IF_ERROR(ImportMlflowFolder(way.folder, &import));

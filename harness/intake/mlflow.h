@@ -35,6 +35,8 @@ class MlflowImport {
 
 // mlflow_folder.cc: a file store, which has experiments as folders.
 bool IsMlflowFolder(const std::filesystem::path& folder);
+// Whether one of its experiments has a run, deleted ones included.
+bool HasMlflowRuns(const std::filesystem::path& folder);
 Status ImportMlflowFolder(const std::filesystem::path& folder, MlflowImport* import);
 
 // mlflow_database.cc: a tracking server's SQLite file. It is not changed: where no write-ahead log

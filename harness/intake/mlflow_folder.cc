@@ -338,6 +338,18 @@ bool IsMlflowFolder(const fs::path& folder) {
   });
 }
 
+bool HasMlflowRuns(const fs::path& folder) {
+  const auto experiments = FoldersIn(folder);
+  if (!experiments.ok()) return false;
+  return std::ranges::any_of(*experiments, [&](const std::string& experiment) {
+    const auto runs = FoldersIn(folder / experiment);
+    return !IsReserved(experiment) && runs.ok() &&
+           std::ranges::any_of(*runs, [&](const std::string& run) {
+             return !IsReserved(run) && ReadMeta(folder, fs::path(experiment) / run).ok();
+           });
+  });
+}
+
 Status ImportMlflowFolder(const fs::path& folder, MlflowImport* import) {
   ASSIGN_OR_RETURN(const auto experiments, FoldersIn(folder));
   for (const std::string& experiment : experiments) {

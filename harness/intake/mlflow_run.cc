@@ -133,6 +133,31 @@ std::pair<bool, double> Ordered(double value) {
   return std::isnan(value) ? std::pair(false, 0.0) : std::pair(true, value);
 }
 
+// Whether there were any: databases have the largest number in their place
+// (_log_metrics of mlflow/store/tracking/sqlalchemy_store.py).
+bool RestoreInfinities(std::vector<MlflowPoint>* points) {
+  bool any = false;
+  for (MlflowPoint& point : *points) {
+    if (std::abs(point.value) != std::numeric_limits<double>::max()) continue;
+    point.value = std::copysign(std::numeric_limits<double>::infinity(), point.value);
+    any = true;
+  }
+  return any;
+}
+
+// Several points of step 0 alone were logged without a step, as before MLflow 1.0 all were; they
+// are counted then.
+bool CountSteps(std::vector<MlflowPoint>* points) {
+  if (std::ranges::any_of(*points, [](const MlflowPoint& one) { return one.step != 0; })) {
+    return false;
+  }
+  std::ranges::stable_sort(*points, {}, &MlflowPoint::timestamp_ms);
+  for (std::size_t i = 0; i < points->size(); ++i) {
+    (*points)[i].step = static_cast<std::int64_t>(i);
+  }
+  return true;
+}
+
 // What `rharness publish` writes: a run that was drilled must be the same record as before.
 constexpr std::string_view kOurs = "rharness.";
 
@@ -144,16 +169,18 @@ void SetMetrics(MlflowRun& from, ImportedRun* run) {
       continue;
     }
     if (points.empty()) continue;
+    const bool counted = points.size() > 1 && CountSteps(&points);
     // The value of a metric is the last of these.
     std::ranges::sort(points, {}, [](const MlflowPoint& point) {
       return std::tuple(point.step, point.timestamp_ms, Ordered(point.value));
     });
-    const double last = points.back().value;
-    run->AddMetric(name, last, Exact("metrics." + name));
-    if (std::abs(last) == std::numeric_limits<double>::max()) {
-      run->Remark(fmt::format("metric {}: {} is how MLflow's databases keep an infinity",
-                              QuotedShort(name), last));
+    if (RestoreInfinities(&points)) {
+      run->Remark(
+          fmt::format("metric {}: {} is how MLflow's databases keep an infinity, and was "
+                      "read as one",
+                      QuotedShort(name), std::numeric_limits<double>::max()));
     }
+    run->AddMetric(name, points.back().value, Exact("metrics." + name));
     if (points.size() < 2) continue;
     std::vector<std::int64_t> steps;
     std::vector<double> values;
@@ -161,7 +188,9 @@ void SetMetrics(MlflowRun& from, ImportedRun* run) {
       steps.push_back(point.step);
       values.push_back(point.value);
     }
-    run->AddCurve(name, std::move(steps), std::move(values), Exact("metrics." + name));
+    run->AddCurve(name, std::move(steps), std::move(values),
+                  counted ? Hint("metrics." + name, "without steps: counted in the order of time")
+                          : Exact("metrics." + name));
   }
   if (of_the_machine > 0) {
     run->Remark(
@@ -175,7 +204,7 @@ void SetArtifacts(MlflowRun& from, ImportedRun* run) {
   }
   for (Artifact& artifact : from.artifacts) {
     artifact.role = RoleByName(artifact.path);
-    if (artifact.role != "other") {
+    if (IsCheckpoint(artifact)) {
       run->Remark(fmt::format("artifacts: {} is taken for {} by its name",
                               QuotedShort(artifact.path), artifact.role));
     }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "harness/base/digest.h"
+#include "harness/intake/clean.h"
 #include "harness/intake/importers.h"
 #include "harness/intake/loose_json.h"
 #include "harness/intake/source_folder.h"
@@ -137,9 +138,11 @@ class TrainerReader {
     if (home != found_.folder) {
       run.Remark(fmt::format("read from {}: the run's own folder has none", path));
     }
-    AddArguments(home, &run);
-    AddArtifacts(found_.folder, found_.files, &run);
-    for (const auto& [step, files] : found_.checkpoints) AddArtifacts(FolderOf(step), files, &run);
+    const std::string output_folder = AddArguments(home, &run);
+    AddArtifacts(found_.folder, found_.files, output_folder, &run);
+    for (const auto& [step, files] : found_.checkpoints) {
+      AddArtifacts(FolderOf(step), files, output_folder, &run);
+    }
     return run;
   }
 
@@ -174,35 +177,58 @@ class TrainerReader {
     f(*json);
   }
 
-  void AddArguments(const std::string& home, ImportedRun* run) const {
+  // Where the run wrote, relative to its working directory; empty: not known.
+  static std::string OutputFolder(const Json& args, ImportedRun* run) {
+    const std::string folder = LooseText(args, "output_dir");
+    if (folder.empty()) return "";
+    if (auto relative = CleanRelativePath(folder)) return *relative == "." ? "" : *relative;
+    run->Remark(fmt::format(
+        "output_dir: {} lies outside of the workspace of a rerun, which would write there again; "
+        "give a command that writes below its working directory, and say where: rharness complete "
+        "--output .=FOLDER",
+        QuotedShort(folder)));
+    return "";
+  }
+
+  // Puts in what the run was told, and returns OutputFolder's answer.
+  std::string AddArguments(const std::string& home, ImportedRun* run) const {
     WithJson(home, "config.json", run, [&](const Json& json) { AddModelConfig(json, run); });
     WithJson(home, "all_results.json", run,
              [&](const Json& json) { AddResults(json, "all_results.json", run); });
+    std::string output_folder;
     const bool text = Find(home, "training_args.json").has_value();
-    WithJson(home, "training_args.json", run,
-             [&](const Json& json) { AddTrainingArgs(json, "training_args.json", run); });
+    WithJson(home, "training_args.json", run, [&](const Json& json) {
+      AddTrainingArgs(json, "training_args.json", run);
+      output_folder = OutputFolder(json, run);
+    });
     const auto binary = Find(home, "training_args.bin");
-    if (text || !binary) return;
+    if (text || !binary) return output_folder;
     const auto args = ReadTrainingArgs(source_.folder(), *binary);
     if (!args.ok()) {
-      return run->Remark(fmt::format("{} was not read: {}", *binary, args.error().ToString()));
+      run->Remark(fmt::format("{} was not read: {}", *binary, args.error().ToString()));
+      return "";
     }
     AddTrainingArgs(args->members, "training_args.bin", run);
     if (!args->unread.empty()) {
       run->Remark(fmt::format("{}: no plain values, and not read: {}", *binary,
                               fmt::join(args->unread, ", ")));
     }
+    return OutputFolder(args->members, run);
   }
 
-  void AddArtifacts(const std::string& folder, const FileNames& files, ImportedRun* run) const {
+  void AddArtifacts(const std::string& folder, const FileNames& files,
+                    const std::string& output_folder, ImportedRun* run) const {
+    const auto add = [&](std::string_view name, const char* role) {
+      AddArtifact(PathBelow(folder, name), role, output_folder, run);
+    };
     const auto index = std::ranges::find_if(
         kWeightIndexes, [&](std::string_view name) { return files.contains(std::string(name)); });
-    if (index != kWeightIndexes.end()) AddArtifact(PathBelow(folder, *index), "weights", run);
+    if (index != kWeightIndexes.end()) add(*index, "weights");
     for (const std::string_view name : kWeightFiles) {
-      if (files.contains(std::string(name))) AddArtifact(PathBelow(folder, name), "weights", run);
+      if (files.contains(std::string(name))) add(name, "weights");
     }
     for (const std::string_view name : kOptimizerFiles) {
-      if (files.contains(std::string(name))) AddArtifact(PathBelow(folder, name), "optimizer", run);
+      if (files.contains(std::string(name))) add(name, "optimizer");
     }
     const auto generators = std::ranges::count_if(files, IsGenerator);
     if (generators > 0) {
@@ -214,7 +240,8 @@ class TrainerReader {
   }
 
   // As it is today: whether the run left it so, nobody says.
-  void AddArtifact(const std::string& path, const std::string& role, ImportedRun* run) const {
+  void AddArtifact(const std::string& path, const std::string& role,
+                   const std::string& output_folder, ImportedRun* run) const {
     Artifact artifact;
     artifact.role = role;
     artifact.path = path;
@@ -223,6 +250,7 @@ class TrainerReader {
     artifact.location = (source_.path() / path).string();
     // FileNames of a run's files count from its own folder.
     if (!found_.folder.empty()) artifact.path = path.substr(found_.folder.size() + 1);
+    if (!output_folder.empty()) artifact.path = PathBelow(output_folder, artifact.path);
     run->AddArtifact(std::move(artifact), Hint(path, "as it is today"));
   }
 

@@ -60,7 +60,8 @@ std::vector<std::string> LogsIn(const fs::path& folder) {
 bool IsRunFolder(const fs::path& folder) {
   std::error_code error;
   return !LogsIn(folder).empty() ||
-         fs::is_regular_file(folder / "files/wandb-metadata.json", error);
+         fs::is_regular_file(folder / "files/wandb-metadata.json", error) ||
+         fs::is_regular_file(folder / "wandb-metadata.json", error);  // before 0.10
 }
 
 // The folders of a source's runs: itself, or those in it, or in its wandb/.
@@ -83,6 +84,10 @@ Result<std::vector<fs::path>> RunFolders(const fs::path& source) {
 
 Status ReadLog(const fs::path& folder, const std::string& name, WandbRun* run) {
   ASSIGN_OR_RETURN(const std::string log, ReadBelow(folder, name, kMostLogBytes));
+  if (log.empty()) {  // as of a run that was killed at once
+    run->remarks.push_back(name + ": is empty");
+    return {};
+  }
   std::size_t remarks = 0;
   const auto remark = [&](const std::string& sentence) {
     if (++remarks <= kMostLogRemarks) run->remarks.push_back(name + ": " + sentence);
@@ -101,10 +106,13 @@ Status ReadLog(const fs::path& folder, const std::string& name, WandbRun* run) {
   return {};
 }
 
-// f(text) of a file, where it is there; what cannot be read becomes a remark.
+// f(text) of a file in files/, or beside it as before 0.10, where it is there; what cannot be read
+// becomes a remark.
 template <class F>
-void WithFile(const fs::path& folder, const char* name, WandbRun* run, F f) {
+void WithFile(const fs::path& folder, const std::string& file, WandbRun* run, F f) {
   std::error_code error;
+  const bool old = !fs::exists(fs::symlink_status(folder / "files", error));
+  const std::string name = old ? file : "files/" + file;
   if (!fs::exists(fs::symlink_status(folder / name, error))) return;
   const auto text = ReadBelow(folder, name, kMostFileBytes);
   const Status status = text.ok() ? f(*text) : Status(text.error());
@@ -114,36 +122,42 @@ void WithFile(const fs::path& folder, const char* name, WandbRun* run, F f) {
 }
 
 void ReadSideFiles(const fs::path& folder, WandbRun* run) {
-  WithFile(folder, "files/wandb-metadata.json", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "wandb-metadata.json", run, [&](const std::string& text) -> Status {
     ASSIGN_OR_RETURN(const Json json, ParseJsonWithNonFinite(text, ""));
     AddWandbMetadata(json, run);
     return {};
   });
-  WithFile(folder, "files/config.yaml", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "config.yaml", run, [&](const std::string& text) -> Status {
     ASSIGN_OR_RETURN(const Json json, ParseYamlAsJson(text, "config.yaml"));
     AddWandbConfig(json, run);
     return {};
   });
-  WithFile(folder, "files/wandb-summary.json", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "wandb-summary.json", run, [&](const std::string& text) -> Status {
     ASSIGN_OR_RETURN(const Json json, ParseJsonWithNonFinite(text, ""));
     AddWandbSummary(json, run);
     return {};
   });
-  WithFile(folder, "files/requirements.txt", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "requirements.txt", run, [&](const std::string& text) -> Status {
     AddWandbRequirements(text, run);
     return {};
   });
-  WithFile(folder, "files/diff.patch", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "diff.patch", run, [&](const std::string& text) -> Status {
     if (!text.empty()) run->diff_sha256 = Sha256HexOf(text);
+    return {};
+  });
+  WithFile(folder, "wandb-history.jsonl", run, [&](const std::string& text) -> Status {
+    if (run->history.empty()) AddWandbHistory(text, run);
     return {};
   });
 }
 
 Status ReadArtifacts(const fs::path& folder, const ImportRequest& request, WandbRun* run) {
   // What is read above, and what the console showed.
-  constexpr std::array<std::string_view, 6> kRead = {"wandb-metadata.json", "config.yaml",
-                                                     "wandb-summary.json",  "requirements.txt",
-                                                     "diff.patch",          "output.log"};
+  constexpr std::array<std::string_view, 7> kRead = {
+      "wandb-metadata.json", "config.yaml", "wandb-summary.json", "wandb-history.jsonl",
+      "requirements.txt",    "diff.patch",  "output.log"};
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(folder / "files", error))) return {};
   ASSIGN_OR_RETURN(LocalFiles files, ListLocalFiles(folder / "files", request));
   for (Artifact& artifact : files.artifacts) {
     if (std::ranges::find(kRead, artifact.path) == kRead.end()) {
@@ -164,8 +178,10 @@ Result<WandbRun> ReadRun(const fs::path& folder, const ImportRequest& request) {
   WandbRun run;
   const std::vector<std::string> logs = LogsIn(folder);
   for (const std::string& log : logs) RETURN_IF_ERROR(ReadLog(folder, log, &run));
-  if (logs.empty()) run.remarks.emplace_back("no transaction log: no curves");
   ReadSideFiles(folder, &run);
+  if (logs.empty() && run.history.empty()) {
+    run.remarks.emplace_back("no transaction log: no curves");
+  }
   RETURN_IF_ERROR(ReadArtifacts(folder, request, &run));
   if (run.id.empty()) run.id = IdByName(folder);
   return run;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "compare/curves/printed_number.h"
 #include "harness/intake/clean.h"
 #include "harness/intake/loose_json.h"
 #include "harness/intake/wandb_run.h"
@@ -74,6 +75,37 @@ void AddWandbSummary(const Json& summary, WandbRun* run) {
   ForEachMember(&summary, [&](const std::string& name, const Json& value) {
     if (!name.starts_with('_')) run->summary.emplace(name, value);
   });
+}
+
+void AddWandbHistory(std::string_view text, WandbRun* run) {
+  std::size_t bad = 0;
+  for (std::int64_t line = 0; !text.empty(); ++line) {
+    const std::size_t end = text.find('\n');
+    const std::string_view one = text.substr(0, end);
+    text = end == text.npos ? "" : text.substr(end + 1);
+    if (one.empty()) continue;
+    const auto json = ParseJsonWithNonFinite(one, "");
+    if (!json.ok() || !json->IsObject()) {
+      ++bad;
+      continue;
+    }
+    const Json* said = json->Find("_step");
+    const std::int64_t step = (said == nullptr ? std::nullopt : said->ToInt64()).value_or(line);
+    ForEachMember(&*json, [&](const std::string& name, const Json& value) {
+      if (name.starts_with('_')) return;
+      const auto number = PrintedOf(value);
+      if (!number) {
+        ++run->other_values;
+      } else if (++run->points <= kMostWandbPoints) {
+        run->history[name].steps.push_back(step);
+        run->history[name].values.push_back(number->value);
+      }
+    });
+  }
+  if (bad > 0) {
+    run->remarks.push_back(fmt::format("wandb-history.jsonl: {} {} no JSON object", bad,
+                                       bad == 1 ? "line is" : "lines are"));
+  }
 }
 
 void AddWandbRequirements(std::string_view text, WandbRun* run) {

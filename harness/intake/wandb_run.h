@@ -69,6 +69,9 @@ bool AddWandbRecord(std::string_view record, WandbRun* run);
 void AddWandbMetadata(const Json& metadata, WandbRun* run);  // wandb-metadata.json
 void AddWandbConfig(const Json& config, WandbRun* run);      // config.yaml
 void AddWandbSummary(const Json& summary, WandbRun* run);    // wandb-summary.json
+// wandb-history.jsonl, which clients before 0.10 wrote in place of a log: an object a line, its
+// step "_step", or else the line's number from 0 on.
+void AddWandbHistory(std::string_view text, WandbRun* run);
 // "NAME==VERSION" a line; other lines (URLs, folders) are counted in a remark.
 void AddWandbRequirements(std::string_view text, WandbRun* run);
 

@@ -64,9 +64,9 @@ Status ReadWeights(const HeldFolder& folder, Artifact* artifact) {
   artifact->tensor_digest = std::move(digest.sha256);
   artifact->tensors.clear();
   for (TensorDigest& tensor : digest.tensors) {
-    artifact->tensors.push_back(TensorRecord{std::move(tensor.name),
-                                             std::string(DTypeName(tensor.dtype)),
-                                             std::move(tensor.shape), std::move(tensor.sha256)});
+    artifact->tensors.push_back(
+        TensorRecord{std::move(tensor.name), std::string(DTypeName(tensor.dtype)),
+                     std::move(tensor.shape), std::move(tensor.sha256), tensor.non_finite});
   }
   return {};
 }

@@ -91,13 +91,35 @@ std::optional<Json> YamlNumber(std::string_view text) {
   return AllDigits(text) ? YamlDecimal(text, negative) : YamlFloat(text, negative);
 }
 
-Json YamlScalar(const std::string& text) {
+// What ruamel.yaml takes for a number and the core schema does not.
+std::optional<Json> DvcNumber(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || !((text[0] >= '0' && text[0] <= '9') || text[0] == '.')) return std::nullopt;
+  std::string digits(text);
+  std::erase(digits, '_');
+  if (digits.starts_with("0b")) {
+    const auto value =
+        AllDigits(digits.substr(2), "01") ? IntegerInBase(digits.substr(2), 2) : std::nullopt;
+    const auto integer = value ? value->ToInt64() : std::nullopt;
+    if (!integer) return std::nullopt;
+    return Json(negative ? -*integer : *integer);
+  }
+  // Leading zeros, but for that of "0", "0x", "0o" and "0.5".
+  while (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') {
+    digits.erase(0, 1);
+  }
+  return YamlNumber((negative ? "-" : "") + digits);
+}
+
+Json YamlScalar(const std::string& text, YamlScalars scalars) {
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
   if (text == ".nan" || text == ".NaN" || text == ".NAN") {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  return YamlNumber(text).value_or(Json(text));
+  const auto number = scalars == YamlScalars::kDvc ? DvcNumber(text) : std::nullopt;
+  return number ? *number : YamlNumber(text).value_or(Json(text));
 }
 
 // A tag of the core schema for what a plain scalar may be.
@@ -130,10 +152,10 @@ class YamlBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (NeedsKey()) return TakeKey(mark, value, anchor);
-    const bool plain = scalars_ == YamlScalars::kTyped && (tag == "?" || IsCoreTag(tag));
+    const bool plain = scalars_ != YamlScalars::kText && (tag == "?" || IsCoreTag(tag));
     const YamlExtent extent{1, value.size(), 0};
     Count(mark, extent);
-    Attach(mark, plain ? YamlScalar(value) : Json(value), extent, anchor);
+    Attach(mark, plain ? YamlScalar(value, scalars_) : Json(value), extent, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);

@@ -11,6 +11,7 @@
 
 #include "harness/isolate/out_of_reach.h"
 #include "harness/manifest/command_arguments.h"
+#include "harness/manifest/packages.h"
 
 namespace rharness {
 namespace {
@@ -147,6 +148,21 @@ void AddCommand(const Manifest& recorded, const Manifest& drifted, std::vector<A
   }
 }
 
+// Packages of one environment that were changed in their place are no longer to be had.
+void AddPythonAxis(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {
+  const auto& then = recorded.environment.python;
+  const auto& now = drifted.environment.python;
+  // What a history keeps of a rerun is without its folder.
+  if (!then || !now || then->prefix == now->prefix || !IsIsolated(now->kind)) return;
+  const auto list_of = [](const Manifest& run) {
+    const auto list = run.environment.packages.find(kPython);
+    return list == run.environment.packages.end() ? PackageList() : list->second;
+  };
+  if (then->version == now->version && list_of(recorded) == list_of(drifted)) return;
+  axes->push_back(MakeAxis(AxisKind::kPython, Layer::kEnvironment, "python", "",
+                           {.text = then->prefix}, {.text = now->prefix, .setting = now->prefix}));
+}
+
 void AddCpus(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {
   const int then = recorded.resources.cpus;
   const int now = drifted.resources.cpus;
@@ -179,6 +195,9 @@ void Apply(const Axis& axis, const AxisValue& value, TrialRun* run) {
     case AxisKind::kImage:
       manifest.image = value.image;
       break;
+    case AxisKind::kPython:
+      run->python = value.setting.value_or("");
+      break;
     case AxisKind::kCpus:
       manifest.resources.cpus = value.number;
       break;
@@ -199,6 +218,7 @@ std::vector<Axis> AxesBetween(const Manifest& recorded, const Manifest& drifted)
   AddCommand(recorded, drifted, &axes);
   AddVariables(recorded, drifted, &axes);
   AddImage(recorded, drifted, &axes);
+  AddPythonAxis(recorded, drifted, &axes);
   AddCpus(recorded, drifted, &axes);
   AddOutOfReach(recorded, drifted, &axes);
   SetSeedsAside(recorded, drifted, &axes);

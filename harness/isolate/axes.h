@@ -28,15 +28,17 @@ enum class AxisKind {
   kCode,      // commit, or files
   kData,      // one item
   kImage,
-  kCpus,  // how many the run is given
-  kNode,  // of a cluster
-  kFact,  // what no setting reaches: packages of the host, drivers, hardware
+  kPython,  // the environment that it runs in, on a host
+  kCpus,    // how many the run is given
+  kNode,    // of a cluster
+  kFact,    // what no setting reaches: packages of the host, drivers, hardware
 };
 
 // What an axis is set to at one of its positions; by its kind one of these counts.
 struct AxisValue {
-  std::string text;                    // for people
-  std::optional<std::string> setting;  // variable (none: unset), argument, node
+  std::string text;  // for people
+  // Variable (none: unset), argument, node, folder of a Python environment (none: as recorded).
+  std::optional<std::string> setting;
   std::vector<std::string> command;
   Code code;
   std::string kept;              // of the code: where its diff is kept
@@ -75,13 +77,14 @@ using ParseImageText = std::function<Result<Image>(std::string_view)>;
 //   seed:NAME=VALUE, hyperparameter:NAME=VALUE[,VALUE...] (as the command passes them)
 //   commit:COMMIT[,COMMIT...], commit:GOOD..BAD (those between are found by the caller)
 //   data:NAME=SHA256[@LOCATION]               image:REFERENCE@sha256:DIGEST[,...]
-//   cpus:NUMBER                               node:NAME
+//   python:FOLDER[,FOLDER...] (environments)  cpus:NUMBER
+//   node:NAME
 // Errors: invalid_input, which says what was expected.
 Result<GivenAxis> ParseGivenAxis(const std::string& text, const ParseImageText& parse_image);
 
 // All that differs between two records, settings first; facts that no setting reaches, and the
 // seeds of another run of the family, say why they cannot be set. Code, data, image, command,
-// variables; what follows from these is left out.
+// Python environment, variables; what follows from these is left out.
 std::vector<Axis> AxesBetween(const Manifest& recorded, const Manifest& drifted);
 // The record as a rerun of it saw it: its code, data, image, environment and seeds.
 Manifest AsSeen(const Manifest& recorded, const Evidence& evidence);
@@ -102,11 +105,12 @@ Positions LastOf(const std::vector<Axis>& settable);
 // The record with what cannot be set, and stays as it drifted: where trials begin.
 Manifest BaseOf(const Manifest& recorded, const std::vector<Axis>& axes);
 
-// The record of a trial: inputs as set, outputs as recorded. `node`: where it must run, if an axis
-// says so.
+// The record of a trial: inputs as set, outputs as recorded. `node`: where it must run, and
+// `python`: in which environment in place of its own, if an axis says so.
 struct TrialRun {
   Manifest manifest;
   std::string node;
+  std::string python;
 };
 TrialRun RunAt(const Manifest& base, const std::vector<Axis>& settable, const Positions& at);
 

@@ -155,6 +155,24 @@ Result<Axis> ImageAxis(const Manifest& recorded, const GivenAxis& given) {
   return axis;
 }
 
+// Environments, such as one for each version of a library; with the recorded one first.
+Result<Axis> PythonAxis(const Manifest& recorded, const GivenAxis& given) {
+  if (recorded.image.kind != "host") {
+    return Refuse(given, "the run was recorded in an image, which has a Python of its own");
+  }
+  const auto& own = recorded.environment.python;
+  Axis axis = StartAxis(AxisKind::kPython, Layer::kEnvironment, "python",
+                        {.text = own ? own->prefix : "(not recorded)"});
+  for (const std::string& folder : given.values) {
+    if (folder.front() != '/') return Refuse(given, "expected absolute paths of environments");
+    if (folder == axis.values.back().text) {
+      return Refuse(given, "has one environment twice in a row");
+    }
+    axis.values.push_back({.text = folder, .setting = folder});
+  }
+  return axis;
+}
+
 Result<Axis> CpusAxis(const Manifest& recorded, const GivenAxis& given) {
   Axis axis = StartAxis(
       AxisKind::kCpus, Layer::kEnvironment, "cpus",
@@ -194,8 +212,8 @@ const std::map<std::string, GivenKind>& GivenKinds() {
       {"env", {true, false, VariableAxis}},  {"argument", {true, true, ArgumentAxis}},
       {"seed", {true, false, ArgumentAxis}}, {"hyperparameter", {true, true, ArgumentAxis}},
       {"commit", {false, true, CommitAxis}}, {"data", {true, true, DataAxis}},
-      {"image", {false, true, ImageAxis}},   {"cpus", {false, true, CpusAxis}},
-      {"node", {false, false, NodeAxis}}};
+      {"image", {false, true, ImageAxis}},   {"python", {false, true, PythonAxis}},
+      {"cpus", {false, true, CpusAxis}},     {"node", {false, false, NodeAxis}}};
   return kinds;
 }
 

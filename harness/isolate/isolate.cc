@@ -173,9 +173,10 @@ class CauseSearch {
     RETURN_IF_ERROR(reruns_.Execute(
         reruns,
         [&](const PlannedRerun& rerun) {
-          const Positions& at = ran[places.at(rerun.job)].trial.at;
-          return RerunInput{RunAt(base_, settable_, at).manifest, options_.places,
-                            options_.environment};
+          TrialRun run = RunAt(base_, settable_, ran[places.at(rerun.job)].trial.at);
+          RerunInput input{std::move(run.manifest), options_.places, options_.environment};
+          if (!run.python.empty()) input.places.python = run.python;
+          return input;
         },
         [&](const PlannedRerun& rerun, Evidence evidence) {
           ran[places.at(rerun.job)].evidence = std::move(evidence);

@@ -15,11 +15,13 @@
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/drill_folder.h"
+#include "harness/drill/given_names.h"
 #include "harness/drill/surroundings.h"
 #include "harness/history/store.h"
 #include "harness/isolate/trial_judge.h"
 #include "harness/rerun/data_cache.h"
 #include "harness/rerun/found_data.h"
+#include "harness/rerun/python_place.h"
 
 namespace rharness {
 namespace {
@@ -272,6 +274,26 @@ Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings)
   return {};
 }
 
+// A Python environment that is not here is held as recorded.
+Status HoldMissingPython(const IsolateOptions& options, IsolateSettings* settings) {
+  if (options.drill.dispatch != "local") return {};
+  ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(*settings, options.parse_image));
+  for (const Axis& axis : axes) {
+    if (axis.kind != AxisKind::kPython || !axis.cannot_be_set.empty()) continue;
+    for (const AxisValue& value : axis.values) {
+      const std::string why = value.setting ? WhyNoPython(*value.setting) : "";
+      if (why.empty()) continue;
+      if (axis.asked_for) return InvalidInput("cannot be had: " + why, TerminalSafe(axis.name));
+      settings->held.push_back(
+          {.name = axis.name,
+           .why = fmt::format("the drifted one cannot be had ({}): it stays as recorded in every "
+                              "rerun",
+                              why)});
+    }
+  }
+  return {};
+}
+
 // What a rerun would not heed is no axis.
 Status CheckAxes(const IsolateOptions& options, const IsolateSettings& settings) {
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
@@ -309,6 +331,9 @@ Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clo
   const auto own = std::ranges::find(settings.family, settings.recorded.run_id, &Manifest::run_id);
   if (own == settings.family.end()) settings.family.push_back(settings.recorded);
   RETURN_IF_ERROR(TakeDrifted(options, history.get(), &settings));
+  std::vector<Manifest> sides = {settings.recorded};
+  if (settings.drifted) sides.push_back(*settings.drifted);
+  RETURN_IF_ERROR(RequireUsedMaps(options.drill, sides));
   if (!settings.drifted && settings.axes.empty()) {
     return InvalidInput("expected what drifted, by --against, or what changed, by --axis",
                         "rharness isolate");
@@ -316,6 +341,7 @@ Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clo
   RETURN_IF_ERROR(CheckAxes(options, settings));
   RETURN_IF_ERROR(FindChain(options, &settings));
   RETURN_IF_ERROR(HoldMissingData(options, &settings));
+  RETURN_IF_ERROR(HoldMissingPython(options, &settings));
   return settings;
 }
 

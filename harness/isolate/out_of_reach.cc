@@ -30,8 +30,7 @@ constexpr Unreachable kUnreachable[] = {
      "nothing declares it, so that no copy of it is kept: declared by --data or --code-file, it "
      "could be set"},
     {"package.",
-     "is the host's: an image that has it, or a path in the command or in a variable, "
-     "would set it"},
+     "is the host's: an image that has it, or for Python --axis python:FOLDER, would set it"},
     {"software.", "is the host's, or follows from what is set"},
     {"cpu.", "is the machine's: with --dispatch slurm, --axis node:NAME sets it"},
     {"gpu.", "is the machine's: with --dispatch slurm, --axis node:NAME sets it"},
@@ -113,7 +112,13 @@ bool IsSeedAxis(const Axis& axis, const Manifest& recorded, const Manifest& drif
 
 void AddOutOfReach(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {
   const bool seeds_by_command = recorded.command != drifted.command;
-  const std::vector<FactDifference> differences = DifferencesOf(recorded, drifted);
+  const bool python_is_set =
+      std::ranges::any_of(*axes, [](const Axis& axis) { return axis.kind == AxisKind::kPython; });
+  std::vector<FactDifference> differences = DifferencesOf(recorded, drifted);
+  std::erase_if(differences, [&](const FactDifference& one) {
+    return python_is_set &&
+           (one.key == "software.python" || one.key.starts_with("package.python."));
+  });
   for (const FactDifference& difference : differences) {
     for (const Unreachable& one : kUnreachable) {
       if (!difference.key.starts_with(one.prefix)) continue;

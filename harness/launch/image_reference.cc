@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/base/files.h"
+#include "harness/manifest/image_name.h"
 
 namespace rharness {
 namespace {
@@ -77,7 +78,9 @@ Error Refuse(std::string_view what, std::string_view value, std::string_view exp
 
 }  // namespace
 
-Result<std::string> ImageReference(const Image& image) {
+Result<std::string> ImageReference(const Image& recorded) {
+  Image image = recorded;
+  CompleteImageName(&image);
   if (image.kind != "oci") return Refuse("kind", image.kind, "'oci' for a container engine");
   if (!IsRegistry(image.registry)) return Refuse("registry", image.registry, "HOST or HOST:PORT");
   if (image.repository.size() > kLongestName || !AllParts(image.repository, '/', IsPathComponent)) {

@@ -10,11 +10,12 @@
 
 namespace rharness {
 
-// "registry/repository@sha256:HEX"; the tag plays no part. Errors: invalid_input unless kind is
+// "registry/repository@sha256:HEX", a short name completed (image_name.h); the tag plays no part.
+// Errors: invalid_input unless kind is
 // "oci", registry is HOST[:PORT] (letters, digits, '.', '-'), repository is lower-case path
 // components as the OCI distribution specification, "Pulling manifests", has them, and the digest
 // is sha256 with 64 lower-case hex digits.
-Result<std::string> ImageReference(const Image& image);
+Result<std::string> ImageReference(const Image& recorded);
 
 // Whether it is a file ("sif", "squashfs"), whose own hash pins it, and no registry's.
 bool IsImageFile(const Image& image);

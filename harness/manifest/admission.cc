@@ -249,24 +249,38 @@ void CheckMetrics(const Manifest& m, Findings* out) {
 
 bool IsFinite(double value) { return std::isfinite(value); }
 
+// A constant curve shows nothing and refuses nothing: admission_notes.h says so. One that ends
+// without a number is of a run that is no reference.
 void CheckCurves(const std::vector<Curve>& curves, Findings* out) {
   Uniqueness names("duplicate_name", out);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const std::string at = fmt::format("curves[{}]", i);
     const std::vector<double>& values = curves[i].values;
     names.Check(curves[i].name, at + ".name");
-    const auto first = std::find_if(values.begin(), values.end(), IsFinite);
-    const bool varies = std::any_of(
-        first, values.end(), [&](double value) { return IsFinite(value) && value != *first; });
-    if (values.size() < 2) {
-      out->Add("vacuous_curve", at + ".values",
-               fmt::format("has {} points; expected at least 2", values.size()));
-    } else if (first == values.end()) {
-      out->Add("vacuous_curve", at + ".values", "has no finite value: nothing can be shown by it");
-    } else if (!varies) {
-      out->Add("vacuous_curve", at + ".values", "never changes: it would agree with anything");
-    }
+    if (values.empty() || IsFinite(values.back())) continue;
+    const auto first =
+        static_cast<std::size_t>(std::ranges::find_if_not(values, IsFinite) - values.begin());
+    const auto finite = static_cast<std::size_t>(std::ranges::count_if(values, IsFinite));
+    const auto& steps = curves[i].steps;
+    out->Add(
+        "non_finite_curve", at + ".values",
+        fmt::format("curve '{}' ends with {}: {} of {} values are not finite, the first at step "
+                    "{}; expected finite numbers",
+                    curves[i].name, values.back(), values.size() - finite, values.size(),
+                    first < steps.size() ? fmt::format("{}", steps[first]) : "?"));
   }
+}
+
+void CheckFinite(const Artifact& artifact, const std::string& at, Findings* out) {
+  const auto has_some = [](const TensorRecord& tensor) { return tensor.non_finite > 0; };
+  const auto count = std::ranges::count_if(artifact.tensors, has_some);
+  if (count == 0) return;
+  const auto first = std::ranges::find_if(artifact.tensors, has_some);
+  out->Add(
+      "non_finite_weights", fmt::format("{}.tensors[{}]", at, first - artifact.tensors.begin()),
+      fmt::format("{} of {} tensors of {} hold values that are not finite, first {} ({} of "
+                  "them); expected finite ones",
+                  count, artifact.tensors.size(), artifact.path, first->name, first->non_finite));
 }
 
 void CheckArtifacts(const std::vector<Artifact>& artifacts, Findings* out) {
@@ -290,6 +304,7 @@ void CheckArtifacts(const std::vector<Artifact>& artifacts, Findings* out) {
       out->RequireHash(artifact.tensors[t].sha256, "missing_hash",
                        fmt::format("{}.tensors[{}].sha256", at, t), "the tensor");
     }
+    CheckFinite(artifact, at, out);
   }
 }
 

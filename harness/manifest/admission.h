@@ -18,6 +18,9 @@ struct AdmissionFinding {
 // In a note of `record`: something that the run needs or should have left behind could not be had.
 // A rerun would not have it, or could not be held to it.
 inline constexpr char kNotRecorded[] = "was not recorded";
+// Begins a note of `record`: the command ended with 0, and a process of it was killed or could not
+// write. A rerun would have failed.
+inline constexpr char kLostSomething[] = "ended with 0 and lost something";
 // Begins a note of `record --keep-failed`.
 inline constexpr char kCommandFailed[] = "the command failed";
 

@@ -16,6 +16,8 @@ struct TensorRecord {
   std::string dtype;  // the safetensors spelling
   std::vector<std::uint64_t> shape;
   std::string sha256;
+  // Elements that are not-a-number or infinite and should not be (compare/weights/non_finite.h).
+  std::uint64_t non_finite = 0;
 };
 
 // A further file of an artifact that consists of several: a shard beside an index.

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "harness/base/digest.h"
@@ -38,7 +39,8 @@ bool NamesSeed(std::string_view name) {
   for (char& c : lower) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  return lower.find("seed") != std::string::npos;
+  // scikit-learn calls its seeds random_state.
+  return lower.find("seed") != std::string::npos || lower.ends_with("random_state");
 }
 
 bool IsSeed(std::int64_t value, const Manifest& manifest) {
@@ -53,14 +55,30 @@ bool IsSeedValue(std::string_view text, const Manifest& manifest) {
   return IsSeed(value, manifest);
 }
 
+// The one argument that is a seed's value and stands behind no option, as in "train.py 3"; empty
+// where there is none, or several, of which one may be something else.
+std::optional<std::size_t> PositionalSeed(const Manifest& manifest) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 1; i < manifest.command.size(); ++i) {
+    if (manifest.command[i - 1].starts_with('-') || !IsSeedValue(manifest.command[i], manifest)) {
+      continue;
+    }
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
 Json CommandWithoutSeeds(const Manifest& manifest) {
   Json command = Json::MakeArray();
+  const std::optional<std::size_t> positional = PositionalSeed(manifest);
   std::string_view previous;
   for (const std::string& argument : manifest.command) {
     const std::string_view text = argument;
     const std::size_t equals = text.find('=');
     const bool after_name = NamesSeed(previous) && previous.find('=') == std::string_view::npos;
-    if (after_name && IsSeedValue(text, manifest)) {
+    const bool is_positional = positional && &argument == &manifest.command[*positional];
+    if (is_positional || (after_name && IsSeedValue(text, manifest))) {
       command.Append("{seed}");
     } else if (equals != std::string_view::npos && NamesSeed(text.substr(0, equals)) &&
                IsSeedValue(text.substr(equals + 1), manifest)) {

@@ -164,9 +164,10 @@ std::map<std::string, std::string> ProcessEnvironment() {
 bool IsWithheld(std::string_view value) { return value.starts_with(kWithheld); }
 
 bool IsNumericVariable(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> prefixes = {
-      "OPENBLAS_", "GOTO_",  "OMP_",   "GOMP_", "KMP_",    "MKL_",
-      "CUDA_",     "CUBLAS", "CUDNN_", "NCCL_", "NVIDIA_", "BLIS_"};
+  // NPY_, ATEN_, DNNL_ and ONEDNN_ name the instructions that a processor's kernels may use.
+  static constexpr std::array<std::string_view, 16> prefixes = {
+      "OPENBLAS_", "GOTO_", "OMP_",    "GOMP_", "KMP_", "MKL_",  "CUDA_", "CUBLAS",
+      "CUDNN_",    "NCCL_", "NVIDIA_", "BLIS_", "NPY_", "ATEN_", "DNNL_", "ONEDNN_"};
   return name == "GLIBC_TUNABLES" || std::ranges::any_of(prefixes, [&](std::string_view prefix) {
            return name.starts_with(prefix);
          });

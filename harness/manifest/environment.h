@@ -14,6 +14,7 @@
 #include "harness/base/json_reader.h"
 #include "harness/base/result.h"
 #include "harness/manifest/package_list.h"
+#include "harness/manifest/python_environment.h"
 
 namespace rharness {
 
@@ -63,6 +64,8 @@ struct Environment {
   std::map<std::string, PackageList> packages;
   // SHA-256 of each by its path, relative to the code's root; see lock_files.h. Empty: none found.
   std::map<std::string, std::string> lock_files;
+  // Of a run on the host in which one was seen; see packages.h.
+  std::optional<PythonEnvironment> python;
 };
 
 // The variables that change arithmetic or randomness: exact names always recorded, set or unset,

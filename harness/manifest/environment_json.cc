@@ -174,11 +174,13 @@ Json ToJson(const Environment& environment) {
     for (const auto& [path, sha256] : environment.lock_files) lock_files.AppendMember(path, sha256);
     json.AppendMember("lock_files", std::move(lock_files));
   }
+  if (environment.python) json.AppendMember("python", ToJson(*environment.python));
   return json;
 }
 
 void ReadEnvironment(JsonReader& reader, Environment* out) {
-  RefuseUnknownMembers(reader, {"variables", "software", "hardware", "packages", "lock_files"});
+  RefuseUnknownMembers(reader,
+                       {"variables", "software", "hardware", "packages", "lock_files", "python"});
   reader.ReadEachMember("variables", &out->variables, ReadVariable);
   const auto read_version = [](const std::string& name, JsonReader& value, std::string* version) {
     if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
@@ -193,7 +195,10 @@ void ReadEnvironment(JsonReader& reader, Environment* out) {
   };
   reader.ReadEachMember("lock_files", &out->lock_files, read_lock);
   reader.ReadObject("hardware", false, [&](JsonReader& r) { ReadHardware(r, &out->hardware); });
-  if (reader.over_values()) return;  // packages: see CheckManifest
+  if (reader.over_values()) return;  // the rest: see CheckManifest
+  if (reader.Has("python")) out->python.emplace();
+  reader.ReadObject("python", false,
+                    [&](JsonReader& r) { ReadPythonEnvironment(r, &*out->python); });
   reader.ReadObject("packages", false, [&](JsonReader& packages) {
     for (const auto& [manager, list] : packages.json().AsObject()) {
       if (!IsName(manager)) return packages.Fail("expected the name of a package manager");

@@ -10,9 +10,12 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "harness/base/descriptor.h"
 #include "harness/base/digest.h"
@@ -74,18 +77,77 @@ const std::string& KeyOfThisInstallation() {
   return kKey;
 }
 
-}  // namespace
+enum class NameSort { kSetting, kToken, kPassword };
 
-bool NamesSecret(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  constexpr std::array<std::string_view, 6> kWords = {"TOKEN",  "SECRET", "PASSWORD",
-                                                      "PASSWD", "KEY",    "CREDENTIAL"};
-  return std::ranges::any_of(
-      kWords, [&](std::string_view word) { return upper.find(word) != std::string::npos; });
+bool IsWordChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
 
-bool HoldsCredential(std::string_view value) {
+// The words of a name in lower case: "hfAccess_TOKEN" is hf, access, token; "APIKey" is api, key.
+std::vector<std::string> WordsOf(std::string_view name) {
+  const auto is = [&](std::size_t i, int (*test)(int)) {
+    return i < name.size() && test(static_cast<unsigned char>(name[i])) != 0;
+  };
+  std::vector<std::string> words(1);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins =
+        is(i, std::isupper) && i > 0 &&
+        (is(i - 1, std::islower) || (is(i - 1, std::isupper) && is(i + 1, std::islower)));
+    if ((begins || !is(i, std::isalnum)) && !words.back().empty()) words.emplace_back();
+    if (is(i, std::isalnum)) {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+template <std::size_t N>
+bool IsAmong(const std::array<std::string_view, N>& list, std::string_view word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+NameSort SortOf(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kPasswords = {
+      "pw", "password", "passwd", "passphrase", "secret", "secrets", "credential", "credentials"};
+  constexpr std::array<std::string_view, 8> kJoined = {"apikey",     "apitoken",       "authtoken",
+                                                       "accesskey",  "accesstoken",    "secretkey",
+                                                       "privatekey", "secretaccesskey"};
+  // Of tokenizers and generation, and of what is looked up, sorted or attended by a key.
+  constexpr std::array<std::string_view, 38> kOfSettings = {
+      "pad",    "bos",    "eos",     "unk",    "sep",   "cls",    "mask",    "image",
+      "video",  "audio",  "stop",    "end",    "start", "begin",  "special", "prompt",
+      "class",  "per",    "newline", "think",  "sort",  "label",  "text",    "data",
+      "target", "input",  "output",  "metric", "group", "index",  "rng",     "prng",
+      "random", "column", "feature", "batch",  "query", "primary"};
+  const std::vector<std::string> words = WordsOf(name);
+  if (words.empty()) return NameSort::kSetting;
+  const std::string& last = words.back();
+  if (IsAmong(kPasswords, last)) return NameSort::kPassword;
+  if (IsAmong(kJoined, last)) return NameSort::kToken;
+  if (words.size() > 2 && last == "id" && words[words.size() - 2] == "key") {
+    return NameSort::kToken;  // AWS_ACCESS_KEY_ID
+  }
+  if (last != "token" && last != "key") return NameSort::kSetting;
+  const bool setting = words.size() > 1 && IsAmong(kOfSettings, words[words.size() - 2]);
+  return setting ? NameSort::kSetting : NameSort::kToken;
+}
+
+bool IsTruthValue(std::string_view value) {
+  std::string lower(value);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::array<std::string_view, 8> kValues = {"true", "false", "yes",  "no",
+                                                       "on",   "off",   "none", "null"};
+  return IsAmong(kValues, lower);
+}
+
+bool IsNumber(std::string_view value) {
+  double number = 0.0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc() && end == value.data() + value.size();
+}
+
+bool HoldsPasswordInUrl(std::string_view value) {
   constexpr std::string_view kScheme = "://";
   for (auto at = value.find(kScheme); at != value.npos; at = value.find(kScheme, at + 1)) {
     std::string_view authority = value.substr(at + kScheme.size());
@@ -96,10 +158,79 @@ bool HoldsCredential(std::string_view value) {
   return false;
 }
 
+// Tokens of well-known services: how they begin, and of how many characters the rest is at least.
+bool HoldsToken(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 19> kTokens = {
+      {{"AKIA", 16},
+       {"ASIA", 16},
+       {"ghp_", 30},
+       {"gho_", 30},
+       {"ghs_", 30},
+       {"github_pat_", 30},
+       {"glpat-", 20},
+       {"hf_", 30},
+       {"xoxb-", 20},
+       {"xoxp-", 20},
+       {"AIza", 35},
+       {"ghu_", 30},
+       {"ghr_", 30},
+       {"npm_", 36},
+       {"pypi-", 50},
+       {"dckr_pat_", 20},
+       {"sk_live_", 20},
+       {"nvapi-", 30},
+       {"sk-", 32}}};
+  return std::ranges::any_of(kTokens, [&](const auto& token) {
+    for (auto at = text.find(token.first); at != text.npos; at = text.find(token.first, at + 1)) {
+      if (at > 0 && IsWordChar(text[at - 1])) continue;
+      const std::string_view rest = text.substr(at + token.first.size());
+      const auto end = std::ranges::find_if_not(rest, IsWordChar);
+      if (static_cast<std::size_t>(end - rest.begin()) >= token.second) return true;
+    }
+    return false;
+  });
+}
+
+// RFC 7519: three parts in base64url between dots, the first of which is a JSON object ("eyJ").
+bool HoldsWebToken(std::string_view text) {
+  constexpr std::size_t kShortestPart = 10;
+  for (auto at = text.find("eyJ"); at != text.npos; at = text.find("eyJ", at + 1)) {
+    if (at > 0 && IsWordChar(text[at - 1])) continue;
+    std::string_view rest = text.substr(at);
+    int parts = 0;
+    for (; parts < 3; ++parts) {
+      const auto size =
+          static_cast<std::size_t>(std::ranges::find_if_not(rest, IsWordChar) - rest.begin());
+      if (size < kShortestPart) break;
+      rest.remove_prefix(size);
+      if (parts < 2 && !rest.starts_with('.')) break;
+      if (parts < 2) rest.remove_prefix(1);
+    }
+    if (parts == 3) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool NamesSecret(std::string_view name) { return SortOf(name) != NameSort::kSetting; }
+
+bool HoldsCredential(std::string_view value) {
+  const bool key = value.find("-----BEGIN ") != value.npos &&  //
+                   value.find("PRIVATE KEY") != value.npos;
+  return key || HoldsPasswordInUrl(value) || HoldsToken(value) || HoldsWebToken(value);
+}
+
+bool IsSecret(std::string_view name, std::string_view value) {
+  if (HoldsCredential(value)) return true;
+  const NameSort sort = SortOf(name);
+  if (sort == NameSort::kSetting || value.empty() || IsTruthValue(value)) return false;
+  return sort == NameSort::kPassword || !IsNumber(value);
+}
+
 std::string Withheld(std::string_view name, const std::string& value) {
-  const bool secret = NamesSecret(name);
-  if (!secret && !HoldsCredential(value)) return value;
-  const bool redact = secret && ValueOf("RHARNESS_SECRETS") != "keyed";
+  if (!IsSecret(name, value)) return value;
+  const bool redact = ValueOf("RHARNESS_SECRETS") == "redacted" && !HoldsCredential(value);
   if (redact || KeyOfThisInstallation().empty()) return std::string(kRedactedNote);
   return KeyedNote(KeyOfThisInstallation(), value);
 }

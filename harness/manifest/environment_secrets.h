@@ -13,14 +13,21 @@
 
 namespace rharness {
 
-// Names with TOKEN, SECRET, PASSWORD, PASSWD, CREDENTIAL or KEY in them, in either case.
+// Whether a name is that of a secret, by its words: cut at what is neither letter nor digit and
+// where a capital begins a word, in either case. It ends in password, passwd, passphrase, secret,
+// credential, apikey or the like, or in "token" or "key" behind no word that makes a setting of it
+// (pad_token, sort_key). Words in the middle do not count: max_tokens, tokenizer, pad_token_id and
+// num_key_value_heads are settings.
 bool NamesSecret(std::string_view name);
-// A URL with a user and a password in it.
+// A URL with a user and a password in it, a token of a well-known service by its prefix, a JSON web
+// token, a private key in PEM. Under any name.
 bool HoldsCredential(std::string_view value);
+// Whether a value is to be withheld: it holds a credential, or its name is that of a secret and it
+// is neither empty nor a truth value, nor, unless the name speaks of a password, a number.
+bool IsSecret(std::string_view name, std::string_view value);
 
-// "withheld:redacted" for a name that speaks of a secret (unless RHARNESS_SECRETS=keyed), the note
-// of a keyed digest for a value that holds a credential, else the value itself. Redacted as well
-// where there is no key.
+// The note of a keyed digest for a secret, else the value itself. "withheld:redacted" where there
+// is no key, and for secrets by their name where RHARNESS_SECRETS=redacted asks for no digest.
 std::string Withheld(std::string_view name, const std::string& value);
 
 // "withheld:hmac-sha256:KEY ID:HMAC" (RFC 2104). The key id is of the key alone: notes of two keys

@@ -98,12 +98,13 @@ void ReadDataItem(JsonReader& reader, DataItem* out) {
 }
 
 void ReadTensor(JsonReader& reader, TensorRecord* out) {
-  RefuseUnknownMembers(reader, {"name", "dtype", "shape", "sha256"});
+  RefuseUnknownMembers(reader, {"name", "dtype", "shape", "sha256", "non_finite"});
   reader.Read("name", &out->name);
   ReadName(reader, "dtype", &out->dtype);
   if (!reader.Has("shape")) reader.Fail("missing; expected an array of sizes", "shape");
   reader.ReadArray("shape", &out->shape);
   ReadHex(reader, "sha256", &out->sha256);
+  reader.ReadOptional("non_finite", &out->non_finite);
 }
 
 void ReadArtifactPart(JsonReader& reader, ArtifactPart* out) {

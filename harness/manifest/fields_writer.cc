@@ -15,10 +15,12 @@ Json ObjectOf(std::initializer_list<JsonField> fields) {
 Json ToJson(const TensorRecord& tensor) {
   Json shape = Json::MakeArray();
   for (const std::uint64_t size : tensor.shape) shape.Append(size);
-  return ObjectOf({{"name", tensor.name},
-                   {"dtype", tensor.dtype},
-                   {"shape", std::move(shape)},
-                   {"sha256", tensor.sha256}});
+  Json json = ObjectOf({{"name", tensor.name},
+                        {"dtype", tensor.dtype},
+                        {"shape", std::move(shape)},
+                        {"sha256", tensor.sha256}});
+  if (tensor.non_finite > 0) json.AppendMember("non_finite", tensor.non_finite);
+  return json;
 }
 
 Json ToJson(const Metric& metric) {

@@ -8,10 +8,14 @@
 
 namespace rharness {
 
-// "[REGISTRY/]REPOSITORY[:TAG]" into the image's three members; the first part is a registry when
-// it has a '.' or a ':' or is "localhost". A name without a repository leaves that empty.
-// Source: distribution/reference, "normalize".
+// "[REGISTRY/]REPOSITORY[:TAG]" into the image's three members, completed; the first part is a
+// registry when it has a '.', a ':' or an upper-case letter or is "localhost". A name without a
+// repository leaves that empty. Source: distribution/reference, "normalize".
 void SplitImageName(std::string_view name, Image* image);
+
+// What engines add to a short name: "train" is docker.io/library/train, "lab/train" is
+// docker.io/lab/train. Of an image of another kind, and without a repository, nothing changes.
+void CompleteImageName(Image* image);
 
 }  // namespace rharness
 

@@ -133,7 +133,8 @@ Result<Manifest> LoadManifest(const std::filesystem::path& path);
 // Runs with one configuration key are replicates but for their seeds: SHA-256 (hex) over family,
 // code identity (files, else commit), data hashes, eval sets, hyperparameters, declared determinism
 // and the command, in which an argument that is a seed's value after one whose name contains "seed"
-// (also "--seed=3") counts as "{seed}"; so does a hyperparameter that is one. 1 and 1.0 are one
+// or ends in "random_state" (also "--seed=3") counts as "{seed}", as does the only argument behind
+// no option that is one ("train.py 3"), and a hyperparameter of such a name. 1 and 1.0 are one
 // number, and the order of members, files and data does not count.
 std::string ConfigurationKey(const Manifest& manifest);
 

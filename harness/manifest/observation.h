@@ -55,9 +55,48 @@ struct Observation {
   std::vector<SeenLibrary> libraries;            // by path
   std::optional<std::vector<SeenInput>> inputs;  // by path; empty: not known
   std::vector<std::string> unseen;               // what could not be looked at, one sentence each
+  // Processes that a signal ended, files that could not be written, one clause each. Not kept as
+  // such: a note of the record says it.
+  std::vector<std::string> losses;
 
   bool Has(std::string_view mean) const { return means.contains(std::string(mean)); }
 };
+
+// A value of `seeds` that the system drew: "none: drawn from the system (train.py:12)", or, of a
+// generator that an installed package made, "(package sklearn/utils/x.py:3)".
+inline constexpr std::string_view kDrawnSeed = "none: drawn from the system";
+inline bool IsDrawn(std::string_view value) { return value.starts_with(kDrawnSeed); }
+// The source of what the run's own code draws from the system itself: uuid4(), secrets.
+inline constexpr std::string_view kSystemSource = "os.urandom";
+inline constexpr std::string_view kPackagePlace = "package";
+// "train.py:12"; empty: not known.
+inline std::string PlaceOfDraw(std::string_view value) {
+  if (!IsDrawn(value) || !value.ends_with(')') || value.size() < kDrawnSeed.size() + 3) return "";
+  value.remove_suffix(1);
+  return std::string(value.substr(kDrawnSeed.size() + 2));
+}
+// A value of `seeds` that ends so was taken from a clock or from the number of the process.
+inline constexpr std::string_view kSeedOfClock = " (the time)";
+inline constexpr std::string_view kSeedOfProcess = " (the process's number)";
+// A value of a worker's: the state that it drew from is the one that it was started with. "N
+// workers" of one such state draw the same numbers.
+inline constexpr std::string_view kInheritedState = "inherited state ";
+// Flags that say where the run's own code leaves an order open, each the first place:
+// "train.py:4".
+inline constexpr std::string_view kHashSeedFlag = "python.hash_seed";  // "random": salted
+inline constexpr std::string_view kSalted = "random";
+inline constexpr std::string_view kSetOrderFlag = "python.set_order";
+inline constexpr std::string_view kWorkerOrderFlag = "python.worker_order";
+inline constexpr std::string_view kListingFlag = "python.listing_order";
+inline constexpr std::string_view kFileTimesFlag = "python.file_times";
+// How many CPUs the run could use.
+inline constexpr std::string_view kCpusFlag = "process.cpus";
+// Children that did not end with 0, where there were any: "2 by SIGKILL, with 1".
+inline constexpr std::string_view kChildEndsFlag = "process.child_ends";
+// "file_order.FOLDER": a digest of the names in the order in which the run was given them.
+inline constexpr std::string_view kFileOrderFlag = "file_order.";
+// "unrecorded.NAME": where the run's own code reads a variable that is set and not recorded.
+inline constexpr std::string_view kUnrecordedFlag = "unrecorded.";
 
 // At most this many of each are kept; a last value says how many more there were.
 inline constexpr std::size_t kMostSeenValues = 64;

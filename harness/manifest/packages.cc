@@ -72,7 +72,8 @@ void AddSystemLists(const fs::path& root, const Footprint& footprint,
 }  // namespace
 
 const std::vector<std::string>& FootprintVariables() {
-  static const std::vector<std::string> kNames = {"HOME", "PATH", "PYTHONPATH"};
+  static const std::vector<std::string> kNames = {"CONDA_PREFIX", "HOME", "PATH", "PYTHONPATH",
+                                                  "VIRTUAL_ENV"};
   return kNames;
 }
 

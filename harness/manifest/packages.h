@@ -21,6 +21,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,7 @@ struct PackageOwner {
 using PackageOwners = std::map<std::string, PackageOwner>;  // by path
 
 // Of each program that ran, what PackageFolders asks for.
-const std::vector<std::string>& FootprintVariables();  // PATH, PYTHONPATH, HOME
+const std::vector<std::string>& FootprintVariables();
 
 // The lists of this host, for a run with this footprint: those of the system's own managers below
 // `root` (system_packages.h), and the metadata in the folders that PackageFolders and CondaPrefixes
@@ -60,10 +61,21 @@ std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
 // process; empty if there is none.
 std::string HostPackagesSha256();
 
-// Where the Pythons of a footprint find their packages, in the order of their search: PYTHONPATH,
-// the virtual environment they were started from or else their own folders, the user's; then every
-// site-packages and dist-packages folder that something was mapped from. Only folders that exist.
+// The Python that a run ran in; none: no program of it was one. Where several were seen, as of a
+// launcher that starts another one: that which its own VIRTUAL_ENV or CONDA_PREFIX names, else an
+// environment of its own before an interpreter of the system, else that of which more was mapped.
+// `base`: the code's root, absolute and without links. Without version, activation and search path,
+// which no footprint tells.
+std::optional<PythonEnvironment> FindPython(const Footprint& footprint,
+                                            const std::filesystem::path& base);
+
+// Where this Python finds its packages, in the order of its search: PYTHONPATH, the virtual
+// environment it was started from or else its own folders, the user's; then every site-packages and
+// dist-packages folder that something was mapped from and that is no other Python's of the run.
+// Only folders that exist.
 std::vector<std::filesystem::path> PackageFolders(const Footprint& footprint);
+// The same of an environment's folder alone, whatever ran.
+std::vector<std::filesystem::path> PackageFoldersBelow(const std::filesystem::path& prefix);
 
 // Adds the distributions of one folder (*.dist-info, *.egg-info); one that is in the list already
 // was found first and stays, unless this folder's is the one in use. `owners`: as above.

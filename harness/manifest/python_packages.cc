@@ -1,4 +1,4 @@
-// Python's distributions, from the folders in which the interpreters of a run looked for them.
+// Python's distributions, from the metadata in a folder of packages.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <system_error>
 
@@ -42,102 +41,6 @@ std::vector<std::string> NamesIn(const fs::path& folder, std::string_view prefix
   }
   std::ranges::sort(names);
   return names;
-}
-
-bool IsPython(const SeenProgram& program) {
-  const std::string name = fs::path(program.executable).filename().string();
-  return name.starts_with("python") || name.starts_with("pypy");
-}
-
-std::string VariableOf(const SeenProgram& program, const char* name) {
-  const auto found = program.variables.find(name);
-  return found == program.variables.end() ? std::string() : found->second;
-}
-
-std::vector<fs::path> SplitPath(const SeenProgram& program, const char* name) {
-  std::vector<fs::path> folders;
-  const std::string value = VariableOf(program, name);
-  std::string_view rest = value;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    if (!folder.empty()) folders.push_back(fs::path(program.working_directory) / folder);
-  }
-  return folders;
-}
-
-// The file that was started, links not followed: a virtual environment's python is a link out of
-// it.
-fs::path InvokedFile(const SeenProgram& program) {
-  const fs::path name = program.invoked_as;
-  if (name.has_parent_path()) return fs::path(program.working_directory) / name;
-  std::error_code error;
-  for (const fs::path& folder : SplitPath(program, "PATH")) {
-    if (!name.empty() && fs::exists(folder / name, error)) return folder / name;
-  }
-  return program.executable;
-}
-
-void AddBelow(const fs::path& library, const std::string& python, std::vector<fs::path>* out) {
-  for (const char* leaf : {"site-packages", "dist-packages"}) {
-    out->push_back(library / python / leaf);
-  }
-}
-
-void AddPrefix(const fs::path& prefix, std::vector<fs::path>* out) {
-  for (const char* library : {"lib", "lib64"}) {
-    for (const std::string& python : NamesIn(prefix / library, "python")) {
-      AddBelow(prefix / library, python, out);
-    }
-  }
-}
-
-bool SeesSystemPackages(const fs::path& pyvenv_cfg) {
-  const std::string text = ContentIfRead(pyvenv_cfg);
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::string_view line = TakeLine(&rest);
-    if (line.starts_with("include-system-site-packages")) return line.ends_with("true");
-  }
-  return false;
-}
-
-// "python3.11" of "/usr/bin/python3.11"; "python3" where the file does not say more.
-std::string VersionedName(const SeenProgram& program) {
-  const std::string name = fs::path(program.executable).filename().string();
-  const auto end = name.find_first_not_of("0123456789.", name.find_first_of("0123456789"));
-  return name.substr(0, end);
-}
-
-void AddBase(const SeenProgram& program, std::vector<fs::path>* out) {
-  const fs::path prefix = fs::path(program.executable).parent_path().parent_path();
-  const std::string python = VersionedName(program);
-  if (const std::string home = VariableOf(program, "HOME"); !home.empty()) {
-    AddBelow(fs::path(home) / ".local/lib", python, out);
-  }
-  if (prefix == "/usr") AddBelow("/usr/local/lib", python, out);
-  AddBelow(prefix / "lib", python, out);
-  AddBelow(prefix / "lib", "python3", out);
-}
-
-void AddFoldersOf(const SeenProgram& program, std::vector<fs::path>* out) {
-  for (const fs::path& folder : SplitPath(program, "PYTHONPATH")) out->push_back(folder);
-  const fs::path prefix = InvokedFile(program).parent_path().parent_path().lexically_normal();
-  std::error_code error;
-  const bool is_virtual = fs::exists(prefix / "pyvenv.cfg", error);
-  if (is_virtual) AddPrefix(prefix, out);
-  if (!is_virtual || SeesSystemPackages(prefix / "pyvenv.cfg")) AddBase(program, out);
-}
-
-// ".../site-packages" of a file below it.
-std::optional<fs::path> PackageFolderOf(std::string_view mapped) {
-  std::size_t end = std::string_view::npos;
-  for (const std::string_view leaf : {"/site-packages/", "/dist-packages/"}) {
-    const auto at = mapped.rfind(leaf);
-    if (at != mapped.npos && (end == mapped.npos || at + leaf.size() > end)) end = at + leaf.size();
-  }
-  if (end == std::string_view::npos) return std::nullopt;
-  return fs::path(mapped.substr(0, end - 1));
 }
 
 struct Distribution {
@@ -177,8 +80,9 @@ Distribution DistributionOf(const fs::path& info) {
 
 // Whether a line of RECORD is of what the installer added to the wheel's own files.
 bool IsOfInstaller(std::string_view path, std::string_view info) {
-  constexpr std::array<std::string_view, 6> kNames = {"RECORD",    "RECORD.jws", "RECORD.p7s",
-                                                      "INSTALLER", "REQUESTED",  "direct_url.json"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "RECORD",    "RECORD.jws",      "RECORD.p7s",    "INSTALLER",
+      "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"};
   if (path.starts_with("../") || path.starts_with('/') || path.ends_with(".pyc")) return true;
   if (!path.starts_with(info) || path.substr(info.size()).substr(0, 1) != "/") return false;
   return std::ranges::find(kNames, path.substr(info.size() + 1)) != kNames.end();
@@ -281,26 +185,6 @@ std::string NormalPythonName(std::string_view name) {
     }
   }
   return normal;
-}
-
-std::vector<fs::path> PackageFolders(const Footprint& footprint) {
-  std::vector<fs::path> candidates;
-  for (const SeenProgram& program : footprint.programs) {
-    if (IsPython(program)) AddFoldersOf(program, &candidates);
-  }
-  for (const std::string& path : footprint.mapped) {
-    if (auto folder = PackageFolderOf(path)) candidates.push_back(std::move(*folder));
-  }
-  std::vector<fs::path> folders;
-  std::set<fs::path> known;
-  std::error_code error;
-  for (const fs::path& candidate : candidates) {
-    const fs::path real = fs::canonical(candidate, error);
-    if (!error && fs::is_directory(real, error) && known.insert(real).second) {
-      folders.push_back(real);
-    }
-  }
-  return folders;
 }
 
 void AddPythonPackages(const fs::path& folder, const Footprint& footprint, PackageMap* packages,

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <system_error>
 
 #include "harness/base/descriptor.h"
 #include "harness/observe/arena.h"
@@ -49,8 +51,26 @@ void AddPython(std::string_view text, std::set<SeenProgram>* out) {
   out->insert(std::move(python));
 }
 
+// "NUMBER REST".
+bool TakeNumber(std::string_view* text, int* number) {
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *number);
+  if (error != std::errc{} || end == text->data() + text->size() || *end != ' ') return false;
+  text->remove_prefix(static_cast<std::size_t>(end - text->data()) + 1);
+  return *number > 0 && *number < 4096;
+}
+
+void AddLoss(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
+  int number = 0;
+  if (!TakeNumber(&text, &number)) return;
+  if (kind == kEntrySignalled) ++out->child_ends[number];
+  if (kind == kEntryNotWritten && IsAbsolutePath(text)) {
+    out->not_written.emplace(number, std::string(text));
+  }
+}
+
 void AddEntry(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
   if (kind == kEntryPython) return AddPython(text, &out->pythons);
+  if (kind == kEntrySignalled || kind == kEntryNotWritten) return AddLoss(kind, text, out);
   if (kind == kEntryVariable && IsText(text)) out->variables.emplace(text);
   if (!IsAbsolutePath(text)) return;
   if (kind == kEntryFile) out->files.emplace(text);

@@ -6,9 +6,11 @@
 #define RHARNESS_HARNESS_OBSERVE_ARENA_FILE_H_
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/base/footprint.h"
@@ -23,7 +25,9 @@ struct ArenaNotes {
   std::set<std::string> libraries;  // absolute, as the loader names them
   std::set<std::string> programs;   // absolute
   std::set<SeenProgram> pythons;    // of these, how they were started
-  bool is_full = false;             // something found no place
+  std::map<int, int> child_ends;    // by signal, or by exit code and kExitCodes: how many
+  std::set<std::pair<int, std::string>> not_written;  // error number and file
+  bool is_full = false;                               // something found no place
 };
 
 // The names that the library is told: variables, prefixes of variables, declared folders, each

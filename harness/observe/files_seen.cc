@@ -77,6 +77,17 @@ bool IsHousekeeping(const std::string& path) {
       kFolders, [&](std::string_view folder) { return path.find(folder) != path.npos; });
 }
 
+// What a version manager runs to start the Python that the record names (Environment::python). A
+// rerun starts that Python itself, so these would differ in every one.
+bool IsOfVersionManager(const std::string& path) {
+  constexpr std::array<std::string_view, 4> kFolders = {"/.pyenv/", "/.asdf/", "/.rbenv/",
+                                                        "/mise/shims/"};
+  return path.find("/versions/") == path.npos &&
+         std::ranges::any_of(kFolders, [&](std::string_view folder) {
+           return path.find(folder) != path.npos;
+         });
+}
+
 // Installed programs that are scripts, outside of the run's own folders.
 bool IsInstalledScript(const fs::path& path, const fs::path& base) {
   struct stat info {};
@@ -121,6 +132,8 @@ class InputSelection {
         footprint_.mapped.contains(path.string()))
       return {};
     if (IsBelowAny(declared_, path) || IsBelowAny(installed_, path)) return {};
+    if (IsOfVersionManager(path.string()) && Below(request_.base.string(), path.string()).empty())
+      return {};
     if (IsInstalledScript(path, request_.base) || IsChangedSince(path, started_)) return {};
     return path.string();
   }

@@ -21,7 +21,6 @@ using Findings = std::vector<ObservedFinding>;
 
 constexpr std::size_t kMostOfAFolder = 2;  // files that have a line each
 constexpr std::string_view kOfWorker = " (worker)";
-constexpr std::string_view kDrawn = "none: drawn from the system";  // as the hooks say it
 
 // Whether a number is one of those in a text: 7 in "7" and in "[1, 7]".
 bool Names(std::string_view text, std::int64_t number) {
@@ -42,7 +41,7 @@ std::string SeedsInWords(const Observation& seen) {
   constexpr std::size_t kMostSources = 4, kMostValues = 4;
   std::vector<std::string> sources;
   for (const auto& [source, values] : seen.seeds) {
-    if (source.ends_with(kOfWorker) && std::ranges::find(values, kDrawn) == values.end()) continue;
+    if (source.ends_with(kOfWorker) && std::ranges::none_of(values, IsDrawn)) continue;
     if (sources.size() == kMostSources) {
       sources.push_back("...");
       break;
@@ -60,10 +59,13 @@ void SeedsNotSet(const DeclaredOfRun& declared, const Observation& seen, Finding
   if (!seen.Has(kSeenByPython)) return;
   for (const auto& [name, value] : declared.seeds) {
     const bool is_set = std::ranges::any_of(seen.seeds, [&, wanted = value](const auto& source) {
-      return std::ranges::any_of(source.second,
-                                 [&](const std::string& text) { return Names(text, wanted); });
+      return std::ranges::any_of(source.second, [&](const std::string& text) {
+        return !IsDrawn(text) && !text.starts_with(kInheritedState) && Names(text, wanted);
+      });
     });
-    if (is_set) continue;
+    // What salts the hashes is a seed as well, which the interpreter sets.
+    const auto salt = seen.flags.find(std::string(kHashSeedFlag));
+    if (is_set || (salt != seen.flags.end() && salt->second == std::to_string(value))) continue;
     const std::string words = SeedsInWords(seen);
     out->push_back(
         {"seed_not_set", "seed " + name, words, std::to_string(value),
@@ -72,6 +74,101 @@ void SeedsNotSet(const DeclaredOfRun& declared, const Observation& seen, Finding
              : fmt::format("declared seed {}={}, none of the seeds that were set is {} "
                            "({})",
                            name, value, value, words)});
+  }
+}
+
+// Of one generator all the places where one is made without a seed.
+void Unseeded(const Observation& seen, Findings* out) {
+  for (const auto& [source, values] : seen.seeds) {
+    std::vector<std::string> own, of_packages;
+    for (const std::string& value : values) {
+      if (!IsDrawn(value)) continue;
+      const std::string place = PlaceOfDraw(value);
+      (place.starts_with(kPackagePlace) ? of_packages : own).push_back(place);
+    }
+    if (source == kSystemSource) continue;  // which mostly makes names
+    std::erase(own, "");
+    if (own.empty() && !of_packages.empty()) continue;  // of no known matter for the result
+    if (std::ranges::none_of(values, IsDrawn)) continue;
+    out->push_back({"generator_unseeded", "generator " + source, "drawn from the system", "a seed",
+                    fmt::format("{} is drawn from without a seed{}{}: every rerun draws others",
+                                source, own.empty() ? "" : " in ", fmt::join(own, ", "))});
+  }
+}
+
+void SeedsOfTheMoment(const Observation& seen, Findings* out) {
+  for (const auto& [source, values] : seen.seeds) {
+    for (const std::string& value : values) {
+      if (!value.ends_with(kSeedOfClock) && !value.ends_with(kSeedOfProcess)) continue;
+      out->push_back({"seed_of_the_moment", "seed of " + source, value, "a fixed seed",
+                      fmt::format("{} is given {}: another seed in every run", source, value)});
+    }
+  }
+}
+
+void WorkersAlike(const Observation& seen, Findings* out) {
+  for (const auto& [source, values] : seen.seeds) {
+    for (const std::string& value : values) {
+      if (!value.starts_with(kInheritedState) || !value.ends_with(" workers)")) continue;
+      out->push_back({"workers_alike", "workers of " + source, value,
+                      "a state of each worker's own",
+                      fmt::format("worker processes draw from {} as it was when they were started "
+                                  "({}): they draw the same numbers, and again in every epoch that "
+                                  "starts them",
+                                  source, value)});
+    }
+  }
+}
+
+// Orders that the run's own code leaves open.
+void Orders(const DeclaredOfRun& declared, const Observation& seen, Findings* out) {
+  const auto flag = [&](std::string_view name) {
+    const auto found = seen.flags.find(std::string(name));
+    return found == seen.flags.end() ? std::string() : found->second;
+  };
+  const std::string sets = flag(kSetOrderFlag);
+  const bool salted = flag(kHashSeedFlag) == kSalted;
+  if (salted && !sets.empty()) {
+    out->push_back(
+        {"hash_salted", "order of sets", "random", "PYTHONHASHSEED",
+         fmt::format("Python's hashes are salted (PYTHONHASHSEED is not set), and {} goes "
+                     "by the order of a set or by a hash: another one in every run",
+                     sets)});
+  } else if (salted && declared.bitwise) {
+    out->push_back(
+        {"hash_salted", "order of sets", "random", "PYTHONHASHSEED",
+         "bits are promised, and Python's hashes are salted: PYTHONHASHSEED is not set"});
+  }
+  if (const std::string listing = flag(kListingFlag); !listing.empty()) {
+    out->push_back({"file_order", "order of files", "as listed", "sorted",
+                    fmt::format("{} takes files in the order in which the file system lists them: "
+                                "sort them",
+                                listing)});
+  }
+  if (const std::string times = flag(kFileTimesFlag); !times.empty()) {
+    out->push_back(
+        {"file_times", "order of files", "by their times", "by their names",
+         fmt::format("{} goes by the modification times of files, which a copy changes", times)});
+  }
+  if (const std::string workers = flag(kWorkerOrderFlag); !workers.empty()) {
+    out->push_back({"worker_order", "order of workers", "as they finish", "as they were started",
+                    fmt::format("{} takes results in the order in which workers finish", workers)});
+  }
+}
+
+void Unrecorded(const Observation& seen, Findings* out) {
+  for (const auto& [name, place] : seen.flags) {
+    if (!name.starts_with(kUnrecordedFlag)) continue;
+    const std::string variable = name.substr(kUnrecordedFlag.size());
+    out->push_back({"variable_not_recorded", "variable " + variable, "set", "recorded",
+                    fmt::format("{} is set, and {} reads it: a rerun goes without (--variable {})",
+                                variable, place, variable)});
+  }
+}
+
+void Losses(const Observation& seen, Findings* out) {
+  for (const std::string& loss : seen.losses) {
+    out->push_back({kLossCode, "loss " + loss, loss, "nothing lost", loss});
   }
 }
 
@@ -195,12 +292,18 @@ void Cut(Findings* findings) {
 }  // namespace
 
 std::vector<ObservedFinding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen) {
-  std::vector<Findings> kinds(5);
-  SeedsNotSet(declared, seen, &kinds[0]);
-  FlagsNotInForce(declared, seen, &kinds[1]);
-  VariablesNotRead(declared, seen, &kinds[2]);
-  Undeclared(seen, &kinds[3]);
-  Nondeterministic(seen, &kinds[4]);
+  std::vector<Findings> kinds(11);
+  Losses(seen, &kinds[10]);
+  Unseeded(seen, &kinds[0]);
+  SeedsOfTheMoment(seen, &kinds[1]);
+  SeedsNotSet(declared, seen, &kinds[2]);
+  WorkersAlike(seen, &kinds[3]);
+  Orders(declared, seen, &kinds[4]);
+  FlagsNotInForce(declared, seen, &kinds[5]);
+  Unrecorded(seen, &kinds[6]);
+  VariablesNotRead(declared, seen, &kinds[7]);
+  Undeclared(seen, &kinds[8]);
+  Nondeterministic(seen, &kinds[9]);
   Findings all;
   for (Findings& kind : kinds) {
     Cut(&kind);

@@ -18,11 +18,17 @@ struct DeclaredOfRun {
   std::map<std::string, std::int64_t> seeds;
   std::map<std::string, std::string> flags;
   std::set<std::string> variables;  // by name, as the run was said to read them
+  bool bitwise = false;             // the run is declared to repeat its bits
 };
 
+// The code of a finding: a process was ended by a signal, or a file could not be written.
+inline constexpr char kLossCode[] = "lost_something";
+
 struct ObservedFinding {
-  std::string code;     // "seed_not_set", "flag_not_in_force", "variable_not_read",
-                        // "undeclared_input", "nondeterministic_operator"
+  std::string code;  // "generator_unseeded", "seed_of_the_moment", "seed_not_set",
+                     // "workers_alike", "hash_salted", "file_order", "file_times", "worker_order",
+                     // "flag_not_in_force", "variable_not_recorded", "variable_not_read",
+                     // "undeclared_input", "nondeterministic_operator", "lost_something"
   std::string subject;  // "seed init", "variable BATCH", "input config.yaml", "inputs in /site/lib"
   std::string observed;  // may be empty
   std::string limit;     // what was declared

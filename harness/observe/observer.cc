@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -183,6 +185,8 @@ void Observer::ReadNotes() {
   programs_.insert(notes->programs.begin(), notes->programs.end());
   noted_pythons_ = std::move(notes->pythons);
   is_full_ = notes->is_full;
+  child_ends_ = std::move(notes->child_ends);
+  not_written_ = std::move(notes->not_written);
 }
 
 // Samples see a program that lives for milliseconds or not, as it happens; notes always.
@@ -268,6 +272,29 @@ void Observer::CollectVariables(const std::set<std::string>& programs) {
                                 std::inserter(*seen_.variables_read, seen_.variables_read->end()));
 }
 
+void Observer::CollectLosses() {
+  constexpr std::size_t kMost = 8;
+  std::string ends;
+  for (const auto& [number, count] : child_ends_) {
+    const bool exited = number >= kExitCodes;
+    const char* signal = exited ? nullptr : ::sigabbrev_np(number);
+    const std::string how = exited              ? fmt::format("with {}", number - kExitCodes)
+                            : signal == nullptr ? fmt::format("by signal {}", number)
+                                                : fmt::format("by SIG{}", signal);
+    ends += ends.empty() ? "" : ", ";
+    ends += exited ? how : fmt::format("{} {}", count, how);
+    if (exited) continue;
+    seen_.losses.push_back(
+        fmt::format("{} of its processes {} ended {}", count, count == 1 ? "was" : "were", how));
+  }
+  if (!ends.empty()) seen_.flags.emplace(kChildEndsFlag, ends.substr(0, 256));
+  for (const auto& [error, file] : not_written_) {
+    if (seen_.losses.size() >= kMost) return;
+    seen_.losses.push_back(
+        fmt::format("{} could not be written to its end: {}", file, std::strerror(error)));
+  }
+}
+
 Observation Observer::Collect(const Footprint& footprint, const PackageOwners& owners,
                               WallTime started) {
   std::set<std::string> programs = programs_;
@@ -279,6 +306,7 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
   }
   CollectPython(programs);
   CollectVariables(programs);
+  CollectLosses();
   seen_.libraries = LibrariesOf(footprint, owners, request_, started);
   if (preload_) {
     std::size_t more = 0;

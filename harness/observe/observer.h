@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/base/clock.h"
@@ -86,6 +87,7 @@ class Observer {
   void CollectPython(const std::set<std::string>& programs);
   void CollectVariables(const std::set<std::string>& programs);
   void AddMentioned();
+  void CollectLosses();
 
   std::filesystem::path folder_;
   ObserveRequest request_;
@@ -103,6 +105,8 @@ class Observer {
   std::set<std::string> programs_;
   std::set<std::string> hooked_;  // Pythons that wrote notes
   bool is_full_ = false;
+  std::map<int, int> child_ends_;  // see ArenaNotes
+  std::set<std::pair<int, std::string>> not_written_;
   Observation seen_;
 };
 

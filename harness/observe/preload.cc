@@ -27,6 +27,7 @@
 #include "harness/observe/arena.h"
 #include "harness/observe/libc_symbols.h"
 #include "harness/observe/own_process.h"
+#include "harness/observe/preload_parts.h"
 
 // dlsym as the first C libraries of this machine have it. Before glibc 2.34 it is libdl's, which
 // not every program has: then it is null.
@@ -36,8 +37,6 @@ __asm__(".symver OldDlsym,dlsym@GLIBC_2.2.5");
 #elif defined(__aarch64__)
 __asm__(".symver OldDlsym,dlsym@GLIBC_2.17");
 #endif
-
-#define EXPORTED extern "C" __attribute__((visibility("default")))
 
 namespace {
 
@@ -247,8 +246,7 @@ template <class F>
 F* Next(F** known, const char* name) {
   F* found = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (found == nullptr) {
-    void* next = OldDlsym != nullptr ? OldDlsym(RTLD_NEXT, name) : rharness::FindInLibc(name);
-    found = reinterpret_cast<F*>(next);
+    found = reinterpret_cast<F*>(rharness::NextFunction(name));
     __atomic_store_n(known, found, __ATOMIC_RELAXED);
   }
   return found;
@@ -285,6 +283,16 @@ __attribute__((destructor)) void Destroy() {
 }
 
 }  // namespace
+
+namespace rharness {
+
+bool MayNote() { return IsReady(); }
+void NoteText(uint8_t kind, const char* text, size_t size) { Note(kind, text, size); }
+void* NextFunction(const char* name) {
+  return OldDlsym != nullptr ? OldDlsym(RTLD_NEXT, name) : FindInLibc(name);
+}
+
+}  // namespace rharness
 
 EXPORTED char* getenv(const char* name) noexcept {
   NoteVariable(name);

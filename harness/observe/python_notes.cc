@@ -9,6 +9,7 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "harness/manifest/observation.h"
 
@@ -91,6 +92,23 @@ void AddSeeds(const ProcessNotes& process, std::map<std::string, int>* processes
   }
 }
 
+// Workers that were started with one state of a generator and draw from it draw the same numbers.
+void CountInherited(const std::vector<ProcessNotes>& processes, ProcessNotes* all) {
+  std::map<std::pair<std::string, std::string>, int> workers;
+  for (const ProcessNotes& process : processes) {
+    for (const auto& [source, values] : process.seeds) {
+      for (const std::string& value : values) {
+        if (value.starts_with(kInheritedState)) ++workers[{source, value}];
+      }
+    }
+  }
+  for (const auto& [of, count] : workers) {
+    if (count < 2) continue;
+    std::ranges::replace(all->seeds[of.first], of.second,
+                         fmt::format("{} ({} workers)", of.second, count));
+  }
+}
+
 void AddFlags(const ProcessNotes& process, std::map<std::string, std::set<std::string>>* flags) {
   for (const auto& [name, value] : process.flags) (*flags)[name].insert(value);
 }
@@ -144,6 +162,7 @@ ProcessNotes MergeProcessNotes(const std::vector<ProcessNotes>& processes) {
     all.programs.insert(process.programs.begin(), process.programs.end());
     all.unread_lines += process.unread_lines;
   }
+  CountInherited(processes, &all);
   for (auto& [source, values] : all.seeds) {
     if (processes_of[source] > 1) {
       std::ranges::sort(values, ComesBefore);

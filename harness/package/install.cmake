@@ -16,6 +16,8 @@ if(TARGET rharness-enter)
           RUNTIME DESTINATION lib/rharness/observe COMPONENT programs)
 endif()
 install(FILES harness/observe/python/sitecustomize.py harness/observe/python/rharness_observe.py
+              harness/observe/python/rharness_chance.py harness/observe/python/rharness_sources.py
+              harness/observe/python/rharness_variables.py
               harness/observe/python/rharness_trace.py harness/observe/python/rharness_trace_torch.py
         DESTINATION lib/rharness/observe/python COMPONENT programs)
 # Here a link into another build folder; there the program itself.

@@ -129,6 +129,7 @@ double DistanceOf(const TensorDifference& tensor) {
 // A file holds what nobody reads beside its tensors, or none at all: equal tensors show no equal
 // checkpoint.
 std::string WhyNotWhole(const CheckpointComparison& part) {
+  if (!part.non_finite.empty()) return part.non_finite;
   if (!part.not_compared.empty()) return "not all of it is read: " + part.not_compared.front();
   return part.difference.vacuous ? "it has no tensors" : "";
 }
@@ -165,22 +166,38 @@ Apart ApartOf(const CheckpointComparison& part, const std::string& subject) {
   return apart;
 }
 
-Result<std::vector<Apart>> CompareArtifacts(const Artifact& a, const Artifact& b,
-                                            const fs::path& folder) {
+// One artifact is one thing under one name, however many parts its checkpoint has: pairs with equal
+// digests are not opened, so that their parts are not known, and the judge lines pairs up by name.
+Apart Merged(const std::vector<CheckpointComparison>& parts, const std::string& subject) {
+  Apart merged{.subject = subject, .name = {}, .equal = !parts.empty(), .words = {}};
+  if (parts.empty()) {
+    merged.distance = kNoDistance;
+    merged.words = "there is nothing to compare";
+  }
+  for (const CheckpointComparison& part : parts) {
+    const Apart apart = ApartOf(part, part.subject);
+    if (apart.equal) continue;
+    merged.equal = false;
+    merged.distance = std::max(merged.distance, apart.distance);
+    merged.words += merged.words.empty() ? "" : "; ";
+    merged.words += parts.size() == 1 ? apart.words : part.subject + ": " + apart.words;
+  }
+  return merged;
+}
+
+Result<Apart> CompareArtifacts(const Artifact& a, const Artifact& b, const fs::path& folder) {
   const std::string subject = fmt::format("{} {}", a.role, a.path);
-  if (!a.tensor_digest.empty() && a.tensor_digest == b.tensor_digest) {
-    return std::vector<Apart>{{.subject = subject, .name = {}, .equal = true, .words = {}}};
+  const bool finite = std::ranges::all_of(
+      a.tensors, [](const TensorRecord& tensor) { return tensor.non_finite == 0; });
+  if (finite && !a.tensor_digest.empty() && a.tensor_digest == b.tensor_digest) {
+    return Apart{.subject = subject, .name = {}, .equal = true, .words = {}};
   }
   std::vector<std::string> missing;
   ASSIGN_OR_RETURN(RecordedCheckpoint first, OpenRecorded(a, folder / a.location, {}, &missing));
   ASSIGN_OR_RETURN(RecordedCheckpoint second, OpenRecorded(b, folder / b.location, {}, &missing));
   ASSIGN_OR_RETURN(const auto parts,
                    CompareCheckpoints({std::move(first)}, {std::move(second)}, {}));
-  std::vector<Apart> aparts;
-  for (const CheckpointComparison& part : parts) {
-    aparts.push_back(ApartOf(part, parts.size() == 1 ? subject : part.subject));
-  }
-  return aparts;
+  return Merged(parts, subject);
 }
 
 std::set<std::string> DeclaredCurves(const Manifest& run) {
@@ -227,8 +244,8 @@ Result<std::vector<Apart>> CompareOutputs(const Manifest& run, const LegOutputs&
     const auto in_a = std::ranges::find(a.artifacts, declared.path, &Artifact::path);
     const auto in_b = std::ranges::find(b.artifacts, declared.path, &Artifact::path);
     if (in_a == a.artifacts.end() || in_b == b.artifacts.end()) continue;  // that leg failed
-    ASSIGN_OR_RETURN(auto parts, CompareArtifacts(*in_a, *in_b, folder));
-    std::ranges::move(parts, std::back_inserter(aparts));
+    ASSIGN_OR_RETURN(Apart apart, CompareArtifacts(*in_a, *in_b, folder));
+    aparts.push_back(std::move(apart));
   }
   return aparts;
 }

@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
+#include "harness/drill/given_names.h"
 #include "harness/history/store.h"
 
 namespace rharness {
@@ -104,6 +105,7 @@ Result<PropertiesSettings> GatherProperties(const PropertiesOptions& options, Cl
     settings.drill.run_ids.push_back(run.run_id);
     settings.runs.push_back(std::move(run));
   }
+  RETURN_IF_ERROR(RequireUsedMaps(options.drill, settings.runs));
   return settings;
 }
 

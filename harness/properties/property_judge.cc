@@ -58,6 +58,7 @@ std::string ClaimedWords(const Thing& thing) {
                       : "; claimed to the bit";
 }
 
+// Of one or more.
 const Apart& WorstOf(const std::vector<const Apart*>& aparts) {
   return **std::ranges::max_element(aparts, [](const Apart* a, const Apart* b) {
     return std::pair(!a->equal, a->distance) < std::pair(!b->equal, b->distance);
@@ -96,11 +97,15 @@ class StraightJudge {
   // `alpha`: its share, if it must be tested.
   JudgedThing Judge(const Thing& thing, double alpha) const {
     const std::vector<const Apart*> across = Between(thing, true);
+    if (across.empty()) {
+      return {.state = PropertyState::kNotJudged,
+              .reason = ReasonOf(thing, thing.first, "; no leg was compared with a straight run")};
+    }
     if (std::ranges::all_of(across, [&](const Apart* one) { return thing.IsHeld(*one); })) {
       return {.state = HeldState(across), .reason = ReasonOf(thing, WorstOf(across), "")};
     }
     const std::vector<const Apart*> among = Between(thing, false);
-    if (straight_ < 2) {
+    if (straight_ < 2 || among.empty()) {
       return {.state = PropertyState::kNotJudged,
               .reason = ReasonOf(thing, WorstOf(across),
                                  "; not held to a second straight run, which there is none of")};

@@ -40,6 +40,9 @@ void AskForData(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<P
 // Of data of which the record says what made it: whether that can still be had. `parts` has the
 // answers about the data; where those are had, a rerun does not need it.
 void AskForMakers(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
+// Of a run on the host in an environment of its own: whether it is here, with the recorded
+// packages.
+void AskForPython(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 void AskForPackages(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 
 // "https://host:1/a/b" as "https://host:1" and "/a/b"; empty strings for another scheme.

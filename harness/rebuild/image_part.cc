@@ -9,6 +9,7 @@
 #include "harness/base/files.h"
 #include "harness/launch/container_launcher.h"
 #include "harness/launch/image_reference.h"
+#include "harness/manifest/image_name.h"
 #include "harness/rebuild/asked.h"
 
 namespace rharness {
@@ -128,17 +129,20 @@ Answer OfRegistryImage(const Image& image, const std::string& reference, Rebuild
 }  // namespace
 
 void AskForImage(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
-  const Image& image = manifest.image;
+  Image image = manifest.image;
   if (image.kind == "host") return;
   if (IsImageFile(image)) {
     const Answer answer = OfImageFile(image, asked);
     parts->push_back({"image", image.location, answer.state, answer.why});
     return;
   }
+  CompleteImageName(&image);
   const auto reference = ImageReference(image);
   if (!reference.ok()) {
     parts->push_back({"image", image.repository, PartState::kUnknown,
-                      "the record does not pin it: " + reference.error().message});
+                      image.digest.empty()
+                          ? "the record does not pin it by a digest"
+                          : "no engine takes its name: " + reference.error().message});
     return;
   }
   const Answer answer =

@@ -106,7 +106,8 @@ Answer AskIndex(const std::string& index, const std::string& name, const std::st
           status.ok() ? "the index has other versions alone" : "the index does not have it (404)"};
 }
 
-void AskForPython(const PackageList& list, Rebuilder::Asked* asked, std::vector<Part>* parts) {
+void AskForDistributions(const PackageList& list, Rebuilder::Asked* asked,
+                         std::vector<Part>* parts) {
   const std::string index =
       asked->Once("pip's index",
                   [&] {
@@ -182,7 +183,7 @@ void AskForPackages(const Manifest& manifest, Rebuilder::Asked* asked, std::vect
   for (const auto& [manager, list] : manifest.environment.packages) {
     if (list.empty()) continue;
     if (manager == kPython) {
-      AskForPython(list, asked, parts);
+      AskForDistributions(list, asked, parts);
     } else if (manager == kDpkg) {
       AskForDpkg(list, asked, parts);
     } else {

@@ -109,6 +109,7 @@ RunParts Rebuilder::Ask(const Manifest& manifest) {
   AskForCode(manifest, asked_.get(), &run.parts);
   AskForData(manifest, asked_.get(), &run.parts);
   AskForMakers(manifest, asked_.get(), &run.parts);
+  AskForPython(manifest, asked_.get(), &run.parts);
   if (asked_->options.packages) AskForPackages(manifest, asked_.get(), &run.parts);
   AskForHardware(manifest, &run.parts);
   return run;

@@ -1,8 +1,9 @@
 // Rebuilding: which parts of a run can still be had, so that it is known before a drill needs them.
 //
 // Role: asks where each part lies, in the order in which a rerun would need them: image, code,
-// data, packages, hardware. Effects are questions alone; a state is an answer and never an Error.
-// Not here: getting any of it (fetch, drill), and what a history keeps of it (store.h).
+// data, Python environment, packages, hardware. Effects are questions alone; a state is an answer
+// and never an Error. Not here: getting any of it (fetch, drill), and what a history keeps of it
+// (store.h).
 #ifndef RHARNESS_HARNESS_REBUILD_REBUILD_H_
 #define RHARNESS_HARNESS_REBUILD_REBUILD_H_
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 
 #include "harness/base/digest.h"
@@ -44,6 +45,7 @@ class Completing {
 
   Status Run() {
     RETURN_IF_ERROR(PutImage());
+    RETURN_IF_ERROR(PutOutputs());
     PutRun();
     PutRandomness();
     RETURN_IF_ERROR(PutCode());
@@ -82,6 +84,7 @@ class Completing {
   }
 
   void PutRun() {
+    PutText(completion_.run_id, "run_id", &manifest_.run_id);
     PutText(said_.family, "family", &manifest_.family);
     PutText(completion_.working_directory, "working_directory", &manifest_.working_directory);
     PutText(said_.metrics_path, "metrics_path", &manifest_.metrics_path);
@@ -223,6 +226,28 @@ class Completing {
     if (said_.root.empty()) return whole.string();
     const fs::path below = whole.lexically_relative(fs::weakly_canonical(said_.root, error));
     return below.empty() || *below.begin() == ".." ? whole.string() : below.string();
+  }
+
+  Status PutOutputs() {
+    for (const auto& [from, to] : completion_.outputs) {
+      bool found = false;
+      for (Artifact& artifact : manifest_.artifacts) {
+        const fs::path rest = fs::path(artifact.path).lexically_relative(from);
+        if (rest.empty() || *rest.begin() == "..") continue;
+        found = true;
+        artifact.path = (rest == "." ? fs::path(to) : fs::path(to) / rest).string();
+        Stated(IndexedPath("artifacts", manifest_.artifacts, artifact.path, &Artifact::path));
+      }
+      if (!found) {
+        return NotFound(fmt::format("the record has no output '{}'", from), "--output");
+      }
+    }
+    std::set<std::string> paths;
+    for (const Artifact& artifact : manifest_.artifacts) {
+      if (paths.insert(artifact.path).second) continue;
+      return InvalidInput(fmt::format("two outputs would be '{}'", artifact.path), "--output");
+    }
+    return {};
   }
 
   Status PutArtifacts() {

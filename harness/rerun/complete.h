@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/rerun/record.h"
 
@@ -15,6 +17,10 @@ namespace rharness {
 // and artifacts are looked up in the current folder and hashed as they are today.
 struct Completion {
   RecordRequest said;
+  std::string run_id;  // another name than the importer's
+  // Where the run writes what the record has elsewhere, path by path: a file, or a folder, of which
+  // everything in it is meant ("." for all).
+  std::vector<std::pair<std::string, std::string>> outputs;
   std::string repository;
   std::string commit;
   std::string working_directory;
@@ -27,8 +33,9 @@ struct Completion {
 
 // The manifest with what was said, each such field a hint in its origin that gives the day: nobody
 // has seen that it was so when the run ran. Data are matched by name, else by path, else added; an
-// artifact by its path. A metric that is declared must have a value in the record.
-// Errors: invalid_input for what no manifest can hold, for content that is another one than the
+// artifact by its path; outputs get their paths before anything else. A metric that is declared
+// must have a value in the record. Errors: invalid_input for what no manifest can hold, outputs
+// that the record does not have or two at one path, for content that is another one than the
 // SHA-256 in the record, and where nothing is said; not_found and io for what is to be hashed.
 Result<Manifest> CompleteManifest(Manifest manifest, const Completion& completion, WallTime now);
 

@@ -8,9 +8,12 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/log.h"
+#include "harness/manifest/admission.h"
 #include "harness/observe/door.h"
 #include "harness/rerun/git_tree.h"
+#include "harness/rerun/record_python.h"
 
 namespace rharness {
 namespace {
@@ -48,6 +51,16 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
   return declared;
 }
 
+// As by a script that names one by its path.
+Remark AnotherPython(const std::string& given, const std::string& seen) {
+  return {
+      .code = "python_not_taken",
+      .subject = "Python environment",
+      .observed = seen,
+      .limit = given,
+      .message = fmt::format("was given the Python environment {}, and ran in {}", given, seen)};
+}
+
 }  // namespace
 
 bool RunsAmongUs(const Ticket& ticket) {
@@ -55,10 +68,13 @@ bool RunsAmongUs(const Ticket& ticket) {
 }
 
 ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recording,
-                         const fs::path& folder) {
+                         const fs::path& folder)
+    : is_host_(request.image.kind == "host"),
+      base_(BaseOf(folder, recording.working_directory)),
+      recorded_in_(folder) {
   if (!request.observe) return;
   if (!MakeFolder()) return;
-  const fs::path base = BaseOf(folder, recording.working_directory);
+  const fs::path base = base_;
   ObserveRequest asked{.python_hooks = request.python_hooks,
                        .variables = request.variables,
                        .command = request.command,
@@ -77,9 +93,14 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
 ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   const Manifest& manifest = ticket.manifest;
   is_host_ = manifest.image.kind == "host";
-  if (!ticket.observe || !manifest.observation) return;
   const bool in_container = !RunsAmongUs(ticket);
-  const fs::path base = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
+  base_ = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
+  const auto& python = manifest.environment.python;
+  const PythonPlace& place = workspace.python;
+  const bool is_isolated = place.asked_for || (python && IsIsolated(python->kind));
+  if (is_isolated && !place.prefix.empty()) given_ = Real(place.prefix);
+  if (!ticket.observe || !manifest.observation) return;
+  const fs::path base = base_;
   ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
                        .variables = {},
                        .command = manifest.command,
@@ -87,6 +108,7 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
                        .base = base,
                        .declared = DeclaredBy(workspace, base)};
   for (const auto& [name, value] : manifest.environment.variables) asked.variables.insert(name);
+  for (const auto& [name, value] : ticket.environment) asked.variables.insert(name);
   if (in_container) {
     for (const Mount& mount : workspace.mounts) asked.declared.emplace_back(mount.target);
     image_.emplace().request = std::move(asked);
@@ -131,6 +153,9 @@ void ObservedRun::Collect(ProcessResult* result, WallTime started, Evidence* evi
   if (is_host_ || observer_) {
     Environment& environment = evidence->environment;
     Collect(std::move(result->footprint), started, &environment, &evidence->observation);
+    if (environment.python && !given_.empty() && environment.python->prefix != given_) {
+      evidence->remarks.push_back(AnotherPython(given_.string(), environment.python->prefix));
+    }
     // Those of an image are known by the image.
     if (!is_host_) environment.packages.clear();
   }
@@ -167,26 +192,48 @@ void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* en
   environment->packages = CapturePackages(footprint, "/", observer_ ? &owners : nullptr);
   if (observer_) *observation = observer_->Collect(footprint, owners, started);
   folder_.reset();
+  // That of an image is known by the image.
+  if (is_host_) environment->python = FindPython(footprint, base_);
+  if (!environment->python) return;
+  PythonEnvironment& python = *environment->python;
+  if (recorded_in_) CompletePython(ProcessEnvironment(), *recorded_in_, base_, &python);
+  python.version = PythonVersion(python.interpreter);
+}
+
+void NoteMemoryKills(std::optional<std::uint64_t> before, Recording* out) {
+  const auto kills = OwnMemoryKills();
+  if (!kills || !before || *kills <= *before || !out->outcome.Succeeded()) return;
+  const std::uint64_t count = *kills - *before;
+  out->remarks.push_back(
+      fmt::format("{}: {} process{} of its control group {} killed for want of memory while it ran",
+                  kLostSomething, count, count == 1 ? "" : "es", count == 1 ? "was" : "were"));
 }
 
 void AddFindings(const RecordRequest& request, Recording* recording) {
   if (!recording->observation) return;
-  const DeclaredOfRun declared{
-      .seeds = request.seeds, .flags = request.determinism.flags, .variables = request.variables};
+  const DeclaredOfRun declared{.seeds = request.seeds,
+                               .flags = request.determinism.flags,
+                               .variables = request.variables,
+                               .bitwise = request.determinism.declared == "bitwise"};
   for (const ObservedFinding& finding : FindingsOf(declared, *recording->observation)) {
     const auto at = finding.subject.find(' ');
     const std::string told = fmt::format("the command's '{}' ", finding.subject.substr(at + 1));
     const bool said = std::ranges::any_of(
         recording->remarks, [&](const std::string& remark) { return remark.starts_with(told); });
-    if (!said) recording->remarks.push_back(finding.message);
+    if (said) continue;
+    const bool lost = finding.code == kLossCode && recording->outcome.Succeeded();
+    recording->remarks.push_back(lost ? fmt::format("{}: {}", kLostSomething, finding.message)
+                                      : finding.message);
   }
 }
 
 void AddFindings(const Manifest& manifest, Evidence* evidence) {
   if (!evidence->observation) return;
   // Which variables were named when the run was recorded is not known any more.
-  const DeclaredOfRun declared{
-      .seeds = manifest.seeds, .flags = manifest.determinism.flags, .variables = {}};
+  const DeclaredOfRun declared{.seeds = manifest.seeds,
+                               .flags = manifest.determinism.flags,
+                               .variables = {},
+                               .bitwise = manifest.determinism.declared == "bitwise"};
   for (const ObservedFinding& finding : FindingsOf(declared, *evidence->observation)) {
     evidence->remarks.push_back({.code = finding.code,
                                  .subject = finding.subject,

@@ -58,8 +58,15 @@ class ObservedRun {
   std::optional<LookRequest> image_;  // what to look for in a container
   std::unique_ptr<ImageObserver> look_;
   bool is_host_ = true;
+  std::filesystem::path given_;  // of a rerun: the Python environment that it is to run in
+  std::filesystem::path base_;   // the code's root, for the command
+  std::optional<std::filesystem::path> recorded_in_;  // its folder; none: of a rerun
   bool has_entered_ = false;
 };
+
+// `before`: OwnMemoryKills before the run. That more were killed since is a remark, of a run that
+// ended with 0: others of its control group may have been meant, and the run went on without one.
+void NoteMemoryKills(std::optional<std::uint64_t> before, Recording* out);
 
 // What was seen against what was declared, as sentences of a recording; what its remarks say
 // already is left out.

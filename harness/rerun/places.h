@@ -4,12 +4,14 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "harness/base/json.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/result.h"
+#include "harness/manifest/manifest.h"
 
 namespace rharness {
 
@@ -20,6 +22,10 @@ struct Places {
   std::vector<std::pair<std::string, std::filesystem::path>> maps;
   // Data by their SHA-256 (data_cache.h), for what is not at its location; empty: none.
   std::filesystem::path cache;
+  // A Python environment for every run in place of its own; empty: none.
+  std::filesystem::path python = {};
+  // Where Python environments are made that are not here; empty: nowhere.
+  std::filesystem::path environments = {};
 };
 
 Json ToJson(const Places& places);
@@ -34,6 +40,27 @@ Result<std::filesystem::path> Locate(const Places& places, const std::string& lo
 // there. Errors: invalid_input, which calls the path `name`.
 Status RequireDeclared(const Places& places, const std::filesystem::path& path,
                        const std::string& name);
+
+// Which maps something uses: a location that equals `from` or lies below it, or one that a link
+// leads out of the root to below `to`. A map of a folder to itself only declares it, and counts as
+// used. Looks at links, and at nothing else of what is there.
+class MapUse {
+ public:
+  explicit MapUse(const Places& places);
+  // All that the manifest locates: code, data, image, Python environment, outputs, and what is kept
+  // beside it.
+  void See(const Manifest& manifest);
+  bool AllUsed() const;
+  std::vector<std::string> Unused() const;  // "FROM=TO"
+
+ private:
+  void See(const std::string& location);
+
+  const Places& places_;
+  std::vector<bool> used_;
+};
+// invalid_input: names maps that nothing uses. `who`: such as "no selected run".
+Error UnusedMapsError(const std::vector<std::string>& maps, std::string_view who);
 
 }  // namespace rharness
 

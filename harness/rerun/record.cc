@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
@@ -256,12 +257,14 @@ void RunCommand(const RecordRequest& request, const fs::path& folder,
       Seconds(request.resources.timeout_seconds));
   limits.footprint = true;
   limits.footprint_variables = FootprintVariables();
+  const auto kills_before = OwnMemoryKills();
   out->started = SystemClock().Now();
   const ProcessResult result = RunProcess(spec, limits, {}, should_cancel);
   out->ended = SystemClock().Now();
   out->outcome = result.outcome;
   observed.Collect(result.footprint, out->started, &out->environment, &out->observation);
   out->duration = out->outcome.wall;
+  NoteMemoryKills(kills_before, out);
 }
 
 void CompareInput(std::string_view what, const std::string& before, const Result<TreeDigest>& after,

@@ -183,7 +183,6 @@ class Attempt {
             .image = ticket_.manifest.image,
             .image_file = image_file_,
             .resources = ticket_.resources,
-            .limits = {},
             .container_root = ticket_.container_root};
     job.limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
         Seconds(ticket_.resources.timeout_seconds));
@@ -193,6 +192,7 @@ class Attempt {
     job.limits.disk_root = job.workspace;
     job.limits.footprint = RunsAmongUs(ticket_);
     job.limits.footprint_variables = FootprintVariables();
+    GivePython(ticket_.manifest, workspace_.python, ticket_.environment, &job);
     observed->AddTo(&job);
     return job;
   }

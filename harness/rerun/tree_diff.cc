@@ -118,28 +118,6 @@ bool IsWordChar(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
 
-// Tokens of well-known services: how they begin, and of how many characters the rest is at least.
-bool HoldsToken(std::string_view line) {
-  constexpr std::array<std::pair<std::string_view, std::size_t>, 9> kTokens = {{{"AKIA", 16},
-                                                                                {"ASIA", 16},
-                                                                                {"ghp_", 30},
-                                                                                {"gho_", 30},
-                                                                                {"github_pat_", 30},
-                                                                                {"glpat-", 20},
-                                                                                {"hf_", 30},
-                                                                                {"xoxb-", 20},
-                                                                                {"sk-", 32}}};
-  return std::ranges::any_of(kTokens, [&](const auto& token) {
-    for (auto at = line.find(token.first); at != line.npos; at = line.find(token.first, at + 1)) {
-      if (at > 0 && IsWordChar(line[at - 1])) continue;
-      const std::string_view rest = line.substr(at + token.first.size());
-      const auto end = std::ranges::find_if_not(rest, IsWordChar);
-      if (static_cast<std::size_t>(end - rest.begin()) >= token.second) return true;
-    }
-    return false;
-  });
-}
-
 // NAME = "VALUE" or NAME: VALUE, of a name that speaks of a secret and a value that looks drawn.
 bool AssignsSecret(std::string_view line) {
   constexpr std::array<std::string_view, 8> kNames = {
@@ -163,10 +141,7 @@ bool AssignsSecret(std::string_view line) {
   return value.size() >= kShortest && has_digit;
 }
 
-bool LooksSecret(std::string_view line) {
-  const bool key = line.find("-----BEGIN ") != line.npos && line.find("PRIVATE KEY") != line.npos;
-  return key || HoldsCredential(line) || HoldsToken(line) || AssignsSecret(line);
-}
+bool LooksSecret(std::string_view line) { return HoldsCredential(line) || AssignsSecret(line); }
 
 // The files that a diff speaks of, as `git apply --numstat -z` lists them: "ADDED<tab>DELETED<tab>
 // PATH<nul>".

@@ -217,6 +217,19 @@ std::string HowTouched(const Workspace& workspace, const DataItem& item, const P
   return "the same content, but other inodes, sizes or times: written, or swapped and put back";
 }
 
+// Last, over code and data: what they have at its place stays.
+Status PlacePython(const Manifest& manifest, const Places& places,
+                   const std::function<bool()>& should_cancel, Workspace* workspace) {
+  ASSIGN_OR_RETURN(workspace->python, ChoosePython(manifest, places, should_cancel));
+  const PythonPlace& python = workspace->python;
+  workspace->remarks.insert(workspace->remarks.end(), python.remarks.begin(), python.remarks.end());
+  workspace->obstacle = python.obstacle;
+  if (workspace->obstacle) return {};
+  RETURN_IF_ERROR(LinkPython(manifest, python, workspace->path));
+  workspace->obstacle = MissingProgram(manifest, python, workspace->path);
+  return {};
+}
+
 }  // namespace
 
 Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& path,
@@ -246,7 +259,9 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& pat
   const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
   if (!made.ok()) {
     ASSIGN_OR_RETURN(workspace.obstacle, BlockedBy("code", "", made.error()));
+    return workspace;
   }
+  RETURN_IF_ERROR(PlacePython(manifest, places, limits.should_cancel, &workspace));
   return workspace;
 }
 

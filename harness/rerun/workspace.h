@@ -25,6 +25,7 @@
 #include "harness/rerun/checkout.h"
 #include "harness/rerun/obstacle.h"
 #include "harness/rerun/places.h"
+#include "harness/rerun/python_place.h"
 
 namespace rharness {
 
@@ -70,6 +71,7 @@ struct Workspace {
   std::map<std::string, std::string> outputs_before;  // files there that it is to write
   std::vector<DataItem> data;                         // as hashed before the run
   std::vector<PlacedData> placed;                     // of each item of `data`
+  PythonPlace python;                                 // of a run on the host
   std::vector<Remark> remarks;                        // what is not as recorded, and is no obstacle
   std::optional<Obstacle> obstacle;
 };

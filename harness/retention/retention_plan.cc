@@ -9,6 +9,8 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/glob.h"
+#include "harness/base/log.h"
 #include "harness/base/trouble.h"
 #include "harness/history/last_good.h"
 #include "harness/retention/needed_files.h"
@@ -209,6 +211,23 @@ Result<std::vector<RunRecord>> LoadRecords(HistoryStore* history) {
   return runs;
 }
 
+// A slip in a name would leave runs to a later rule, or without their hold.
+void WarnOfIdle(const Policy& policy, const std::vector<RunRecord>& runs) {
+  const auto warn = [&](const std::string& families, const std::string& names, const char* what,
+                        const std::string& where) {
+    const auto matches = [&](const RunRecord& run) {
+      return (families.empty() || GlobMatches(families, run.entry.family)) &&
+             (names.empty() || GlobMatches(names, run.entry.run_id));
+    };
+    if ((families == "*" && names.empty()) || std::ranges::any_of(runs, matches)) return;
+    const char* both = families.empty() || names.empty() ? "" : "', '";
+    LogWarning(TerminalSafe(fmt::format("{}: the {} of '{}{}{}' matches no run of the history",
+                                        where, what, families, both, names)));
+  };
+  for (const RetentionRule& rule : policy.retention) warn(rule.families, "", "rule", rule.where);
+  for (const Hold& hold : policy.holds) warn(hold.families, hold.runs, "hold", hold.where);
+}
+
 }  // namespace
 
 Result<RetentionReport> PlanRetention(const RetentionInputs& inputs, WallTime now,
@@ -224,6 +243,7 @@ Result<RetentionReport> PlanRetention(const RetentionInputs& inputs, WallTime no
   if (error) return PathError("cannot be reached", error.value(), inputs.root);
   ASSIGN_OR_RETURN(const HeldFolder root, HeldFolder::Open(place));
   ASSIGN_OR_RETURN(const std::vector<RunRecord> runs, LoadRecords(history));
+  WarnOfIdle(policy, runs);
   ASSIGN_OR_RETURN(const std::vector<Claim> claims, history->Claims());
   std::set<std::string> claimed;
   for (const Claim& claim : claims) claimed.insert(claim.run_id);

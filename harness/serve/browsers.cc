@@ -21,18 +21,20 @@ std::pair<std::uint64_t, std::uint64_t> FileOf(const std::string& history) {
 }  // namespace
 
 Result<std::unique_ptr<HistoryBrowser>> Browsers::Take() {
+  std::unique_ptr<HistoryBrowser> browser;
   {
     const auto file = FileOf(history_);
     const std::lock_guard lock(mutex_);
     if (file != file_) waiting_.clear();
     file_ = file;
     if (!waiting_.empty()) {
-      std::unique_ptr<HistoryBrowser> browser = std::move(waiting_.back());
+      browser = std::move(waiting_.back());
       waiting_.pop_back();
-      return browser;
     }
   }
-  return HistoryBrowser::Open(history_);
+  if (browser == nullptr) return HistoryBrowser::Open(history_);
+  RETURN_IF_ERROR(browser->CheckWords());
+  return browser;
 }
 
 void Browsers::GiveBack(std::unique_ptr<HistoryBrowser> browser) {

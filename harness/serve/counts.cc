@@ -51,8 +51,8 @@ bool SiteCounter::Ending() const {
 }
 
 void SiteCounter::Publish(bool whole) {
-  auto counted = std::make_shared<SiteCounted>(SiteCounted{
-      totals_, open_bad_, whole, trends_, trends_failed_, measurements_, files_});
+  auto counted = std::make_shared<SiteCounted>(
+      SiteCounted{totals_, open_bad_, whole, trends_, trends_failed_, measurements_, files_});
   const std::lock_guard lock(mutex_);
   current_ = std::move(counted);
 }
@@ -94,6 +94,7 @@ Status SiteCounter::Round() {
   if (browser_ == nullptr) {
     ASSIGN_OR_RETURN(browser_, HistoryBrowser::Open(history_, kCountingLimits));
   }
+  RETURN_IF_ERROR(browser_->CheckWords());
   RETURN_IF_ERROR(CountWeeks());
   if (!Ending()) Measure();
   return {};

@@ -192,6 +192,9 @@ HttpResponse Site::ProblemOf(const Error& error, std::string_view path) const {
   if (error.code == ErrorCode::kIntegrity) {
     return Problem(500, "What the history holds here is not what was written; the log says more.");
   }
+  if (error.code == ErrorCode::kUnsupported) {
+    return Problem(503, fmt::format("This version cannot read the history: {}.", error.message));
+  }
   HttpResponse answer = Problem(503, "The history cannot be read now; the log says why.");
   answer.headers.emplace_back("Retry-After", "5");
   return answer;
@@ -224,7 +227,9 @@ HttpResponse Site::Page(const RequestTarget& target) {
   auto browser = browsers_.Take();
   if (!browser.ok()) {
     // Whatever is wrong, it is not the request.
-    return ProblemOf(IoError(browser.error().message, browser.error().where), target.path);
+    Error error = browser.error();
+    if (error.code != ErrorCode::kUnsupported) error.code = ErrorCode::kIo;
+    return ProblemOf(error, target.path);
   }
   const std::shared_ptr<const SiteCounted> counted = settings_.counted();
   const PageInputs inputs{**browser, *counted, settings_.now()};

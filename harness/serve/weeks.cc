@@ -13,7 +13,7 @@ Result<bool> CountNewVerdicts(HistoryBrowser* browser, WallTime oldest, std::int
   ASSIGN_OR_RETURN(const auto counts, browser->CountWeeks(totals->sequence, last));
   for (const WeekCount& one : counts) {
     const Result<Verdict> verdict = ParseVerdict(one.verdict);
-    if (!verdict.ok()) continue;
+    if (!verdict.ok()) return verdict.error();
     FamilyWeeks& family = totals->families[one.family];
     if (one.count > 0 && (!family.judged || *family.judged < one.last)) family.judged = one.last;
     if (one.week < oldest) continue;

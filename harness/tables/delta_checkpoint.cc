@@ -1,6 +1,7 @@
 // Checkpoints in Parquet: a row an action, of which the columns that tell files are read.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -76,8 +77,15 @@ Status TakeRow(const CheckpointRow& row, DeltaState* state, std::vector<std::str
 Status ReadCheckpoint(OpenedFile opened, const std::string& name, DeltaState* state,
                       std::vector<std::string>* sidecars) {
   ASSIGN_OR_RETURN(const ParquetFile file, ParquetFile::Open(std::move(opened), name));
-  if (file.FindLeaf("add.path") < 0) {
-    return InvalidInput("is no checkpoint: it has no column add.path", name);
+  // One part of several may hold no files, and then has no column for them.
+  constexpr std::array<std::string_view, 5> kOfCheckpoints = {
+      "add.path", "remove.path", "protocol.minReaderVersion", "metaData.id", "sidecar.path"};
+  if (std::ranges::none_of(kOfCheckpoints,
+                           [&](std::string_view leaf) { return file.FindLeaf(leaf) >= 0; })) {
+    return InvalidInput(
+        "is no checkpoint: it has none of the columns add, remove, protocol, "
+        "metaData and sidecar",
+        name);
   }
   std::int64_t rows = 0;
   CheckpointRow row;

@@ -121,15 +121,24 @@ void Blas::Symv(int n, const float* a, const float* x, float* y) const {
 }
 
 bool Blas::SetThreads(int threads) const {
-  auto* set = OpenBlas<void(int)>("set_num_threads");
-  if (set == nullptr) return false;
-  set(threads);
-  return true;
+  for (auto* set :
+       {OpenBlas<void(int)>("set_num_threads"), library_->Get<void(int)>("MKL_Set_Num_Threads")}) {
+    if (set == nullptr) continue;
+    set(threads);
+    return true;
+  }
+  auto* blis = library_->Get<void(std::int64_t)>("bli_thread_set_num_threads");
+  if (blis != nullptr) blis(threads);
+  return blis != nullptr;
 }
 
 int Blas::Threads() const {
-  auto* get = OpenBlas<int()>("get_num_threads");
-  return get == nullptr ? 0 : get();
+  for (auto* get :
+       {OpenBlas<int()>("get_num_threads"), library_->Get<int()>("MKL_Get_Max_Threads")}) {
+    if (get != nullptr) return get();
+  }
+  auto* blis = library_->Get<std::int64_t()>("bli_thread_get_num_threads");
+  return blis == nullptr ? 0 : static_cast<int>(blis());
 }
 
 Json Blas::Choice() const {
@@ -156,6 +165,14 @@ std::pair<std::string, Json> Blas::Description() const {
     version.replace(at, chosen.size(), " ");
   }
   return {library_->soname(), DescribeLibrary(*library_, version)};
+}
+
+void WithThreads(const Blas& blas, const std::function<void(const std::string& threads)>& run) {
+  run("");
+  const int before = blas.Threads();
+  if (!blas.SetThreads(1)) return;
+  run(" threads 1");
+  blas.SetThreads(before);
 }
 
 ProbeResult WithBlas(const ProbeContext& context,

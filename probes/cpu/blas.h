@@ -33,7 +33,7 @@ class Blas {
   void Gemm(const GemmShape& shape, const double* a, const double* b, double beta, double* c) const;
   void Symv(int n, const float* a, const float* x, float* y) const;  // lower triangle
 
-  // False when the library has no way to say so.
+  // OpenBLAS, MKL and BLIS. False when the library has no way to say so.
   bool SetThreads(int threads) const;
   int Threads() const;  // 0: it does not say
   // {"core", "threads"}, as far as it says: which kernels the library chose for this CPU. Which
@@ -58,6 +58,10 @@ class Blas {
   void* dgemm_ = nullptr;
   void* ssymv_ = nullptr;
 };
+
+// Calls `run` with the threads in force, and with one, which compares with every machine: `threads`
+// is "" and then " threads 1". Once where the library cannot set them.
+void WithThreads(const Blas& blas, const std::function<void(const std::string& threads)>& run);
 
 // A probe over the BLAS: absent or failed when it cannot be opened.
 ProbeResult WithBlas(const ProbeContext& context,

@@ -18,9 +18,11 @@ std::vector<T> Product(const Blas& blas, const GemmShape& s, std::uint64_t seed)
   return c;
 }
 
-// Hashes by "256x192x300 rows 64.. columns 128..", of doubles with "fp64 " before it.
+// Hashes by "256x192x300 rows 64.. columns 128..", of doubles with "fp64 " before it, with one
+// thread " threads 1" behind it.
 template <class T>
-std::map<std::string, std::string> TilesOf(const GemmShape& s, const std::vector<T>& c) {
+std::map<std::string, std::string> TilesOf(const GemmShape& s, const std::vector<T>& c,
+                                           const std::string& threads) {
   std::map<std::string, std::string> tiles;
   for (int row = 0; row < s.m; row += kTile) {
     for (int column = 0; column < s.n; column += kTile) {
@@ -29,8 +31,8 @@ std::map<std::string, std::string> TilesOf(const GemmShape& s, const std::vector
         const auto begin = c.begin() + static_cast<std::ptrdiff_t>(j) * s.m + row;
         tile.insert(tile.end(), begin, begin + std::min(kTile, s.m - row));
       }
-      tiles[fmt::format("{}{} rows {}.. columns {}..", sizeof(T) == 8 ? "fp64 " : "", s.Name(), row,
-                        column)] = DigestOf(tile);
+      tiles[fmt::format("{}{} rows {}.. columns {}..{}", sizeof(T) == 8 ? "fp64 " : "", s.Name(),
+                        row, column, threads)] = DigestOf(tile);
     }
   }
   return tiles;
@@ -38,10 +40,10 @@ std::map<std::string, std::string> TilesOf(const GemmShape& s, const std::vector
 
 template <class T>
 void AddTiles(const ProbeContext& context, const Blas& blas, const GemmShape& s,
-              ProbeResult* result) {
-  const auto first = TilesOf(s, Product<T>(blas, s, context.seed));
+              const std::string& threads, ProbeResult* result) {
+  const auto first = TilesOf(s, Product<T>(blas, s, context.seed), threads);
   for (int repeat = 1; repeat < context.repeats; ++repeat) {
-    for (const auto& [tile, bits] : TilesOf(s, Product<T>(blas, s, context.seed))) {
+    for (const auto& [tile, bits] : TilesOf(s, Product<T>(blas, s, context.seed), threads)) {
       auto& unstable = result->unstable;
       const bool known = std::find(unstable.begin(), unstable.end(), tile) != unstable.end();
       if (bits != first.at(tile) && !known) unstable.push_back(tile);
@@ -52,10 +54,12 @@ void AddTiles(const ProbeContext& context, const Blas& blas, const GemmShape& s,
 
 ProbeResult RunGemmBits(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
-    for (const GemmShape& s : {GemmShape{256, 192, 300}, {100, 100, 100}, {8, 8, 4096}}) {
-      AddTiles<float>(context, blas, s, result);
-      AddTiles<double>(context, blas, s, result);
-    }
+    WithThreads(blas, [&](const std::string& threads) {
+      for (const GemmShape& s : {GemmShape{256, 192, 300}, {100, 100, 100}, {8, 8, 4096}}) {
+        AddTiles<float>(context, blas, s, threads, result);
+        AddTiles<double>(context, blas, s, threads, result);
+      }
+    });
   });
 }
 

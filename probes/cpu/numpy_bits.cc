@@ -93,6 +93,31 @@ for kind, (real, word) in TYPES.items():
         if loops:
             out["choices"][f"{kind} {name}"] = {"target": loops[0]["current"]}
 
+
+def blas_threads():
+    """Of the OpenBLAS that this NumPy brought into the process; 0 where it does not say."""
+    import ctypes
+    try:
+        with open("/proc/self/maps") as maps:
+            files = {line.split(None, 5)[5].rstrip() for line in maps if "blas" in line}
+        for file in sorted(files):
+            library = ctypes.CDLL(file)
+            for prefix in ("scipy_", ""):
+                for suffix in ("64_", ""):
+                    get = getattr(library, f"{prefix}openblas_get_num_threads{suffix}", None)
+                    if get is not None:
+                        return get()
+    except (OSError, IndexError):
+        pass
+    return 0
+
+
+threads = blas_threads()
+if threads:
+    for kind in TYPES:
+        for name in ("dot", "matmul 64x64x250"):
+            out["choices"][f"{kind} {name}"] = {"threads": threads}
+
 features = getattr(umath, "__cpu_features__", {})
 out["choices"]["dispatch"] = {
     "baseline": " ".join(getattr(umath, "__cpu_baseline__", [])),

@@ -161,6 +161,8 @@ def plant(bench):
         program.write_text(f'#!/bin/sh\nexec {shlex.quote(str(bench.real))} "$@" {added}\n', encoding="utf-8")
         program.chmod(0o755)
         path = bench.spoilt
+        # Else a rerun starts the Python of the record, whatever is first on PATH.
+        options += ["--env", f"PATH={bench.spoilt}{os.pathsep}{os.environ['PATH']}"]
     if case.spoil:
         case.spoil(bench.tree)
     return options, path
@@ -240,14 +242,15 @@ def parse_options():
     return options
 
 
-def own_folder(out):
-    """Makes the folder anew. One that is there already is ours, or is left alone."""
-    mark = out / "drill-of-the-field"
+def own_folder(out, name="drill-of-the-field", anew=True):
+    """Makes the folder, anew if asked. One that is there already is ours, by the file `name`, or is left alone."""
+    mark = out / name
     if out.exists() and any(out.iterdir()) and not mark.exists():
-        print(f"drill_field: {out} holds other files; expected a new or an empty folder", file=sys.stderr)
+        print(f"{pathlib.Path(sys.argv[0]).stem}: {out} holds other files; expected a new or an empty folder", file=sys.stderr)
         sys.exit(4)
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
+    if anew:
+        shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
     mark.touch()
 
 

@@ -115,7 +115,7 @@ TEST_P(Retirements, AreNotApprovedByAKeyWhoseTimeIsOver) {
   ASSERT_TRUE(Ask(people_.ada.get()).ok());
   const TrustPolicy over = people_.Trust("keys: [ada, bob]", ", until: 2026-01-03");
   ExpectRefused(ApproveRetirement("a", By(people_.bob.get(), over, 49), store_.get()),
-                ErrorCode::kIntegrity, "key 'bob' of Bob does not hold at");
+                ErrorCode::kInvalidInput, "key 'bob' of Bob does not hold at");
 }
 
 // Else the request would wait for a signature that its rule takes of nobody.

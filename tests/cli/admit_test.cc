@@ -18,13 +18,15 @@ using testing::HasSubstr;
 constexpr char kBare[] =
     R"({"schema": "rharness.manifest/v1", "run_id": "bare", "command": ["true"]})";
 
+constexpr char kNotes[] = R"("notes": ["recorded on the login node"])";
+
 class AdmitProgram : public testing::Test {
  protected:
   void Write(const std::string& name, const std::string& content) const {
     ASSERT_TRUE(WriteFileAtomic(folder_.path() / name, content).ok());
   }
   static std::string Complete(const std::string& run_id) {
-    return Replaced(kExampleManifest, "digits-0007", run_id);
+    return Replaced(Replaced(kExampleManifest, "digits-0007", run_id), kNotes, R"("notes": [])");
   }
   ProcessResult Admit(std::vector<std::string> arguments) const {
     ProcessSpec spec;
@@ -71,6 +73,13 @@ TEST_F(AdmitProgram, SaysNothingOfAFileThatIsAdmitted) {
   EXPECT_EQ(result.stdout_text, "");
 }
 
+TEST_F(AdmitProgram, ShowsWhatWasFoundWhenTheRunWasRecorded) {
+  Write("a.json", Replaced(Complete("a"), R"("notes": [])", R"("notes": ["drawn without a seed"])"));
+  const ProcessResult result = Admit({"a.json"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
+  EXPECT_EQ(result.stdout_text, "a.json: note: $.notes[0]: recorded: drawn without a seed\n");
+}
+
 TEST_F(AdmitProgram, RefusesAChangedTreeWithoutCodeFilesAndSaysWhatToDo) {
   const std::string text = Complete("a");
   const auto files = text.find("\"files\": [");
@@ -104,6 +113,48 @@ TEST_F(AdmitProgram, TakesAFolderWithoutManifestsForASlip) {
   const ProcessResult result = Admit({"runs"});
   EXPECT_EQ(result.outcome.exit_code, 2);
   EXPECT_THAT(result.stderr_text, HasSubstr("runs: the folder holds no manifest"));
+}
+
+TEST_F(AdmitProgram, SaysInNotesWhatCannotFailAndAdmitsIt) {
+  const std::string text =
+      Replaced(Replaced(Complete("a"), "\"margin\": 0.01", "\"margin\": 4"),
+               R"({"name": "loss", "steps": [0, 10, 20], "values": [2.3, 0.5, 0.03125]})",
+               R"({"name": "lr", "steps": [0, 10, 20], "values": [0.1, 0.1, 0.1]})");
+  Write("a.json", text);
+  const ProcessResult result = Admit({"a.json"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
+  EXPECT_EQ(
+      result.stdout_text,
+      "a.json: note: $.metrics[0].margin: wide_margin: margin 4 of 'accuracy' lets every "
+      "value pass: the metric is 0.991 on a scale from 0 to 1, and no worse value is farther "
+      "than 0.991 from it; expected a margin well below that\n"
+      "a.json: note: $.curves[0].values: vacuous_curve: curve 'lr' never changes from 0.1: it "
+      "shows nothing, and counts neither for a rerun nor against it\n");
+  EXPECT_EQ(result.stderr_text, "rharness: 1 of 1 manifests admitted\n");
+  EXPECT_EQ(Admit({"--quiet", "a.json"}).stdout_text, "");
+  const auto json = ParseJson(Admit({"--json", "a.json"}).stdout_text, "stdout");
+  ASSERT_TRUE(json.ok());
+  const Json& one = json->Find("manifests")->AsArray()[0];
+  EXPECT_TRUE(one.Find("admitted")->AsBool());
+  EXPECT_TRUE(one.Find("findings")->AsArray().empty());
+  ASSERT_EQ(one.Find("notes")->AsArray().size(), 2U);
+  EXPECT_EQ(one.Find("notes")->AsArray()[0].Find("code")->AsString(), "wide_margin");
+}
+
+TEST_F(AdmitProgram, HoldsMarginsToTheSpreadOfTheFamilyThatIsGiven) {
+  std::vector<std::string> files;
+  for (int i = 0; i < 4; ++i) {
+    const std::string run = "run-" + std::to_string(i);
+    Write(run + ".json",
+          Replaced(Replaced(Complete(run), "\"init\": 7", "\"init\": " + std::to_string(i)),
+                   "\"value\": 0.991", "\"value\": 0.99" + std::to_string(i)));
+    files.push_back(run + ".json");
+  }
+  const ProcessResult result = Admit(files);
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("is 7.75 standard deviations of its family (0.00129 "
+                                            "over 4 runs)"));
+  EXPECT_EQ(Admit({files[0]}).stdout_text, "") << "one run has no spread";
 }
 
 TEST_F(AdmitProgram, RefusesTwoRunsOfOneName) {

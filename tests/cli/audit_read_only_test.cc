@@ -92,8 +92,10 @@ TEST_F(ReadOnlyAudit, MigratesNoHistoryAndSaysWhatDoes) {
   {
     RawDatabase database(At("copy/runs.db"));
     for (const char* statement :
-         {"DROP TABLE lookups", "DROP INDEX standing_by_verdict",
-          "UPDATE rharness_meta SET value = '14' WHERE name = 'schema_version'"}) {
+         {"DROP INDEX verdicts_unknown", "DROP INDEX family_verdicts_unknown",
+          "DROP INDEX property_verdicts_unknown", "DROP INDEX rebuild_answers_unknown",
+          "DROP INDEX deleted_items_unknown",
+          "UPDATE rharness_meta SET value = '15' WHERE name = 'schema_version'"}) {
       EXPECT_EQ(database.Run(statement), "");
     }
   }
@@ -102,7 +104,7 @@ TEST_F(ReadOnlyAudit, MigratesNoHistoryAndSaysWhatDoes) {
     const ProcessResult older = Run({kRharness, "audit", verb, "--history", "copy/runs.db"});
     EXPECT_EQ(older.outcome.exit_code, 2) << older.stderr_text;
     EXPECT_THAT(older.stderr_text,
-                HasSubstr("v14 is older than v15, and is opened for reading alone; `rharness "
+                HasSubstr("v15 is older than v16, and is opened for reading alone; `rharness "
                           "history list` brings it up to date"));
   }
   EXPECT_EQ(Sha256HexOf(Read(At("copy/runs.db"))), before);
@@ -116,6 +118,23 @@ TEST_F(ReadOnlyAudit, ReadsWhatADrillHasNotPutInTheFileYet) {
   const ProcessResult result = Verify();
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
   EXPECT_THAT(result.stdout_text, HasSubstr("not in the log yet: retirement b"));
+}
+
+TEST_F(ReadOnlyAudit, SaysWhichRuleAPolicyLacksForHeads) {
+  Write("trust.yaml",
+        "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\nrules:\n"
+        "  - {predicates: ['urn:rharness:verdict:*'], keys: [ada]}\n");
+  Retire("b");
+  const std::size_t entries = Entries().size();
+  for (const ProcessResult& result : {Append({"--trust", "trust.yaml"}), Verify()}) {
+    EXPECT_EQ(result.outcome.exit_code, 2) << "nobody tampered with anything";
+    EXPECT_THAT(result.stderr_text, HasSubstr("no rule of the trust policy says who may sign tree "
+                                              "heads (urn:rharness:tree-head:v1)"));
+    EXPECT_THAT(
+        result.stderr_text,
+        HasSubstr("`rules: [{predicates: [\"urn:rharness:tree-head:v1\"], keys: [NAME]}]`"));
+  }
+  EXPECT_EQ(Entries().size(), entries);
 }
 
 }  // namespace

@@ -322,7 +322,7 @@ TEST_F(AuditVerb, SignsNoHeadThatItsPolicyRefuses) {
   const std::string heads = Read(At(LogFile("heads.jsonl")));
   const std::size_t entries = Entries().size();
   const ProcessResult refused = Append({"--trust", "trust.yaml"}, "bob.pem");
-  EXPECT_EQ(refused.outcome.exit_code, 5) << refused.stdout_text;
+  EXPECT_EQ(refused.outcome.exit_code, 2) << refused.stdout_text;
   EXPECT_THAT(refused.stderr_text, HasSubstr("may not sign heads of this log"));
   EXPECT_EQ(Read(At(LogFile("heads.jsonl"))), heads);
   EXPECT_EQ(Entries().size(), entries);

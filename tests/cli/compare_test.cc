@@ -1,4 +1,5 @@
 // `rharness compare` as a user meets it: the real program, its output and its exit codes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,13 +138,26 @@ TEST_F(CompareVerb, PairsTwoFoldersByTheNamesInThem) {
 }
 
 TEST_F(CompareVerb, TakesNoJsonOverSeveralLinesForJsonLines) {
-  const std::string state = Write("trainer_state.json",
-                                  "{\n  \"epoch\": 1.0,\n  \"global_step\": 2,\n"
-                                  "  \"log_history\": []\n}\n");
+  const std::string state = Write("state.json", "{\n  \"epoch\": 1.0,\n  \"best\": []\n}\n");
   const ProcessResult result = Compare({state, state});
   EXPECT_EQ(result.outcome.exit_code, 2);
   EXPECT_NE(result.stderr_text.find("is JSON without a schema of ours"), std::string::npos)
       << result.stderr_text;
+}
+
+TEST_F(CompareVerb, TakesTheHistoryOfATrainersStateForCurves) {
+  const auto write = [&](const std::string& name, const std::string& last) {
+    std::string entries;
+    for (int step = 1; step <= 12; ++step) {
+      entries += fmt::format("{{\"loss\": {}, \"step\": {}}}, ", 3.0 - 0.1 * step, step);
+    }
+    return Write(name, fmt::format("{{\"global_step\": 13, \"log_history\": [{}{{\"loss\": {}, "
+                                   "\"step\": 13}}]}}",
+                                   entries, last));
+  };
+  const std::string a = write("a.json", "1.7");
+  EXPECT_EQ(Compare({a, write("b.json", "1.7")}).outcome.exit_code, 0);
+  EXPECT_EQ(Compare({a, write("c.json", "9.0")}).outcome.exit_code, 1);
 }
 
 TEST_F(CompareVerb, ComparesEnvironmentsLayerByLayer) {

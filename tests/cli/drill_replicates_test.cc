@@ -120,7 +120,9 @@ TEST_F(DrillReplicates, DecideBothWaysAndCostOnce) {
       DrillTo("third", {"--env", "ORDER=1", "--env", "RATE=1.02", "--replicates", "3"});
   EXPECT_THAT(VerdictsOf(shifted), testing::Each(Verdict::kDrifted));
   EXPECT_THAT(shifted.runs.at(0).headline, HasSubstr("further than rounding carries"));
-  EXPECT_EQ(Calls(), 8) << "two reruns, and three replicates of each:\n" << CallsText();
+  EXPECT_EQ(Calls(), 10) << "two reruns, each confirmed by another one, and three replicates of "
+                            "each:\n"
+                         << CallsText();
 
   const ProcessResult shown = Run({kRharness, "history", "show", "--history", "runs.db", "s2"});
   EXPECT_THAT(shown.stdout_text, HasSubstr("3 replicates of s1 made on 20"));

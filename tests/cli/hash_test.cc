@@ -124,6 +124,35 @@ TEST_F(HashProgram, FindsNoWeightsAnError) {
   EXPECT_THAT(Hash({"--weights-only", "o.safetensors"}).stderr_text, HasSubstr("has no weights"));
 }
 
+TEST_F(HashProgram, RefusesAFolderWithTwoSetsOfWeights) {
+  const char* index = R"({"weight_map": {"a": "1.safetensors"}})";
+  Write("two/1.safetensors", FileOf({Tensor("a", "aaaa")}));
+  Write("two/model.safetensors.index.json", index);
+  Write("two/model.safetensors", FileOf({Tensor("a", "bbbb")}));
+  const ProcessResult result = Hash({"--weights-only", "two"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_EQ(result.stdout_text, "");
+  EXPECT_THAT(result.stderr_text,
+              HasSubstr("two sets of weights lie in one folder, 'model.safetensors', which loaders "
+                        "take, and 'model.safetensors.index.json'"));
+  EXPECT_THAT(Hash({"two"}).stdout_text,
+              HasSubstr("no digest of tensors: two/1.safetensors: two sets of weights"));
+  // Saved twice with the same values it is one model.
+  Write("two/model.safetensors", FileOf({Tensor("a", "aaaa")}));
+  EXPECT_THAT(Hash({"--weights-only", "two"}).stdout_text, StartsWith(DigestOf("a", "aaaa")));
+}
+
+TEST_F(HashProgram, WarnsOfValuesThatAreNotFinite) {
+  const std::string nan = "\xff\xff\xff\xff";
+  Write("a.safetensors", FileOf({{"w", "F32", "[1]", nan}}));
+  for (const std::string option : {"--weights-only", "--json"}) {
+    const ProcessResult result = Hash({option, "a.safetensors"});
+    EXPECT_EQ(result.outcome.exit_code, 0);
+    EXPECT_THAT(result.stderr_text,
+                HasSubstr("1 of 1 tensors holds values that are not finite, first w (1 of 1)"));
+  }
+}
+
 TEST_F(HashProgram, SaysWhatItIsThatIsNoCheckpointAndWhatIsRead) {
   Write("x.csv", "step,loss\n1,2.5\n");
   Write("empty.pt", "");

@@ -308,7 +308,7 @@ const LieCase kLies[] = {
      "declared seed init=3, none of the seeds that were set is 3 (random.seed 1)"},
     {"a loader's seed that is declared, and workers draw theirs", "record", LoaderSeedNotSet,
      "declared seed loader=7, none of the seeds that were set is 7 (random.seed 1; "
-     "random.seed (worker) none: drawn from the system)"},
+     "random.seed (worker) none: drawn from the system"},
     {"a variable that is misspelt", "record", VariableMisspelt,
      "BATCHSIZE was declared, and nothing was seen to read it"},
     {"another BLAS, first on the library path", "drill", OtherBlas, "\"key\": \"library.lib"},

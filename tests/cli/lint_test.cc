@@ -49,6 +49,22 @@ TEST_F(Lint, ReadsTheRecordedScriptOnlyAsItWasRecorded) {
   EXPECT_THAT(LintRun({"--script", "train.py"}).stdout_text, HasSubstr("but 9 (train.py: line 1)"));
 }
 
+TEST_F(Lint, NotesAMarginThatLetsEverythingPass) {
+  EXPECT_EQ(LintRun().stdout_text.find("note: "), std::string::npos);
+  std::string text = Read(At("runs/a.json"));
+  const std::string margin = "\"margin\": 0.01";
+  const auto at = text.find(margin);
+  ASSERT_NE(at, std::string::npos) << text;
+  Write("runs/wide.json", text.replace(at, margin.size(), "\"margin\": 4"));
+  const ProcessResult result = Run({kRharness, "lint", "runs/wide.json"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("runs/wide.json: note: $.metrics[0].margin: "
+                                            "wide_margin: margin 4 of 'accuracy' lets every value "
+                                            "pass"));
+  EXPECT_THAT(Run({kRharness, "lint", "--json", "runs/wide.json"}).stdout_text,
+              HasSubstr("\"wide_margin\""));
+}
+
 TEST_F(Lint, SaysWhenNothingWasChecked) {
   Write("bare.json", R"({"schema": "rharness.manifest/v1", "run_id": "x", "command": ["true"]})");
   const ProcessResult result = Run({kRharness, "lint", "bare.json"});

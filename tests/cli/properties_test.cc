@@ -178,6 +178,30 @@ TEST_F(PropertiesProgram, LoseEachByItself) {
   EXPECT_THAT(result.stdout_text, HasSubstr("metric score: "));
 }
 
+// A safetensors file of one weight and of one number of an optimizer.
+std::string WeightAndState(char weight) {
+  const std::string header =
+      R"({"fc.weight":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+      R"("optimizer.state.0.step":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})";
+  return static_cast<char>(header.size()) + std::string(7, '\0') + header + weight + "s";
+}
+
+TEST_F(PropertiesProgram, TellAnArtifactThatHoldsWeightsAndStateAtOnce) {
+  Write("one", WeightAndState('a'));
+  Write("two", WeightAndState('b'));
+  Write("train.sh", R"sh(from=one; [ "$2" = --other ] && from=two
+cp "$1/$from" model.safetensors; cp "$1/$from" state.safetensors
+printf '{"metrics": {"accuracy": 0.5}}' > metrics.json
+)sh");
+  Record("a", {"--run-id", "a", "--no-observe", "--weights", "model.safetensors", "--artifact",
+               "optimizer=state.safetensors"});
+  Add();
+  const char* claim = R"({"name": "loader_workers", "arguments": ["--other"]})";
+  EXPECT_EQ(ExitOf(Declared(claim)), 1);
+  EXPECT_THAT(States(), ElementsAre("loader_workers lost"));
+  EXPECT_EQ(ExitOf(Properties({"--resume", "--out", "held"})), 1);
+}
+
 TEST_F(PropertiesProgram, HoldWithinWhatIsStated) {
   RecordStepper();
   const std::string way = R"({"name": "accumulated", "arguments": ["--bias=1"])";

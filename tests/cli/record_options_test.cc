@@ -12,8 +12,11 @@ TEST(RecordImage, IsSplitIntoItsParts) {
   struct {
     std::string text, registry, repository, tag;
   } const cases[] = {
-      {"ml/train:1", "", "ml/train", "1"},
-      {"train", "", "train", ""},
+      {"ml/train:1", "docker.io", "ml/train", "1"},
+      {"train", "docker.io", "library/train", ""},
+      {"docker.io/train:1", "docker.io", "library/train", "1"},
+      {"index.docker.io/ml/train", "docker.io", "ml/train", ""},
+      {"Registry/ml/train", "Registry", "ml/train", ""},
       {"localhost/train", "localhost", "train", ""},
       {"registry.example.org/ml/train:2", "registry.example.org", "ml/train", "2"},
       {"registry:5000/train", "registry:5000", "train", ""},
@@ -55,6 +58,7 @@ TEST(RecordImage, NeedsADigestAndAName) {
   EXPECT_FALSE(ParseImage("ml/train:1").ok());
   EXPECT_FALSE(ParseImage("ml/train@md5:00").ok());
   EXPECT_FALSE(ParseImage("@" + kDigest).ok());
+  EXPECT_FALSE(ParseImage("ml/Train@" + kDigest).ok()) << "which no engine takes";
   EXPECT_FALSE(ParseImage("train.sif@sha256:").ok());
   EXPECT_FALSE(ParseImage("train.sif@sha256:ABC").ok());
   EXPECT_FALSE(ParseImage("ml/train@sha256:12").ok());

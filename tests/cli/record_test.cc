@@ -104,6 +104,23 @@ TEST_F(RecordProgram, WritesAManifestThatIsAdmitted) {
   }
 }
 
+TEST_F(RecordProgram, FindsWeightsAndCurvesThatAreNotFinite) {
+  const std::string finite = Checkpoint();
+  Write("model.src", finite.substr(0, finite.size() - 4) + "\xff\xff\xff\xff");
+  Write("metrics.src", R"({"metrics": {}, "curves": {
+      "loss": {"steps": [1, 2, 3], "values": [1.0, "nan", 0.5]},
+      "lost": {"steps": [1, 2, 3], "values": [1.0, 0.5, "nan"]}}})");
+  const ProcessResult result = Record({"--weights", "w.st", "--metrics", "m.json"},
+                                      "cp model.src w.st; cp metrics.src m.json");
+  for (const char* words :
+       {"non_finite_weights: 1 of 1 tensors of w.st",
+        "curve 'lost' ends with nan: 1 of 3 values are not finite, the first at step 3",
+        "curve 'loss' has 1 of 3 values that are not finite, the first at step 2"}) {
+    EXPECT_NE(result.stderr_text.find(words), std::string::npos) << words << result.stderr_text;
+  }
+  EXPECT_EQ(LoadManifest(At("run.json"))->artifacts[0].tensors[0].non_finite, 1U);
+}
+
 TEST_F(RecordProgram, RecordsTheVariablesThatTheCommandReadsByName) {
   const ProcessResult result =
       Run({"env", "BATCH=64", RHARNESS_BIN_DIR "/rharness", "record", "--variable", "BATCH",

@@ -146,9 +146,26 @@ TEST_F(Retention, KeepsWhatAMapSaysARunNeeds) {
   EXPECT_THAT(Plan().stdout_text, HasSubstr("outputs/a/a.log  8 B, log of a"));
   EXPECT_THAT(Plan({"--map", "s3://far=" + At("").string()}).stdout_text,
               HasSubstr("outputs/a/a.log  8 B, log of a"));
-  EXPECT_THAT(Plan({"--map", "s3://far/x=" + At("far").string()}).stdout_text,
-              Not(HasSubstr("outputs/a/a.log  8 B")));
+  const ProcessResult mapped = Plan({"--map", "s3://far/x=" + At("far").string()});
+  EXPECT_THAT(mapped.stdout_text, Not(HasSubstr("outputs/a/a.log  8 B")));
+  EXPECT_THAT(mapped.stdout_text, HasSubstr("outputs/b/b.log  8 B"));
   ExpectRefused(Plan({"--map", "far"}), 2, "expected FROM=TO, found 'far'");
+  ExpectRefused(Plan({"--map", "s3://fra/x=" + At("far").string()}), 2,
+                "--map: no run of the history locates ");
+}
+
+TEST_F(Retention, WarnsOfRulesAndHoldsThatMatchNothing) {
+  Write(
+      "policy.yaml",
+      "version: 1\nretention:\n  - {families: tyni, keep_last: 9}\n  - {families: '*', keep_last: "
+      "1}\nholds:\n  - {families: tiny, runs: nobody, reason: a lawsuit}\n");
+  const ProcessResult plan = Plan();
+  EXPECT_EQ(plan.outcome.exit_code, 0) << plan.stderr_text;
+  EXPECT_THAT(plan.stderr_text,
+              HasSubstr("policy.yaml:3: the rule of 'tyni' matches no run of the history"));
+  EXPECT_THAT(
+      plan.stderr_text,
+      HasSubstr("policy.yaml:6: the hold of 'tiny', 'nobody' matches no run of the history"));
 }
 
 TEST_F(Retention, IsTakenBackWithOneKeyWhereItTakesTwo) {

@@ -68,6 +68,49 @@ CurveComparison Other(const std::string& name, CurveKind kind, CurveState state,
   return curve;
 }
 
+// An accuracy beside further runs.
+CurveComparison Judgeable(CurveState state) {
+  CurveComparison curve = Other("eval_accuracy", CurveKind::kMetric, state, 3);
+  curve.basis = "replicates";
+  return curve;
+}
+
+TEST(JudgeComparison, ACurveThatIsNoLossDecidesByFurtherRuns) {
+  const auto judged = [](std::vector<CurveComparison> curves) {
+    return Judged({.expect_bitwise = false, .curves = std::move(curves)});
+  };
+  const Comparison far = judged({Judgeable(CurveState::kBeyond)});
+  EXPECT_EQ(far.verdict, Verdict::kDrifted);
+  EXPECT_EQ(far.headline, "eval_accuracy says so");
+  EXPECT_EQ(judged({Loss(CurveState::kWithin), Judgeable(CurveState::kBeyond)}).verdict,
+            Verdict::kDrifted);
+  EXPECT_EQ(judged({Judgeable(CurveState::kWithin)}).verdict, Verdict::kEquivalent);
+  EXPECT_EQ(judged({Judgeable(CurveState::kUndecided)}).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(judged({Loss(CurveState::kWithin), Judgeable(CurveState::kUndecided)}).verdict,
+            Verdict::kEquivalent)
+      << "beside a loss it advises";
+  const CurveComparison norm = Other("grad norm", CurveKind::kMetric, CurveState::kUndecided, 3);
+  EXPECT_EQ(judged({Judgeable(CurveState::kWithin), norm}).verdict, Verdict::kInconclusive)
+      << "nothing judges the other one, and there is no loss";
+  CurveComparison alone = Judgeable(CurveState::kBeyond);
+  alone.basis = "none";
+  EXPECT_EQ(judged({alone}).verdict, Verdict::kInconclusive);
+}
+
+TEST(JudgeComparison, ALogOfAnotherIntervalIsIdenticalAndOneThatEndsEarlyIsOpen) {
+  CurveComparison loss = Loss(CurveState::kIdentical);
+  loss.only_a = 12;
+  EXPECT_EQ(Judged({.curves = {loss}}).verdict, Verdict::kInconclusive);
+  loss.subsampled = true;
+  EXPECT_EQ(Judged({.curves = {loss}}).verdict, Verdict::kIdentical);
+  EXPECT_EQ(Judged({.declared_bitwise = true, .curves = {loss}}).verdict, Verdict::kIdentical);
+  CurveComparison near = Loss(CurveState::kWithin);
+  near.only_b = 12;
+  EXPECT_EQ(Judged({.expect_bitwise = false, .curves = {near}}).verdict, Verdict::kInconclusive);
+  near.subsampled = true;
+  EXPECT_EQ(Judged({.expect_bitwise = false, .curves = {near}}).verdict, Verdict::kEquivalent);
+}
+
 TEST(JudgeComparison, AnAdvisingCurveThatChangedBesideAnEqualLossIsNamedAndNoRounding) {
   const Comparison judged =
       Judged({.expect_bitwise = false,
@@ -187,6 +230,9 @@ TEST(JudgeComparison, DriftsOnALossBeyondItsBandWhateverTheMetricsSay) {
                                     .metrics = {Accuracy(0.9, 0.9, MetricVerdict::kWithin)}});
   EXPECT_EQ(judged.verdict, Verdict::kDrifted);
   EXPECT_EQ(judged.findings.front().code, "curve_beyond_band");
+  // One pair is one look: what it asks for is said.
+  EXPECT_TRUE(judged.needs_confirmation);
+  EXPECT_EQ(judged.findings.back().code, "single_pair");
 }
 
 TEST(JudgeComparison, NeverLetsAResourceCurveDecide) {

@@ -121,7 +121,7 @@ TEST(Explain, TellsAnotherStartFromAnotherArithmetic) {
   const auto beyond = [](std::int64_t first, double relative, DifferenceNature nature) {
     return Explained(WithLoss(first, relative, nature, CurveState::kBeyond));
   };
-  EXPECT_EQ(beyond(1, 0.1, kShifted), (Codes{"training_changed", "different_start"}));
+  EXPECT_EQ(beyond(1, 0.1, kShifted), (Codes{"different_start", "training_changed"}));
   EXPECT_EQ(Explained(WithLoss(1, 1e-6, kRounding)), Codes{"arithmetic_from_start"});
   Comparison leading = WithLoss(1, 1e-6, kRounding);
   leading.curves.front().a.front() = std::nan("");

@@ -59,6 +59,32 @@ TEST(JudgeFamily, IsEquivalentOnlyWhereEveryPrimaryMetricIs) {
   EXPECT_EQ(family.verdict, Verdict::kEquivalent);
 }
 
+TEST(JudgeFamily, IsNotEquivalentByAMetricWhereRoundingDoesNotExplainTheCurves) {
+  FamilyComparison family = FamilyOf({Shift("accuracy", MetricVerdict::kWithin, 0.5)});
+  family.runs = {"mlp-1", "mlp-2", "mlp-3", "mlp-4"};
+  family.beyond = {"mlp-1", "mlp-2", "mlp-3", "mlp-4"};
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(family.findings.front().code, "family_curves_beyond");
+  EXPECT_FALSE(family.findings.back().decisive);
+  EXPECT_EQ(family.headline,
+            "in 4 of 4 runs a curve is beyond what rounding explains (mlp-1, mlp-2, mlp-3 and 1 "
+            "more), whatever the metrics at the end say");
+  family.beyond_shown = 4;
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kDrifted);
+  // One of four is an exception, as it is by a metric.
+  family.beyond = {"mlp-3"};
+  family.beyond_shown = 1;
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kEquivalent);
+  EXPECT_THAT(family.headline, HasSubstr("mlp-3 moved apart"));
+  // Of three it is more than a quarter.
+  family.runs.pop_back();
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kDrifted);
+}
+
 TEST(JudgeFamily, IsIdenticalWhereEveryRunIs) {
   FamilyComparison family = FamilyOf({Shift("loss", MetricVerdict::kWithin, 1.0)});
   JudgeFamily(true, &family);

@@ -25,6 +25,24 @@ FingerprintBuilder Rounded() {
   return SampleStack().Probe("math_bits", "math").Bits("expf", "other");
 }
 
+TEST(CompareFingerprints, OtherThreadsAreNoDriftAndAnotherProcessorsNameIsIdentical) {
+  const auto blas = [](const std::string& choice, const std::string& bits) {
+    FingerprintBuilder build;
+    build.Probe("gemm_bits")
+        .Choice("blas", choice)
+        .Bits("100x100x100", bits)
+        .Bits("100x100x100 threads 1", "one");
+    return build;
+  };
+  const auto two = blas(R"({"core": "Haswell", "threads": 2})", "a");
+  const Comparison threads = Compare(two, blas(R"({"core": "Haswell", "threads": 4})", "b"));
+  EXPECT_EQ(threads.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(threads.headline, "1 of 1 probes were asked otherwise, and so say nothing");
+  EXPECT_EQ(Compare(two, blas(R"({"core": "Zen", "threads": 2})", "a")).verdict,
+            Verdict::kIdentical);
+  EXPECT_EQ(Compare(two, blas(R"({"core": "Zen", "threads": 2})", "b")).verdict, Verdict::kDrifted);
+}
+
 TEST(FactsOfFingerprint, HaveTheKeysThatManifestsUse) {
   Fingerprint fingerprint;
   fingerprint.stack = {{"libraries.cublas.version", "13.1"}, {"environment.TZ", "UTC"}};

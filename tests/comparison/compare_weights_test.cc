@@ -32,6 +32,18 @@ TEST(RecordedWeights, AreIdenticalByTheirTensors) {
   EXPECT_EQ(VerdictOf(a, Recorded(CombineDigests(other), other)), Verdict::kDrifted);
 }
 
+TEST(RecordedWeights, ThatAreNotFiniteShowNothingHoweverEqual) {
+  std::vector<TensorDigest> tensors = {{"w", DType::kF32, {2}, std::string(64, 'a')}};
+  const Subject older = Recorded(CombineDigests(tensors), tensors);  // of before they were counted
+  tensors[0].non_finite = 2;
+  const Subject a = Recorded(CombineDigests(tensors), tensors);
+  EXPECT_EQ(VerdictOf(a, a), Verdict::kInconclusive);
+  EXPECT_EQ(VerdictOf(older, a), Verdict::kInconclusive);
+  const auto comparison = CompareSubjects(a, a, {}, {.expect_bitwise = false});
+  EXPECT_EQ(comparison->verdict, Verdict::kInconclusive);
+  EXPECT_NE(comparison->headline.find("first w (2 of 2)"), std::string::npos);
+}
+
 TEST(RecordedWeights, ThatOneSideStoredTwiceAreLikelyTied) {
   const TensorDigest embed = {"embed", DType::kF32, {2, 2}, std::string(64, 'a')};
   const TensorDigest bias = {"bias", DType::kF32, {2}, std::string(64, 'b')};

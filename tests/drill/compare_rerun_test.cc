@@ -4,13 +4,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "compare/exact.h"
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
 #include "harness/drill/decide_metrics.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/judge_run.h"
+#include "harness/rerun/tensor_records.h"
+#include "tests/compare/weights/gguf_file.h"
+#include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
 namespace {
@@ -147,6 +153,34 @@ TEST(CompareRerun, FindsEqualTensorsInAFileWithOtherMetadata) {
   EXPECT_EQ(Exact(comparison, "weights model.safetensors").state, ExactState::kEqual);
   ASSERT_EQ(comparison.notes.size(), 1U);
   EXPECT_NE(comparison.notes[0].find("only metadata differs"), std::string::npos);
+}
+
+// A GGUF file says with which settings its tensors are run.
+TEST(CompareRerun, OpensFilesOfEqualTensorsWhoseMetadataMayBeLoaded) {
+  const ScopedTempDir folder = *ScopedTempDir::Make();
+  const auto artifact = [&](const std::string& name, float rope) {
+    GgufFile gguf{.pairs = {GgufPair("llama.rope.freq_base", 6, BytesOf<float>({rope}))}};
+    gguf.tensors = {{"w", {2}, 0, 0}};
+    gguf.data = BytesOf<float>({1, 2});
+    const auto path = folder.path() / name;
+    EXPECT_TRUE(WriteFileAtomic(path, gguf.Bytes()).ok());
+    Artifact seen{.role = "weights", .path = "model.gguf", .location = name};
+    seen.sha256 = HashFile(path)->sha256;
+    EXPECT_TRUE(ReadTensorRecords(path, &seen).ok());
+    return seen;
+  };
+  Manifest manifest = Recorded();
+  manifest.artifacts = {artifact("a.gguf", 1e4f)};
+  Evidence evidence = Seen(manifest);
+  evidence.artifacts = {artifact("b.gguf", 5e5f)};
+  ASSERT_EQ(evidence.artifacts[0].tensor_digest, manifest.artifacts[0].tensor_digest);
+  std::vector<std::string> damage;
+  const Comparison other = CompareRerun(manifest, evidence, Places{.root = folder.path()},
+                                        folder.path().string(), &damage);
+  ASSERT_EQ(other.checkpoints.size(), 1U);
+  EXPECT_TRUE(other.checkpoints[0].difference.bit_equal);
+  ASSERT_EQ(other.checkpoints[0].not_compared.size(), 1U);
+  EXPECT_NE(other.checkpoints[0].not_compared[0].find("llama.rope.freq_base"), std::string::npos);
 }
 
 TEST(CompareRerun, SaysWhatIsMissing) {

@@ -322,9 +322,12 @@ TEST(BrowserFiles, OfAnOlderSchemaAreNamedNotMigrated) {
   const ScopedTempDir folder = std::move(ScopedTempDir::Make()).value();
   const std::string path = (folder.path() / "old.db").string();
   OpenStoreAt(path).reset();
-  EXPECT_EQ(RawDatabase(path).Run("DROP TABLE lookups; DROP INDEX standing_by_verdict; UPDATE "
-                                  "rharness_meta SET value = value - 1"),
-            "");
+  EXPECT_EQ(
+      RawDatabase(path).Run("DROP INDEX verdicts_unknown; DROP INDEX family_verdicts_unknown; "
+                            "DROP INDEX property_verdicts_unknown; DROP INDEX "
+                            "rebuild_answers_unknown; DROP INDEX deleted_items_unknown; "
+                            "UPDATE rharness_meta SET value = value - 1"),
+      "");
   const auto old = HistoryBrowser::Open(path);
   ASSERT_FALSE(old.ok());
   EXPECT_THAT(old.error().ToString(), testing::HasSubstr("rharness history list"));

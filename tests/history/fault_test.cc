@@ -1,8 +1,12 @@
 // Files that are damaged, foreign, newer, out of reach or locked.
 #include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
+#include <vector>
 
 #include "harness/history/location.h"
 #include "harness/history/open_store.h"
@@ -42,6 +46,34 @@ TEST_F(FaultTest, ReportsATruncatedFileAsDamagedWhereverItIsCut) {
     EXPECT_EQ(status.error().code, ErrorCode::kIntegrity) << status.error().ToString();
     EXPECT_NE(status.error().ToString().find(cut.string()), std::string::npos);
   }
+}
+
+// SQLite's reads, of which one fails as on a bad disk. SQLite itself tells that as damage.
+int reads_to_failure = 0;
+ssize_t ReadOfABadDisk(int file, void* to, std::size_t bytes, off_t at) {
+  if (--reads_to_failure != 0) return ::pread(file, to, bytes, at);
+  errno = EIO;
+  return -1;
+}
+
+TEST_F(FaultTest, TellsADiskThatCannotBeReadFromDamage) {
+  Fill(*OpenStore(), 40);
+  sqlite3_vfs* vfs = sqlite3_vfs_find(nullptr);
+  const std::vector<const char*> calls = {"pread", "pread64"};
+  int failed = 0;
+  for (int n = 1; n <= 60; ++n) {
+    for (const char* call : calls) {
+      vfs->xSetSystemCall(vfs, call, reinterpret_cast<sqlite3_syscall_ptr>(ReadOfABadDisk));
+    }
+    reads_to_failure = n;
+    const Status status = ReadAll(Path());
+    for (const char* call : calls) vfs->xSetSystemCall(vfs, call, nullptr);
+    if (status.ok()) continue;
+    ++failed;
+    EXPECT_EQ(status.error().code, ErrorCode::kIo) << n << ": " << status.error().ToString();
+  }
+  EXPECT_GT(failed, 20);
+  EXPECT_TRUE(ReadAll(Path()).ok());
 }
 
 TEST_F(FaultTest, RefusesAFileThatIsNoDatabaseAndLeavesItAlone) {

@@ -41,9 +41,11 @@ TEST_P(NewRunsTest, AreAllLeftOutWhereOneIsAnotherUnderAKnownName) {
   ASSERT_TRUE(store->Add(MakeManifest("run-1", kDay2), At(kDay2)).ok());
   const auto added = store->AddAll(Runs(0, 3), At(kDay3));
   ASSERT_FALSE(added.ok());
-  EXPECT_EQ(added.error().code, ErrorCode::kIntegrity);
-  EXPECT_NE(added.error().message.find("run 'run-1' is in the history with other content"),
-            std::string::npos);
+  EXPECT_EQ(added.error().code, ErrorCode::kInvalidInput);
+  EXPECT_NE(added.error().message.find("run 'run-1' is in the history with another manifest: "
+                                       "$.started is "),
+            std::string::npos)
+      << added.error().message;
   EXPECT_EQ(store->List(true).value().size(), 1U);
 }
 

@@ -40,8 +40,11 @@ TEST_P(StoreTest, TakesTheSameManifestTwiceAndRefusesOtherContent) {
   manifest.metrics[0].value = 0.3;
   const auto other = store->Add(manifest, At(kDay9));
   ASSERT_FALSE(other.ok());
-  EXPECT_EQ(other.error().code, ErrorCode::kIntegrity);
-  EXPECT_NE(other.error().message.find("run-1"), std::string::npos);
+  EXPECT_EQ(other.error().code, ErrorCode::kInvalidInput);
+  EXPECT_NE(other.error().message.find("run 'run-1' is in the history with another manifest: "
+                                       "$.metrics[0].value is 0.30000000000000004 there, 0.3 here"),
+            std::string::npos)
+      << other.error().message;
   EXPECT_EQ(store->Get("run-1")->metrics[0].value, 0.1 + 0.2);
 }
 

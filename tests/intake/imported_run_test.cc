@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/intake/blockers.h"
+#include "harness/intake/local_files.h"
 #include "tests/intake/intake_world.h"
 
 namespace rharness {
@@ -33,6 +34,17 @@ TEST(WithoutCredentials, LosesUserPasswordAndQuery) {
   EXPECT_EQ(WithoutCredentials("https://ada:s3cret@host:80/x?token=y#z"), "https://host:80/x");
   EXPECT_EQ(WithoutCredentials("https://host/x@y"), "https://host/x@y");
   EXPECT_EQ(WithoutCredentials("/a/b?c"), "/a/b?c");
+}
+
+TEST(RoleByName, TakesWhatDiffersFromRunToRunForALog) {
+  for (const char* path : {"output.log", "plots/loss.png", "tb/events.out.tfevents.1.host"}) {
+    EXPECT_EQ(RoleByName(path), "log") << path;
+  }
+  for (const char* path : {"model.pkl", "vocab.txt", "log/data.csv", "png"}) {
+    EXPECT_EQ(RoleByName(path), "other") << path;
+  }
+  EXPECT_EQ(RoleByName("model.safetensors"), "weights");
+  EXPECT_EQ(RoleByName("optimizer.pt"), "optimizer");
 }
 
 TEST(ImportedRun, NamesWhatNobodySetAsMissing) {
@@ -84,9 +96,13 @@ TEST(ImportedRun, KeepsNoSecrets) {
   ImportedRun run("wandb", "https://ada:s3cret@host/x", "1");
   run.SetHyperparameter("API_TOKEN", Json("s3cret"), Exact("config"));
   run.SetVariable("AWS_SECRET_ACCESS_KEY", "s3cret", Exact("env"));
+  run.SetHyperparameter("credentials", *ParseJson(R"({"user": "s3cret", "x": ["s3cret"]})", ""),
+                        Exact("config"));
+  run.SetHyperparameter("db.password", Json(421337), Exact("config"));
   run.SetRepository("https://ada:s3cret@git.example/x.git", Exact("git"));
   const Manifest manifest = std::move(run).Take();
   EXPECT_EQ(ToJson(manifest).Dump().find("s3cret"), std::string::npos);
+  EXPECT_EQ(ToJson(manifest).Dump().find("421337"), std::string::npos);
 }
 
 TEST(ImportedRun, TakesPointsOfACurveInAnyOrderAndTellsWhatGaveWay) {
@@ -99,12 +115,36 @@ TEST(ImportedRun, TakesPointsOfACurveInAnyOrderAndTellsWhatGaveWay) {
   EXPECT_TRUE(HasRemark(manifest, "1 value at a step that has a later one"));
 }
 
-TEST(ImportedRun, DoesNotTakeAHyperparameterForASeed) {
+TEST(ImportedRun, TakesAnIntegerUnderASeedsNameForASeed) {
   ImportedRun run("mlflow", "mlruns", "1");
-  run.SetHyperparameter("random_seed", Json(7), Hint("params.random_seed", "text"));
+  run.SetHyperparameter("random_seed", Json("7"), Exact("params.random_seed"));
+  run.SetHyperparameter("seed_mode", Json(8), Exact("params.seed_mode"));
+  run.SetHyperparameter("seed", Json("auto"), Exact("params.seed"));
   const Manifest manifest = Reread(std::move(run));
-  EXPECT_TRUE(manifest.seeds.empty());
-  EXPECT_TRUE(HasRemark(manifest, "hyperparameters.random_seed may be a seed"));
+  EXPECT_EQ(manifest.seeds.size(), 1u);
+  EXPECT_EQ(manifest.seeds.at("random_seed"), 7);
+  EXPECT_EQ(manifest.hyperparameters.at("random_seed").ToInt64(), 7);
+  EXPECT_TRUE(HasRemark(manifest, "hyperparameters.seed_mode may be a seed"));
+}
+
+TEST(ImportedRun, WithholdsNoSettingsWhoseNamesContainAWordOfSecrets) {
+  ImportedRun run("wandb", "w", "1");
+  run.SetHyperparameter("max_tokens", Json(256), Exact("config"));
+  run.SetHyperparameter("tokenizer", Json("gpt2"), Exact("config"));
+  run.SetHyperparameter("pad_token", Json("</s>"), Exact("config"));
+  run.SetHyperparameter("use_auth_token", Json(false), Exact("config"));
+  run.SetHyperparameter("nested", *ParseJson(R"({"api_key": "abcdef", "lr": 0.5})", ""),
+                        Exact("config"));
+  run.SetVariable("TOKENIZERS_PARALLELISM", "false", Exact("env"));
+  const Manifest manifest = Reread(std::move(run));
+  EXPECT_EQ(manifest.hyperparameters.at("max_tokens").ToInt64(), 256);
+  EXPECT_EQ(manifest.hyperparameters.at("tokenizer").AsString(), "gpt2");
+  EXPECT_EQ(manifest.hyperparameters.at("pad_token").AsString(), "</s>");
+  EXPECT_EQ(manifest.hyperparameters.at("use_auth_token").Dump(), "false");
+  EXPECT_EQ(manifest.environment.variables.at("TOKENIZERS_PARALLELISM"), "false");
+  const std::string nested = manifest.hyperparameters.at("nested").Dump();
+  EXPECT_EQ(nested.find("abcdef"), nested.npos);
+  EXPECT_NE(nested.find("0.5"), nested.npos);
 }
 
 TEST(ImportedRun, HasAnOriginForTheLongestNamesThatThereAre) {

@@ -39,6 +39,15 @@ TEST_F(Megatron, GoldenValuesAreCurvesAndAllElseIsMissing) {
   EXPECT_EQ(Import("", "gpt/case_a/golden_values_dev_dgx_h100.json").runs.at(0).run_id, run.run_id);
 }
 
+TEST_F(Megatron, MemberThatIsNoCurveIsNamedAndTheRestKept) {
+  Put("a/golden_values_one.json",
+      std::string(R"({"iteration_timing_avg": 0.119, )") + (kGolden + 1));
+  const ImportOutcome outcome = Import();
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  EXPECT_NE(CurveOf(outcome.runs[0], "lm loss"), nullptr);
+  EXPECT_TRUE(HasRemark(outcome.runs[0], "iteration_timing_avg"));
+}
+
 TEST_F(Megatron, BrokenFileIsRefusedAndTheOthersAreKept) {
   Put("a/golden_values_one.json", kGolden);
   Put("b/golden_values_two.json", "");

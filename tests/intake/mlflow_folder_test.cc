@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/intake/source_tree.h"
 
 namespace rharness {
@@ -59,6 +61,43 @@ TEST_F(MlflowFolder, BecomesARunWithItsParametersCurvesAndArtifacts) {
   EXPECT_EQ(run.artifacts[0].sha256.size(), 64u);
   EXPECT_THAT(WorthOf(run, "code.commit"), HasSubstr("exact tag mlflow.source.git.commit"));
   EXPECT_EQ(WorthOf(run, "command"), "missing");
+}
+
+TEST_F(MlflowFolder, CountsPointsThatWereLoggedWithoutAStep) {
+  Put("1/aaaa/metrics/loss", "1 2.5\n2 2.0\n3 2.25\n");
+  Put("1/aaaa/metrics/acc", "7 0.5 0\n8 0.75 0\n");
+  const Manifest run = Only(Import());
+  ASSERT_NE(CurveOf(run, "loss"), nullptr);
+  EXPECT_THAT(CurveOf(run, "loss")->steps, ElementsAre(0, 1, 2));
+  EXPECT_THAT(CurveOf(run, "loss")->values, ElementsAre(2.5, 2.0, 2.25));
+  EXPECT_EQ(MetricOf(run, "loss"), 2.25);
+  EXPECT_THAT(WorthOf(run, "curves.acc"), HasSubstr("hint"));
+}
+
+TEST_F(MlflowFolder, ReadsTheLargestNumberAsTheInfinityThatItStandsFor) {
+  Put("1/aaaa/metrics/loss", "1 2.5 1\n2 -1.7976931348623157e+308 2\n");
+  const Manifest run = Only(Import());
+  EXPECT_EQ(MetricOf(run, "loss"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(CurveOf(run, "loss")->values.back(), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(HasRemark(run, "was read as one"));
+}
+
+TEST_F(MlflowFolder, TakesAParameterNamedSeedForASeed) {
+  Put("1/aaaa/params/seed", "42");
+  Put("1/aaaa/params/model.random_state", "7");
+  const Manifest one = Only(Import());
+  EXPECT_EQ(one.seeds.at("seed"), 42);
+  EXPECT_EQ(one.seeds.at("model.random_state"), 7);
+  EXPECT_THAT(WorthOf(one, "seeds.seed"), HasSubstr("hint"));
+  Put("1/aaaa/params/seed", "43");
+  Put("1/aaaa/params/model.random_state", "8");
+  EXPECT_EQ(ConfigurationKey(Only(Import())), ConfigurationKey(one)) << "replicates";
+}
+
+TEST_F(MlflowFolder, WithoutARunGivesWayToWhatElseLiesThere) {
+  std::filesystem::remove_all(root() / "1/aaaa");
+  EXPECT_EQ(FindSourceKind("", root().string()).error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ((*FindSourceKind("mlflow", root().string()))->name, "mlflow");
 }
 
 TEST_F(MlflowFolder, IsTheSameRecordAfterADrillWroteItsVerdictThere) {

@@ -74,6 +74,23 @@ TEST_F(Trainer, FolderBecomesARunWithCurvesMetricsAndWeights) {
   EXPECT_TRUE(Import("", "", false).runs.at(0).artifacts.at(0).sha256.empty());
 }
 
+TEST_F(Trainer, OutputsLieInTheFolderThatTheCommandWasGiven) {
+  Put("trainer_state.json", kState);
+  Put("training_args.json", R"({"output_dir": "./runs/out/", "seed": 42})");
+  Put("model.safetensors", Weights());
+  Put("checkpoint-2/model.safetensors", Weights());
+  const ImportOutcome outcome = Import();
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  ASSERT_EQ(outcome.runs[0].artifacts.size(), 2u);
+  EXPECT_EQ(outcome.runs[0].artifacts[0].path, "runs/out/model.safetensors");
+  EXPECT_EQ(outcome.runs[0].artifacts[1].path, "runs/out/checkpoint-2/model.safetensors");
+  EXPECT_EQ(outcome.runs[0].artifacts[0].location, (root() / "model.safetensors").string());
+  Put("training_args.json", R"({"output_dir": "/scratch/out", "seed": 42})");
+  const ImportOutcome absolute = Import();
+  EXPECT_EQ(absolute.runs.at(0).artifacts[0].path, "model.safetensors");
+  EXPECT_TRUE(HasRemark(absolute.runs[0], "rharness complete --output"));
+}
+
 TEST_F(Trainer, CheckpointsWithoutAStateOfTheRunGiveTheLastOne) {
   Put("checkpoint-2/trainer_state.json", R"({"log_history": [{"loss": 3, "step": 2}]})");
   Put("checkpoint-10/trainer_state.json", R"({"log_history": [{"loss": 1, "step": 10}]})");

@@ -136,6 +136,31 @@ TEST_F(Wandb, ReadsTheFilesBesideALogThatHasNothing) {
   EXPECT_TRUE(HasRemark(run, "no transaction log"));
 }
 
+TEST_F(Wandb, TakesARunWithAnEmptyLog) {
+  Put("run-1/run-1.wandb", "");
+  Put("run-1/files/wandb-summary.json", R"({"acc": 0.5})");
+  const ImportOutcome outcome = Import();
+  ASSERT_THAT(outcome.runs, SizeIs(1));
+  EXPECT_EQ(MetricOf(outcome.runs[0], "acc"), 0.5);
+  EXPECT_TRUE(HasRemark(outcome.runs[0], "run-1.wandb: is empty"));
+}
+
+TEST_F(Wandb, ReadsTheFilesOfClientsBefore010) {
+  Put("run-20200101_000000-abc/wandb-metadata.json", R"({"program": "train.py", "args": []})");
+  Put("run-20200101_000000-abc/config.yaml", "wandb_version: 1\nlr:\n  desc: null\n  value: 0.1\n");
+  Put("run-20200101_000000-abc/wandb-history.jsonl",
+      "{\"loss\": 2.5, \"_step\": 0, \"_runtime\": 1.5}\n{\"loss\": NaN, \"_step\": 5}\nbroken\n");
+  const ImportOutcome outcome = Import();
+  ASSERT_THAT(outcome.runs, SizeIs(1));
+  const Manifest& run = outcome.runs[0];
+  EXPECT_EQ(run.run_id, "wandb-abc");
+  EXPECT_EQ(run.hyperparameters.at("lr").ToDouble(), 0.1);
+  ASSERT_NE(CurveOf(run, "loss"), nullptr);
+  EXPECT_THAT(CurveOf(run, "loss")->steps, ElementsAre(0, 5));
+  EXPECT_TRUE(std::isnan(CurveOf(run, "loss")->values[1]));
+  EXPECT_TRUE(HasRemark(run, "wandb-history.jsonl: 1 line is no JSON object"));
+}
+
 TEST_F(Wandb, FollowsNoLinkOutOfARun) {
   ASSERT_THAT(ImportLog(RecordedLog()).runs, SizeIs(1));
   Put("../secret.json", R"({"python": "stolen"})");

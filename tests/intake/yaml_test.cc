@@ -36,6 +36,15 @@ TEST(Yaml, LeavesAllScalarsTextsWhereThatIsAskedFor) {
   EXPECT_EQ(json->Dump(), R"({"id":"12e5","null":null,"n":"1"})");
 }
 
+TEST(Yaml, TypesNumbersAsDvcDoesWhereThatIsAskedFor) {
+  const auto json = ParseYamlAsJson(
+      "[10_000, 007, 0b101, -0b11, 1_0.5, 1e3, 0x1F, 0o17, 0, 0.5, -0_1, '007', 1_a, _1, 0b2, a]",
+      "f", YamlScalars::kDvc);
+  ASSERT_TRUE(json.ok()) << json.error().ToString();
+  EXPECT_EQ(json->Dump(),
+            R"([10000,7,5,-3,10.5,1000.0,31,15,0,0.5,-1,"007","1_a","_1","0b2","a"])");
+}
+
 TEST(Yaml, CopiesWhatAnAliasNames) {
   EXPECT_EQ(Typed("a: &x [1, {b: 2}]\nc: *x\n<<: *x"),
             R"({"a":[1,{"b":2}],"c":[1,{"b":2}],"<<":[1,{"b":2}]})");

@@ -24,6 +24,12 @@ TEST(ImageReference, JoinsRegistryRepositoryAndDigest) {
   EXPECT_EQ(*reference, "registry.example.org:5000/ml/a@sha256:" + kHex);
 }
 
+TEST(ImageReference, OfAShortNameIsThatOfDockersRegistry) {
+  EXPECT_EQ(*ImageReference(Pinned("", "lab/train")), "docker.io/lab/train@sha256:" + kHex);
+  EXPECT_EQ(*ImageReference(Pinned("", "train")), "docker.io/library/train@sha256:" + kHex);
+  EXPECT_FALSE(ImageReference(Pinned("", "")).ok());
+}
+
 TEST(ImageReference, TakesTheNamesOfTheDistributionSpecification) {
   for (const char* repository :
        {"a", "a/b/c", "a.b", "a_b", "a__b", "a-b", "a---b", "0/1", "x9.y-z_w/v"}) {
@@ -42,8 +48,8 @@ TEST(ImageReference, RefusesEverythingElse) {
               ErrorCode::kInvalidInput)
         << repository;
   }
-  for (const char* registry : {"", "-h", "h-", "h:", "h:123456", "h:80a", "h/x", "a..b", "h x",
-                               "user@h", "--root=/", "h\n"}) {
+  for (const char* registry :
+       {"-h", "h-", "h:", "h:123456", "h:80a", "h/x", "a..b", "h x", "user@h", "--root=/", "h\n"}) {
     EXPECT_FALSE(ImageReference(Pinned(registry, "a")).ok()) << registry;
   }
   const std::string upper(64, 'A');

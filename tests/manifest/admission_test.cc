@@ -224,48 +224,44 @@ TEST(Admission, WantsFiniteNamedMetricsAndTheirFile) {
   });
 }
 
-TEST(Admission, TellsACurveWithoutFiniteValuesFromOneThatNeverChanges) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double inf = std::numeric_limits<double>::infinity();
-  const auto message = [](std::vector<double> values) {
-    Manifest manifest = ExampleManifest();
-    manifest.curves[0].values = std::move(values);
-    const std::vector<AdmissionFinding> findings = Admit(manifest);
-    return findings.empty() ? "" : findings.front().message;
-  };
-  EXPECT_EQ(message({nan, inf, nan}), "has no finite value: nothing can be shown by it");
-  EXPECT_EQ(message({0.5, nan, 0.5}), "never changes: it would agree with anything");
+TEST(Admission, WantsWeightsThatAreFinite) {
+  ExpectEachAlone({{"non_finite_weights $.artifacts[0].tensors[0]",
+                    [](Manifest& m) { m.artifacts[0].tensors[0].non_finite = 3; }}});
 }
 
-TEST(Admission, RefusesCurvesThatWouldAgreeWithAnything) {
+TEST(Admission, RefusesACurveThatEndsWithoutANumber) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  Manifest manifest = ExampleManifest();
+  manifest.curves[0].values = {2.3, inf, nan};
+  const auto findings = Admit(manifest);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].code, "non_finite_curve");
+  EXPECT_EQ(findings[0].message,
+            "curve 'loss' ends with nan: 2 of 3 values are not finite, the first at step 10; "
+            "expected finite numbers");
   ExpectEachAlone({
-      {"vacuous_curve $.curves[0].values",
-       [](Manifest& m) {
-         m.curves[0] = {"loss", {0}, {1.0}};
-       }},
-      {"vacuous_curve $.curves[0].values",
-       [](Manifest& m) {
-         m.curves[0] = {"loss", {}, {}};
-       }},
-      {"vacuous_curve $.curves[0].values",
-       [](Manifest& m) {
-         m.curves[0].values = {0.5, 0.5, 0.5};
-       }},
-      {"vacuous_curve $.curves[0].values",
+      {"non_finite_curve $.curves[0].values",
        [&](Manifest& m) {
          m.curves[0].values = {nan, nan, nan};
        }},
-      {"vacuous_curve $.curves[0].values",
+      {"non_finite_curve $.curves[0].values",
        [&](Manifest& m) {
-         m.curves[0].values = {0.5, nan, 0.5};
-       }},
-      {"vacuous_curve $.curves[0].values",
-       [&](Manifest& m) {
-         m.curves[0].values = {nan, 0.5, 0.5};
+         m.curves[0].values = {0.5, 0.5, -inf};
        }},
       {"duplicate_name $.curves[1].name", [](Manifest& m) { m.curves.push_back(m.curves[0]); }},
   });
+}
+
+// A learning rate that never changes is part of an ordinary record.
+TEST(Admission, RefusesNoRecordForACurveThatShowsNothing) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::vector<double>& values :
+       {std::vector<double>{0.1, 0.1, 0.1}, {}, {0.1}, {nan, 0.5, 0.5}, {0.5, nan, 0.5}}) {
+    EXPECT_TRUE(FindingsAfter([&](Manifest& m) {
+                  m.curves.push_back({"learning_rate", {}, values});
+                }).empty());
+  }
 }
 
 TEST(Admission, WantsHashesOfWhatWasMade) {

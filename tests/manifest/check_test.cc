@@ -137,6 +137,11 @@ TEST(CheckedManifest, IsRefusedForWhatFewHave) {
   const Status checked = CheckManifest(&manifest, "run.json");
   ASSERT_FALSE(checked.ok());
   EXPECT_EQ(checked.error().where, "run.json: $.properties[0].label");
+  manifest = Plain();
+  manifest.environment.python = PythonEnvironment{.prefix = "not/absolute"};
+  const Status python = CheckManifest(&manifest, "run.json");
+  ASSERT_FALSE(python.ok());
+  EXPECT_EQ(python.error().where, "run.json: $.environment.python.prefix");
 }
 
 TEST(CheckedManifest, HasItsPathsInNormalForm) {

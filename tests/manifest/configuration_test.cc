@@ -67,6 +67,21 @@ TEST(ConfigurationKey, SeesNumbersThatAreNoSeeds) {
   EXPECT_NE(after_joined("7"), after_joined("8"));
 }
 
+TEST(ConfigurationKey, ReplacesTheOnePositionalArgumentThatIsASeed) {
+  const auto with = [](std::int64_t seed, std::vector<std::string> more) {
+    return KeyAfter([&](Manifest& m) {
+      m.seeds = {{"init", seed}};
+      m.command = {"python3", "train.py", std::to_string(seed)};
+      m.command.insert(m.command.end(), more.begin(), more.end());
+      m.hyperparameters["random_state"] = seed;
+    });
+  };
+  EXPECT_EQ(with(3, {}), with(4, {}));
+  EXPECT_EQ(with(3, {"10"}), with(4, {"10"}));
+  EXPECT_NE(with(3, {"3"}), with(4, {"4"})) << "which of the two is the seed is not known";
+  EXPECT_NE(with(3, {"10"}), with(3, {"11"}));
+}
+
 TEST(ConfigurationKey, DoesNotSeeOrderOrResults) {
   const auto two_files = [](bool swapped) {
     return KeyAfter([&](Manifest& m) {

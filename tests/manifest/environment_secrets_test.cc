@@ -18,15 +18,35 @@ namespace fs = std::filesystem;
 
 TEST(Secrets, AreNamesAndValuesThatSpeakOfThem) {
   for (const char* name : {"JAX_SERVICE_TOKEN", "TORCH_hub_password", "NCCL_MY_KEY", "A_SECRET",
-                           "MY_CREDENTIALS", "DB_PASSWD"}) {
+                           "MY_CREDENTIALS", "DB_PASSWD", "openai_api_key", "hfToken", "APIKey",
+                           "AWS_ACCESS_KEY_ID", "client-secret", "token", "optim/auth_token"}) {
     EXPECT_TRUE(NamesSecret(name)) << name;
   }
-  EXPECT_FALSE(NamesSecret("OMP_NUM_THREADS"));
+  for (const char* name :
+       {"OMP_NUM_THREADS", "max_tokens", "tokenizer", "num_key_value_heads", "pad_token_id",
+        "TOKENIZERS_PARALLELISM", "pad_token", "bosToken", "sort_key", "keyframes", "key_dim",
+        "tokens_per_batch", "monkey", "secretary", "PWD", "", "_"}) {
+    EXPECT_FALSE(NamesSecret(name)) << name;
+  }
   EXPECT_TRUE(HoldsCredential("https://user:pass@example.org/x"));
   EXPECT_TRUE(HoldsCredential("a,grpc://u:p@h:1"));
   EXPECT_FALSE(HoldsCredential("https://example.org:8080/a@b:c"));
   EXPECT_FALSE(HoldsCredential("https://user@example.org"));
   EXPECT_FALSE(HoldsCredential("--xla_flag=1"));
+  EXPECT_TRUE(HoldsCredential("hf_" + std::string(34, 'a')));
+  EXPECT_FALSE(HoldsCredential("hf_model"));
+  EXPECT_TRUE(HoldsCredential("a=" + std::string("eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl")));
+  EXPECT_FALSE(HoldsCredential("eyJhbGciOiJI.eyJz"));
+  EXPECT_TRUE(HoldsCredential("-----BEGIN EC PRIVATE KEY-----\n"));
+}
+
+TEST(Secrets, AreNoTruthValuesAndNoNumbersButPasswords) {
+  EXPECT_TRUE(IsSecret("auth_token", "abc"));
+  EXPECT_FALSE(IsSecret("auth_token", "False"));
+  EXPECT_FALSE(IsSecret("auth_token", "1.5e3"));
+  EXPECT_FALSE(IsSecret("auth_token", ""));
+  EXPECT_TRUE(IsSecret("db_password", "1234"));
+  EXPECT_FALSE(IsSecret("db_password", "none"));
 }
 
 // RFC 4231, test cases 2 and 6.
@@ -73,15 +93,17 @@ TEST(Secrets, AreKeyedWithAFileOfTheOwnerThatIsMadeOnce) {
   EXPECT_EQ(LoadOrMakeKey(file).error().code, ErrorCode::kInvalidInput);
 }
 
-TEST(Secrets, ByNameAreRedactedAndNeverDigested) {
+TEST(Secrets, AreKeyedDigestsUnlessRedactionIsAskedFor) {
   auto folder = ScopedTempDir::Make();
   ASSERT_TRUE(folder.ok());
   ASSERT_EQ(::setenv("RHARNESS_KEY_FILE", (folder->path() / "key").c_str(), 1), 0);
-  EXPECT_EQ(Withheld("JAX_SERVICE_TOKEN", "abc"), "withheld:redacted");
+  EXPECT_EQ(RealmOf(Withheld("JAX_SERVICE_TOKEN", "abc")).substr(0, 4), "key ");
+  EXPECT_NE(Withheld("JAX_SERVICE_TOKEN", "abc"), Withheld("JAX_SERVICE_TOKEN", "abd"));
   EXPECT_EQ(Withheld("JAX_CACHE", "/tmp/a"), "/tmp/a");
   EXPECT_EQ(RealmOf(Withheld("JAX_URL", "http://u:p@h/")).substr(0, 4), "key ");
-  ASSERT_EQ(::setenv("RHARNESS_SECRETS", "keyed", 1), 0);
-  EXPECT_EQ(RealmOf(Withheld("JAX_SERVICE_TOKEN", "abc")).substr(0, 4), "key ");
+  ASSERT_EQ(::setenv("RHARNESS_SECRETS", "redacted", 1), 0);
+  EXPECT_EQ(Withheld("JAX_SERVICE_TOKEN", "abc"), "withheld:redacted");
+  EXPECT_EQ(RealmOf(Withheld("JAX_URL", "http://u:p@h/")).substr(0, 4), "key ");
   ASSERT_EQ(::unsetenv("RHARNESS_SECRETS"), 0);
 }
 

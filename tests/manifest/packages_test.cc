@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
@@ -84,6 +86,93 @@ TEST_F(Packages, AreSearchedInTheOrderOfThePython) {
   EXPECT_EQ(list.at("numpy").version, "2.4.6");
   EXPECT_EQ(list.at("pyyaml").version, "6.0");
   EXPECT_EQ(list.at("six").version, "1.16.0");
+}
+
+class SeveralPythons : public Packages {
+ protected:
+  void SetUp() override {
+    Packages::SetUp();
+    Write("base/bin/python3.11", "");
+    Install("base/lib/python3.11/site-packages", "outside", "1.0", "outside/x.so,,\n");
+    for (const std::string name : {"venv", "tool"}) {
+      Write(name + "/pyvenv.cfg", "home = base/bin\nversion = 3.11.2\n");
+      fs::create_directories(At(name + "/bin"));
+      fs::create_symlink(At("base/bin/python3.11"), At(name + "/bin/python"));
+      Install(name + "/lib/python3.11/site-packages", "of-" + name, "1.0", "");
+    }
+    footprint_.programs.insert(Python("base/bin/python3.11", "venv/bin/python"));
+  }
+  void Add(const SeenProgram& program) { footprint_.programs.insert(program); }
+  // Name of each package of the run's list.
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    const auto packages = CapturePackages(footprint_, At("none"));
+    for (const auto& [name, package] : packages.at("python")) names.push_back(name);
+    return names;
+  }
+  using Strings = std::vector<std::string>;
+
+  Footprint footprint_;
+};
+
+TEST_F(SeveralPythons, ASampleWithinExecveNamesNoOtherPython) {
+  Add(Python("base/bin/python3.11", ""));
+  EXPECT_EQ(Names(), Strings{"of-venv"});
+}
+
+TEST_F(SeveralPythons, NorDoesOneAfterTheProcessLeftItsFolder) {
+  SeenProgram elsewhere = Python("base/bin/python3.11", "venv/bin/python");
+  elsewhere.working_directory = "/";
+  Add(elsewhere);
+  Add(Python("base/bin/python3.11", "trainer: step 7"));
+  EXPECT_EQ(Names(), Strings{"of-venv"});
+}
+
+TEST_F(SeveralPythons, ALauncherInTheSystemsPythonLeavesTheRunToTheEnvironment) {
+  Add(Python("base/bin/python3.11", At("base/bin/python3.11").string()));
+  footprint_.mapped.insert(At("base/lib/python3.11/site-packages/outside/x.so").string());
+  EXPECT_EQ(Names(), Strings{"of-venv"}) << "what the launcher mapped is not the run's";
+  const auto python = FindPython(footprint_, At(""));
+  ASSERT_TRUE(python);
+  EXPECT_EQ(python->prefix, At("venv").string());
+  EXPECT_EQ(python->place, "venv");
+  EXPECT_EQ(python->program, "bin/python");
+  EXPECT_EQ(python->interpreter, At("base/bin/python3.11").string());
+}
+
+TEST_F(SeveralPythons, AScriptThatChoosesAPythonIsNone) {
+  Write("shims/python3", "#!/bin/sh\nexec python3.11\n");
+  Footprint chosen;
+  chosen.programs.insert(Python("shims/python3", At("shims/python3").string()));
+  EXPECT_FALSE(FindPython(chosen, At("")));
+  Write("versions/3.11.7/bin/python3.11", "");
+  chosen.programs.insert(
+      Python("versions/3.11.7/bin/python3.11", At("versions/3.11.7/bin/python3.11").string()));
+  EXPECT_EQ(FindPython(chosen, At(""))->prefix, At("versions/3.11.7").string());
+  EXPECT_EQ(FindPython(chosen, At(""))->kind, PythonKind::kPyenv);
+}
+
+TEST_F(SeveralPythons, OfTwoEnvironmentsTheOneIsMeantThatItsVariablesName) {
+  SeenProgram tool = Python("base/bin/python3.11", "tool/bin/python");
+  tool.variables = {{"VIRTUAL_ENV", At("venv").string()}};
+  Add(tool);
+  SeenProgram run = Python("base/bin/python3.11", "venv/bin/python");
+  run.variables = tool.variables;
+  Add(run);
+  EXPECT_EQ(FindPython(footprint_, At(""))->prefix, At("venv").string());
+  EXPECT_EQ(Names(), Strings{"of-venv"});
+}
+
+TEST_F(SeveralPythons, TheMakerOfAnEnvironmentIsReadFromItsSettings) {
+  EXPECT_EQ(FindPython(footprint_, At(""))->kind, PythonKind::kVenv);
+  Write("venv/pyvenv.cfg", "home = base/bin\nuv = 0.5.1\nversion_info = 3.11.2\n");
+  EXPECT_EQ(FindPython(footprint_, At(""))->kind, PythonKind::kUv);
+  Write("conda/conda-meta/history", "");
+  Write("conda/bin/python3.12", "");
+  Footprint conda;
+  conda.programs.insert(Python("conda/bin/python3.12", At("conda/bin/python3.12").string()));
+  EXPECT_EQ(FindPython(conda, At(""))->kind, PythonKind::kConda);
+  EXPECT_FALSE(FindPython(Footprint{}, At("")));
 }
 
 TEST_F(Packages, OfAnEmbeddedPythonAreFoundFromWhatWasMapped) {

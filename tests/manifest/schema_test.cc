@@ -36,6 +36,26 @@ TEST(EvidenceSchema, RequiresWhatTheReaderRequires) {
   ExpectSameRequirements(LoadSchema("evidence"), ToJson(ExampleEvidence()), AcceptsEvidence);
 }
 
+TEST(Schemas, DescribeThePythonEnvironmentOfARunAndOfARerun) {
+  Manifest run = ExampleManifest();
+  run.environment.python = PythonEnvironment{.kind = PythonKind::kUv,
+                                             .prefix = "/srv/lab/digits/.venv",
+                                             .place = ".venv",
+                                             .program = "bin/python",
+                                             .interpreter = "/usr/bin/python3.11",
+                                             .version = "3.11.2",
+                                             .activated = true,
+                                             .search_path = {"src"},
+                                             .user_base = "/srv/lab/.local"};
+  Evidence rerun = ExampleEvidence();
+  rerun.environment.python = run.environment.python;
+  ExpectDescribed(LoadSchema("manifest"), ToJson(run));
+  ExpectDescribed(LoadSchema("evidence"), ToJson(rerun));
+  ExpectSameRequirements(LoadSchema("manifest"), ToJson(run), AcceptsManifest);
+  ExpectSameRequirements(LoadSchema("evidence"), ToJson(rerun), AcceptsEvidence);
+  EXPECT_EQ(ToJson(*ParseManifest(ToJson(run), "m")).Dump(), ToJson(run).Dump());
+}
+
 TEST(Schemas, DescribeEveryFieldAndGiveValidExamples) {
   for (const char* record : {"manifest", "evidence"}) {
     const Json schema = LoadSchema(record);

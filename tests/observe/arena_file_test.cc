@@ -54,6 +54,22 @@ TEST(Arena, IsReadByKind) {
   EXPECT_TRUE(ParseArena(bytes)->is_full);
 }
 
+TEST(Arena, CountsLossesAndLeavesOutWhatIsNone) {
+  std::string bytes = Empty();
+  Put(0, kEntrySignalled, "9 120", &bytes);
+  Put(1, kEntrySignalled, "9 121", &bytes);
+  Put(2, kEntrySignalled, "11 122", &bytes);
+  Put(3, kEntryNotWritten, "28 /w/log.bin", &bytes);
+  Put(4, kEntrySignalled, "many", &bytes);
+  Put(5, kEntrySignalled, "99999999999 1", &bytes);
+  Put(6, kEntryNotWritten, "28 ../up", &bytes);
+  Put(7, kEntryNotWritten, "28", &bytes);
+  const auto notes = ParseArena(bytes);
+  ASSERT_TRUE(notes.ok());
+  EXPECT_THAT(notes->child_ends, ElementsAre(std::pair(9, 2), std::pair(11, 1)));
+  EXPECT_THAT(notes->not_written, ElementsAre(std::pair(28, std::string("/w/log.bin"))));
+}
+
 TEST(Arena, TellsHowAPythonWasStartedWhereThatIsWholeAndPrintable) {
   using std::string_literals::operator""s;
   std::string bytes = Empty();

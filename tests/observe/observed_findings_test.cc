@@ -38,14 +38,48 @@ TEST(FindingsOf, ASeedThatIsNotAmongThoseThatWereSetIsTold) {
               ElementsAre("declared seed init=1, none of the seeds that were set is 1 "
                           "(numpy.random.seed 2, 11; torch.manual_seed -1, 1.5)"));
   seen.seeds = {{"random.seed", {"2"}}, {"random.seed (worker)", {"none: drawn from the system"}}};
+  const std::string drawn =
+      "random.seed (worker) is drawn from without a seed: every rerun draws others";
   EXPECT_THAT(Sentences(declared, seen),
-              ElementsAre("declared seed init=1, none of the seeds that were set is 1 "
+              ElementsAre(drawn,
+                          "declared seed init=1, none of the seeds that were set is 1 "
                           "(random.seed 2; random.seed (worker) none: drawn from the system)"));
   seen.seeds["random.seed"] = {"[7, 1]"};
-  EXPECT_THAT(Sentences(declared, seen), IsEmpty());
+  EXPECT_THAT(Sentences(declared, seen), ElementsAre(drawn));
   seen.seeds.clear();
   seen.means.erase("python");
   EXPECT_THAT(Sentences(declared, seen), IsEmpty()) << "nobody looked";
+}
+
+TEST(FindingsOf, WhatIsLeftToChanceIsToldWithItsPlace) {
+  Observation seen = Seen();
+  seen.seeds = {
+      {"numpy.random.default_rng",
+       {"0", "none: drawn from the system (t.py:2)", "none: drawn from the system (u.py:9)"}},
+      {"random.Random", {"none: drawn from the system (package urllib3/retry.py:5)"}},
+      {"torch", {"none: drawn from the system"}},
+      {"random.seed", {"1764250000 (the time)"}}};
+  EXPECT_THAT(
+      Sentences({}, seen),
+      ElementsAre("numpy.random.default_rng is drawn from without a seed in t.py:2, u.py:9: every "
+                  "rerun draws others",
+                  "torch is drawn from without a seed: every rerun draws others",
+                  "random.seed is given 1764250000 (the time): another seed in every run"));
+  // The line of a place is no seed.
+  EXPECT_THAT(Sentences({.seeds = {{"s", 2}}}, seen), testing::Contains(testing::HasSubstr("s=2")));
+}
+
+TEST(FindingsOf, TheSaltOfHashesIsASeedThatIsSetAndIsToldWhereItIsNot) {
+  Observation seen = Seen();
+  seen.flags = {{"python.hash_seed", "42"}, {"python.set_order", "t.py:4"}};
+  EXPECT_THAT(Sentences({.seeds = {{"hash", 42}}, .bitwise = true}, seen), IsEmpty());
+  seen.flags["python.hash_seed"] = "random";
+  EXPECT_THAT(Sentences({}, seen),
+              ElementsAre("Python's hashes are salted (PYTHONHASHSEED is not set), and t.py:4 goes "
+                          "by the order of a set or by a hash: another one in every run"));
+  seen.flags.erase("python.set_order");
+  EXPECT_THAT(Sentences({}, seen), IsEmpty());
+  EXPECT_EQ(Sentences({.bitwise = true}, seen).size(), 1U);
 }
 
 TEST(FindingsOf, AFlagIsHeldToWhatWasInForce) {

@@ -37,6 +37,14 @@ TEST(ProcessNotes, KeepTheOrderInWhichOneProcessSetItsSeeds) {
   EXPECT_EQ(notes.unread_lines, 0U);
 }
 
+TEST(ProcessNotes, CountWorkersThatDrawFromOneState) {
+  ProcessNotes one, other;
+  one.seeds["numpy.random (worker)"] = {"inherited state 01020304"};
+  other.seeds["numpy.random (worker)"] = {"inherited state ffffffff"};
+  EXPECT_THAT(MergeProcessNotes({one, one, other}).seeds.at("numpy.random (worker)"),
+              ElementsAre("inherited state ffffffff", "inherited state 01020304 (2 workers)"));
+}
+
 TEST(ProcessNotes, CountLinesThatNoHookWrites) {
   const ProcessNotes notes = ParseProcessNotes(
       "seed\t\x1b[31mred\t1\n"

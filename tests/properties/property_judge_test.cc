@@ -100,6 +100,21 @@ TEST(PropertyJudge, JudgesNothingByNothing) {
   EXPECT_EQ(JudgeAmongThemselves({{{0, 1}, {}}}, {}).state, PropertyState::kNotJudged);
 }
 
+// A thing that only straight runs have between them, or only legs with one of them.
+TEST(PropertyJudge, DecidesNothingOfAThingThatWasNotComparedOnBothSides) {
+  Pairs pairs = PairsOf({1, 1, 1});
+  pairs[{0, 1}].push_back(
+      {.subject = "weights x", .name = {}, .equal = false, .distance = 1, .words = "w"});
+  JudgedClaim judged = JudgeAgainstStraight(pairs, 2, 1, {});
+  EXPECT_EQ(judged.state, PropertyState::kNotJudged);
+  EXPECT_THAT(judged.headline, HasSubstr("no leg was compared with a straight run"));
+  pairs = PairsOf({1, 1, 1});
+  pairs[{1, 2}].push_back(
+      {.subject = "weights x", .name = {}, .equal = false, .distance = 1, .words = "w"});
+  judged = JudgeAgainstStraight(pairs, 2, 1, {});
+  EXPECT_EQ(judged.state, PropertyState::kNotJudged);
+}
+
 TEST(PropertyJudge, LosesAmongThemselvesWhateverTheNoise) {
   EXPECT_EQ(JudgeAmongThemselves(PairsOf({1, 1}), {}).state, PropertyState::kHeld);
   EXPECT_EQ(JudgeAmongThemselves(PairsOf({1, 1, 2}), {}).state, PropertyState::kLost);

@@ -78,8 +78,8 @@ TEST(Markdown, CutsNothingFromASmallDrill) {
   EXPECT_FALSE(Contains(WriteMarkdown(SampleReport()), " cut: "));
 }
 
-TEST(Markdown, DetailsAreThereForWhatDidNotReproduceOnly) {
-  EXPECT_EQ(CountOf(WriteMarkdown(SampleReport()), "<details>"), 7);
+TEST(Markdown, DetailsAreThereForWhatDidNotReproduceAndForOutputs) {
+  EXPECT_EQ(CountOf(WriteMarkdown(SampleReport()), "<details>"), 8);
 }
 
 TEST(Markdown, SaysThatNothingWasSelected) {

@@ -98,7 +98,8 @@ ReportRun Run(std::string id, std::string family, Verdict verdict, std::string h
 }
 
 ExactComparison EqualWeights() {
-  return {"weights model.safetensors", ExactComparison::State::kEqual, "",
+  return {"weights model.safetensors", ExactComparison::State::kEqual,
+          ComparedBy::kTensors,        "",
           "6 tensors, 101,770 values", std::nullopt};
 }
 
@@ -107,7 +108,8 @@ ReportRun Identical(std::string id, std::string family) {
                       "Every tensor, curve and metric is equal bit for bit.");
   run.declared = "bitwise";
   run.exact = {EqualWeights(),
-               {"curve train_loss", ExactComparison::State::kEqual, "", "200 steps", std::nullopt}};
+               {"curve train_loss", ExactComparison::State::kEqual, ComparedBy::kValues, "",
+                "200 steps", std::nullopt}};
   AddReruns(&run, 2, 40.8);
   return run;
 }
@@ -132,12 +134,12 @@ ReportRun DeterminismViolation() {
   run.declared = "bitwise";
   TensorDifference tensor{"fc1.weight", DType::kF32, {128, 784}, 100'352, 88'213, 5,
                           3.73e-6,      41,          0};
-  run.exact = {{"weights model.safetensors", ExactComparison::State::kDiffers, "tensor fc1.weight",
-                "2 of 6 tensors differ", tensor},
-               {"curve train_loss", ExactComparison::State::kDiffers, "step 17",
-                "recorded 0.41877103, now 0.41877106", std::nullopt},
-               {"metric test_accuracy", ExactComparison::State::kEqual, "", "0.9708 on both sides",
-                std::nullopt}};
+  run.exact = {{"weights model.safetensors", ExactComparison::State::kDiffers, ComparedBy::kTensors,
+                "tensor fc1.weight", "2 of 6 tensors differ", tensor},
+               {"curve train_loss", ExactComparison::State::kDiffers, ComparedBy::kValues,
+                "step 17", "recorded 0.41877103, now 0.41877106", std::nullopt},
+               {"metric test_accuracy", ExactComparison::State::kEqual, ComparedBy::kValues, "",
+                "0.9708 on both sides", std::nullopt}};
   CheckpointComparison weights{.subject = "weights model.safetensors"};
   weights.difference.compared = 6;
   weights.difference.elements = 101'770;

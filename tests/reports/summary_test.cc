@@ -64,6 +64,7 @@ TEST(Summary, TellsAnUndeclaredFileByItsPathAndDigestsInShort) {
   report.runs.resize(1);
   Tally(&report);
   report.runs[0].layers = {};
+  report.runs[0].causes.clear();  // they rest on what is taken away here
   LayerComparison& data = report.runs[0].layers[0];
   data.state = LayerState::kDiffers;
   data.differences = {{.layer = Layer::kData,
@@ -133,6 +134,61 @@ TEST(Summary, LooksAtAVariableBeforeAnUnrelatedPackage) {
   EXPECT_EQ(summary.shared[0].key, "variable.OPENBLAS_CORETYPE");
   EXPECT_EQ(summary.shared[1].key, "software.host_packages");
   EXPECT_NE(summary.next_step.find("OPENBLAS_CORETYPE (Haswell → Nehalem)"), std::string::npos);
+}
+
+// 24 runs that drifted, each of which has this cause first.
+Report Drifted24(const Cause& cause) {
+  Report report = Only({Verdict::kDrifted});
+  const ReportRun run = report.runs.front();
+  report.runs.assign(24, run);
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    report.runs[i].run_id = "run-" + std::to_string(i);
+    report.runs[i].layers = {};
+    report.runs[i].causes = {cause};
+  }
+  Tally(&report);
+  return report;
+}
+
+void Change(const std::string& key, ReportRun* run) {
+  LayerComparison& layer = run->layers[static_cast<std::size_t>(Layer::kEnvironment)];
+  layer.layer = Layer::kEnvironment;
+  layer.state = LayerState::kDiffers;
+  layer.differences.push_back(
+      {.layer = Layer::kEnvironment, .key = key, .recorded = "1", .observed = "2"});
+}
+
+TEST(Summary, AFactOfTwoOfTwentyFourDriftedRunsNeverLeads) {
+  Report report = Drifted24({"generator_unseeded",
+                             Layer::kRandomness,
+                             "likely",
+                             "A generator without a seed is drawn from: random.",
+                             {"random"},
+                             ""});
+  Change("variable.OMP_NUM_THREADS", &report.runs[3]);
+  Change("variable.OMP_NUM_THREADS", &report.runs[9]);
+  EXPECT_NE(Summarize(report).next_step.find("A generator without a seed"), std::string::npos);
+  for (ReportRun& run : report.runs) run.causes.clear();
+  EXPECT_EQ(Summarize(report).next_step.find("OMP_NUM_THREADS"), std::string::npos);
+}
+
+TEST(Summary, ACauseOfAllComesBeforeAFactThatItDoesNotRestOn) {
+  const Cause unseeded{"generator_unseeded",
+                       Layer::kRandomness,
+                       "likely",
+                       "A generator without a seed is drawn from: random.",
+                       {"random"},
+                       ""};
+  Report report = Drifted24(unseeded);
+  for (ReportRun& run : report.runs) Change("package.python.numpy", &run);
+  EXPECT_NE(Summarize(report).next_step.find("A generator without a seed"), std::string::npos);
+  Cause library = unseeded;
+  library.evidence = {"package.python.numpy: 1 in A, 2 in B"};
+  for (ReportRun& run : report.runs) {
+    run.causes = {library};
+    Change("library.libnccl.so.2", &run);
+  }
+  EXPECT_NE(Summarize(report).next_step.find("package.python.numpy"), std::string::npos);
 }
 
 TEST(Summary, SaysWhatTheBudgetLeftOut) {

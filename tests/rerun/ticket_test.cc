@@ -28,7 +28,11 @@ Ticket Example() {
                               .disk_bytes = 7,
                               .timeout_seconds = 0.1},
                 .gpus = {1, 3},
-                .places = {.root = "/srv", .maps = {{"s3://sets", "/mnt/sets"}}},
+                .places = {.root = "/srv",
+                           .maps = {{"s3://sets", "/mnt/sets"}},
+                           .cache = {},
+                           .python = "/envs/numpy-2",
+                           .environments = "/envs/made"},
                 .environment = {{"A", "1"}, {"B", std::nullopt}}};
   ticket.manifest.run_id = "digits-1";
   ticket.manifest.command = {"python3", "train.py"};
@@ -46,6 +50,7 @@ TEST(Ticket, ComesBackAsItWas) {
   EXPECT_EQ(again->gpus, (std::vector<int>{1, 3}));
   EXPECT_EQ(again->environment, Example().environment);
   EXPECT_EQ(again->places.maps, Example().places.maps);
+  EXPECT_EQ(again->places.python, "/envs/numpy-2");
   EXPECT_EQ(json.Find("sha256")->AsString(), TicketSha256(*again));
 }
 

@@ -13,6 +13,8 @@ cannot be changed; what runs after os._exit; a Python started with -I, -E or -S.
 import os
 import sys
 
+import rharness_chance as _chance
+
 _MOST_VALUES = 256  # of one source, in one process
 _MOST_TEXT = 80
 
@@ -20,8 +22,6 @@ _file = None  # where this process writes; None: nowhere
 _role = ""  # " (worker)" in a process that another Python forked or spawned
 _noted = {}  # source: the values that were noted
 _warned = {}  # operator: warnings that were shown
-_names = frozenset()  # watched variables
-_prefixes = ()
 _local = None
 
 
@@ -50,9 +50,9 @@ def _text_of(value):
     """A seed as text, by nothing that is not known to be a plain value."""
     kind = type(value)
     if value is None:
-        return "none: drawn from the system"
+        return _chance.drawn_text()
     if kind in (int, bool, float, str, bytes):
-        return str(value)
+        return str(value) + _chance.time_text(value)
     if kind.__module__ == "numpy" and hasattr(kind, "item") and getattr(value, "ndim", None) == 0:
         return str(value.item())
     if kind in (list, tuple) and len(value) <= 16 and all(type(one) is int for one in value):
@@ -63,10 +63,16 @@ def _text_of(value):
     return "SeedSequence(%s)" % entropy if type(entropy) is int else "<%s>" % kind.__name__
 
 
+class _Text(str):
+    """What is to be noted as it is."""
+
+
 def note_seed(source, value):
     """A run may call this itself, for a source of its own: note_seed("shuffle", 7)."""
     try:
-        text = _text_of(value)
+        text = value if isinstance(value, _Text) else _text_of(value)
+        if not text:
+            return
         values = _noted.setdefault(source, set())
         if text in values or len(values) > _MOST_VALUES:
             return
@@ -83,8 +89,40 @@ def _seed_in(args, kwargs):
     return args[0] if args else None
 
 
-def _wrap(owner, name, source):
-    """Lets owner.name note its seed before it does its work."""
+_STATES = {"random.seed": "random", "numpy.random.seed": "numpy.random", "torch.manual_seed": "torch"}
+
+
+def _note_before(source, value):
+    state = _STATES.get(source)
+    if state is not None:
+        _chance.seeded_in_worker(state)
+        _chance.seeded(state)
+    note_seed(source, value)
+
+
+def _wrap_state(owner, name, source):
+    """A generator whose state is set is as good as seeded."""
+    original = getattr(owner, name, None)
+    if original is None:
+        return
+
+    def wrapper(*args, **kwargs):
+        try:
+            _chance.seeded_in_worker(source)
+            _chance.seeded(source)
+        except Exception:
+            pass
+        return original(*args, **kwargs)
+
+    wrapper.__module__, wrapper.__doc__ = getattr(owner, "__name__", None), original.__doc__
+    wrapper.__name__ = wrapper.__qualname__ = name
+    wrapper.__wrapped__ = original
+    wrapper._torchdynamo_disable = True
+    setattr(owner, name, wrapper)
+
+
+def _wrap(owner, name, source, made=None):
+    """Lets owner.name note its seed before it does its work, and what it makes after it."""
     original = getattr(owner, name, None)
     if original is None or getattr(original, "_rharness", False):
         return
@@ -94,11 +132,14 @@ def _wrap(owner, name, source):
         if outermost:
             try:
                 _local.inside = True
-                note_seed(source, _seed_in(args, kwargs))
+                _note_before(source, _seed_in(args, kwargs))
             except Exception:
                 pass
         try:
-            return original(*args, **kwargs)
+            result = original(*args, **kwargs)
+            if made is not None:
+                made(source, result)
+            return result
         finally:
             if outermost:
                 _local.inside = False
@@ -116,6 +157,8 @@ def _wrap(owner, name, source):
 
 def _patch_random(module):
     _wrap(module, "seed", "random.seed")
+    _wrap_state(module, "setstate", "random")
+    _chance.watch("random", module.getstate)
     # Of the generators that somebody makes with a seed: random.Random(7).
     kind = module.Random
     original = kind.seed
@@ -123,7 +166,7 @@ def _patch_random(module):
     def seed(self, *args, **kwargs):
         try:
             value = _seed_in(args, kwargs)
-            if value is not None and not getattr(_local, "inside", False):
+            if not getattr(_local, "inside", False):
                 note_seed("random.Random", value)
         except Exception:
             pass
@@ -138,13 +181,38 @@ def _patch_random(module):
 
 def _patch_numpy(module):
     _wrap(module, "seed", "numpy.random.seed")
-    _wrap(module, "default_rng", "numpy.random.default_rng")
+    _wrap_state(module, "set_state", "numpy.random")
+    _chance.watch("numpy.random", module.get_state)
+    _wrap(module, "default_rng", "numpy.random.default_rng", _chance.made)
+    # Every generator without a seed asks here: SeedSequence(), PCG64(), RandomState().
+    bits = sys.modules.get("numpy.random.bit_generator")
+    original = getattr(bits, "randbits", None)
+
+    def randbits(count):
+        try:
+            if not getattr(_local, "inside", False):
+                _chance.numpy_asks()
+        except Exception:
+            pass
+        try:
+            os.urandom.quiet = True
+            return original(count)
+        finally:
+            os.urandom.quiet = False
+
+    if original is not None:
+        bits.randbits = randbits
 
 
 def _patch_torch(module):
     _wrap(module, "manual_seed", "torch.manual_seed")
     if hasattr(module, "random") and hasattr(module.random, "manual_seed"):
         module.random.manual_seed = module.manual_seed
+        _wrap(module, "seed", "torch.seed")
+        module.random.seed = module.seed
+        _wrap_state(module, "set_rng_state", "torch")
+        module.random.set_rng_state = module.set_rng_state
+        _chance.watch("torch", module.get_rng_state)
     cuda = getattr(module, "cuda", None)
     for name in ("manual_seed", "manual_seed_all"):
         if cuda is not None:
@@ -161,6 +229,8 @@ def _patch_tensorflow(module):
 
 
 _PATCHES = {
+    "multiprocessing.process": _chance.patch_process,
+    "multiprocessing.pool": _chance.patch_pool,
     "random": _patch_random,
     "numpy.random": _patch_numpy,
     "torch": _patch_torch,
@@ -175,14 +245,17 @@ class _Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
         patch = _PATCHES.get(name)
-        if patch is None:
+        if patch is None and not _chance.is_own_import():
             return None
         for finder in sys.meta_path:
             if finder is _Finder or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None:
-                _patch_after(spec, patch)
+                if patch is not None:
+                    _patch_after(spec, patch)
+                elif _chance.is_package(spec):
+                    _patch_after(spec, lambda module, before=_chance.states(): _chance.imported(before))
                 return spec
         return None
 
@@ -206,47 +279,6 @@ def _patch_after(spec, patch):
         loader.exec_module = exec_module
     except Exception:
         pass
-
-
-def _watches(name):
-    return name in _names or (bool(_prefixes) and name.startswith(_prefixes))
-
-
-def _watch_environ():
-    kind = type(os.environ)
-    get, names = kind.__getitem__, kind.__iter__
-
-    def is_copied(key):
-        """One that is taken because all are, in their order, is not asked for."""
-        order = getattr(_local, "order", None)
-        if not order:
-            return False
-        if order[-1] == key:
-            order.pop()
-            return True
-        _local.order = None
-        return False
-
-    def __getitem__(self, key):
-        try:
-            if not is_copied(key) and type(key) is str and _watches(key):
-                if key not in _noted.setdefault("variable", set()):
-                    _noted["variable"].add(key)
-                    _write("variable", key, "")
-        except Exception:
-            pass
-        return get(self, key)
-
-    def __iter__(self):
-        try:
-            all_names = list(names(self))
-            _local.order = all_names[::-1]
-        except Exception:
-            return names(self)
-        return iter(all_names)
-
-    __getitem__.__qualname__, __iter__.__qualname__ = "_Environ.__getitem__", "_Environ.__iter__"
-    kind.__getitem__, kind.__iter__ = __getitem__, __iter__
 
 
 def _watch_warnings():
@@ -310,6 +342,7 @@ def _note_flags():
         for operator, count in _warned.items():
             if count > 1:
                 _write("warned", operator, count)
+        _chance.at_end()
     except Exception:
         pass
 
@@ -339,12 +372,14 @@ def _begin(folder, role):
     _role = role
     _noted.clear()
     _warned.clear()
+    if role and _file is not None:
+        _chance.forked()
     # Of two processes with one number, one after the other, both write here: each line says all.
     _file = os.path.join(folder, "python-%d%s.txt" % (os.getpid(), "-worker" if role else ""))
 
 
 def start():
-    global _names, _prefixes, _local
+    global _local
     folder = os.environ.get("RHARNESS_OBSERVE")
     if not folder or _file is not None:
         return
@@ -353,17 +388,20 @@ def start():
     _local = thread_local()
     with open(os.path.join(folder, "names"), encoding="ascii") as file:
         lines = file.read(1 << 17).splitlines()
-    _names = frozenset(line[1:] for line in lines if line.startswith("="))
-    _prefixes = tuple(line[1:] for line in lines if line.startswith("^"))
+    names = frozenset(line[1:] for line in lines if line.startswith("="))
+    prefixes = tuple(line[1:] for line in lines if line.startswith("^"))
     spawned = "--multiprocessing-fork" in getattr(sys, "orig_argv", ())
     _begin(folder, " (worker)" if spawned else "")
+    _chance.start(lambda source, text: note_seed(source, _Text(text)), lambda name, value: _write("flag", name, value))
     _note_start()
     os.register_at_fork(after_in_child=lambda: _begin(folder, " (worker)"))
     for name, patch in _PATCHES.items():
         if name in sys.modules:
             patch(sys.modules[name])
     sys.meta_path.insert(0, _Finder)
-    _watch_environ()
+    import rharness_variables
+
+    rharness_variables.start(names, prefixes, _local, _write)
     _watch_warnings()
     import atexit
 

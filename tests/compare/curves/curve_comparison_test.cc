@@ -243,7 +243,7 @@ TEST(CompareCurve, NeverLeavesAGrossDifferenceOpen) {
     }
   }
   const auto zeros = CompareCurve(Loss({0, 0, 0, 0, 0}), Loss({1, 1, 1, 1, 1}), {}, {});
-  EXPECT_EQ(zeros.state, CurveState::kBeyond) << zeros.message;
+  EXPECT_EQ(zeros.state, CurveState::kVacuous) << "of nothing there is no share";
   const auto metric = CompareCurve(Series("eval_accuracy", kFalling),
                                    Series("eval_accuracy", Scaled(kFalling, 0, 1.0)), {}, {});
   EXPECT_EQ(metric.state, CurveState::kUndecided) << "what is no loss advises";

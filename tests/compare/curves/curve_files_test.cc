@@ -61,9 +61,32 @@ TEST(CurveFiles, RefuseGoldenValuesWithThePathOfWhatIsWrong) {
             "f: $.a.values.1: expected a number, null, \"nan\", \"inf\" or \"-inf\"");
   EXPECT_EQ(ErrorOf(R"({"a": {"start_step": 1, "values": [1]}})"),
             "f: $.a.step_interval: expected an integer from 1 to 274877906944");
-  EXPECT_EQ(ErrorOf(R"({"a": {"values": {"1": 2}}, "b": 3})"),
+  EXPECT_EQ(ErrorOf(R"({"a": {"values": {"1": 2}}, "b": {"start_step": 1}})"),
             "f: $.b.values: expected the values: an object by step, or an array with start_step "
             "and step_interval");
+}
+
+TEST(CurveFiles, PassOverMembersOfGoldenValuesThatAreNoObjects) {
+  const auto curves = Parsed(
+      R"({"lm loss": {"start_step": 0, "end_step": 5, "step_interval": 5, "values": [3, 2]},
+          "iteration_timing_avg": 0.119, "note": "nightly", "mem": [1, 2]})");
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].name, "lm loss");
+}
+
+TEST(CurveFiles, ReadTheHistoryOfATrainersState) {
+  const auto curves = Parsed(R"({"best_metric": null, "global_step": 20, "log_history": [
+    {"epoch": 0.5, "loss": 2.5, "step": 10}, {"epoch": 0.5, "eval_loss": 2.25, "step": 10},
+    {"epoch": 1.0, "loss": NaN, "step": 20}, {"epoch": 0.5, "loss": 2.0, "step": 10},
+    {"epoch": 1.0, "train_runtime": 3.5, "train_loss": 2.0, "step": 20}]})");
+  ASSERT_EQ(curves.size(), 2u);
+  EXPECT_EQ(curves[0].name, "eval_loss");
+  EXPECT_EQ(curves[1].name, "loss");
+  EXPECT_EQ(curves[1].steps, (Steps{10, 20}));
+  EXPECT_EQ(curves[1].values[0], 2.0) << "of one step the later entry counts";
+  EXPECT_TRUE(std::isnan(curves[1].values[1]));
+  EXPECT_EQ(ErrorOf(R"({"log_history": [{"loss": 1}]})"),
+            "f: $.log_history[0]: expected an object with an integer \"step\"");
 }
 
 TEST(CurveFiles, ReadTheCurvesThatARunWrote) {

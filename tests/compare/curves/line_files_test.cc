@@ -120,6 +120,18 @@ TEST(Csv, BecomesCurvesByItsStepColumn) {
   EXPECT_TRUE(std::isnan(curves[1].values[1]));
 }
 
+// As YOLOv5 and YOLOv8 write results.csv.
+TEST(Csv, LeavesOutTheBlanksThatPadCells) {
+  const auto curves = ParsedLines(
+      "               epoch,      train/box_loss,  note\n"
+      "                   0,            0.054321,  warm up\n"
+      "                   1,                 nan,  \n");
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].name, "train/box_loss");
+  EXPECT_EQ(curves[0].steps, (Steps{0, 1}));
+  EXPECT_EQ(curves[0].values[0], 0.054321);
+}
+
 TEST(Csv, CountsLinesWhereThereIsNoStep) {
   const auto curves = ParsedLines("loss\n2.5\n2.25\n");
   ASSERT_EQ(curves.size(), 1u);

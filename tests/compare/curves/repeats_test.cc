@@ -36,5 +36,24 @@ TEST(Repeats, LeaveTheBandOfTheirLikeNoMoreOftenThanStated) {
   EXPECT_LE(by[5].undecided, 0.1);
 }
 
+// The same runs, were their values no losses: 38 standard deviations in the last quarter decide.
+TEST(Repeats, OfWhatIsNoLossDecideAsWell) {
+  const auto csv = SharedData("repeats");
+  if (!csv) GTEST_SKIP() << kNoSharedData;
+  auto groups = LoadRepeats(*csv / "nanogpt.csv");
+  ASSERT_TRUE(groups.ok()) << groups.error().ToString();
+  for (RepeatGroup& group : *groups) {
+    for (CurveSeries& run : group.runs) run.name = "val_accuracy";
+  }
+  const std::vector<RepeatRates> rates = RatesOf(*groups, 1000);
+  fmt::print("{}", Print(rates));
+  for (const RepeatRates& one : rates) {
+    EXPECT_LE(one.beyond, 0.01) << one.replicates;
+    if (one.replicates >= 4) {
+      EXPECT_GE(one.found_38, 0.99) << one.replicates;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rharness

@@ -85,6 +85,82 @@ TEST(FingerprintDiff, SaysInOneLineThatEverythingChanged) {
   EXPECT_EQ(Diff(before, after).summary, "everything changed: 2 rounding");
 }
 
+// Four probes of a BLAS as OpenBLAS answers on one processor or another.
+FingerprintBuilder BlasOn(const std::string& core, const std::string& threads,
+                          const std::string& bits = "same") {
+  FingerprintBuilder build;
+  for (const char* name : {"blas_bits", "gemm_bits"}) {
+    build.Probe(name)
+        .Choice("blas", fmt::format(R"({{"core": "{}", "threads": {}}})", core, threads))
+        .Bits("256x192x300", bits)
+        .Bits("256x192x300 threads 1", "one thread");
+  }
+  build.Probe("gemm_tree_fp32")
+      .Choice("blas", fmt::format(R"({{"core": "{}", "threads": {}}})", core, threads))
+      .Tree("64x64x32", FusedTree(32, 8));
+  build.Probe("numpy_bits", "math")
+      .Choice("fp32 exp", fmt::format(R"({{"target": "{}"}})", core))
+      .Choice("dispatch", fmt::format(R"({{"baseline": "SSE3", "enabled": "{}"}})", core))
+      .Bits("fp32 exp", "exp");
+  return build;
+}
+
+TEST(FingerprintDiff, AnotherProcessorsNameWithTheSameOrderAndBitsChangesNothing) {
+  const FingerprintDifference difference = Diff(BlasOn("Haswell", "2"), BlasOn("Zen", "2"));
+  EXPECT_TRUE(difference.probes.empty()) << difference.probes.front().sentence;
+  EXPECT_EQ(difference.same, 4);
+  EXPECT_EQ(difference.other_processor, 4);
+  EXPECT_EQ(difference.summary,
+            "nothing changed in what 4 probes saw; 4 probes ran another processor's kernels (core "
+            "Haswell → Zen) with the same order and bits");
+}
+
+TEST(FingerprintDiff, AnotherProcessorsKernelsThatComputeOtherwiseAreToldByTheirName) {
+  const FingerprintDifference difference =
+      Diff(BlasOn("Haswell", "2"), BlasOn("SkylakeX", "2", "other"));
+  ASSERT_EQ(difference.probes.size(), 2U);
+  EXPECT_EQ(difference.same, 2);
+  EXPECT_EQ(difference.probes[0].change, BehaviourChange::kHeuristicDrift);
+  ExpectSays(difference.probes[0], "core Haswell → SkylakeX");
+}
+
+TEST(FingerprintDiff, OtherBitsWithOtherThreadsSayNothingOfTheStack) {
+  const FingerprintDifference difference =
+      Diff(BlasOn("Haswell", "1"), BlasOn("Haswell", "4", "other"));
+  ASSERT_EQ(difference.probes.size(), 2U);
+  for (const ProbeDifference& probe : difference.probes) {
+    EXPECT_EQ(probe.change, BehaviourChange::kAskedOtherwise) << probe.sentence;
+    ExpectSays(probe, "ran with 4 threads, and with 1 before");
+    EXPECT_TRUE(probe.bits_cases.empty());
+    EXPECT_EQ(probe.cases, 2) << "the choice, and the case with one thread";
+  }
+  // Where the bits are the same, the number of threads is no change either.
+  const FingerprintDifference equal = Diff(BlasOn("Haswell", "1"), BlasOn("Haswell", "4"));
+  EXPECT_TRUE(equal.probes.empty()) << equal.probes.front().sentence;
+  // A case that says its threads is the same question everywhere.
+  FingerprintBuilder one = BlasOn("Haswell", "4", "other");
+  one.Probe("gemm_bits").Bits("256x192x300 threads 1", "rounded otherwise");
+  const FingerprintDifference real = Diff(BlasOn("Haswell", "1"), one);
+  ASSERT_EQ(real.probes.size(), 2U);
+  EXPECT_EQ(real.probes[1].change, BehaviourChange::kRounding) << real.probes[1].sentence;
+  EXPECT_EQ(real.probes[1].bits_cases, std::vector<std::string>{"256x192x300 threads 1"});
+}
+
+TEST(FingerprintDiff, ThreadsOfOneCaseAreNoExcuseForAnother) {
+  const auto numpy = [](const char* threads, const char* exp, const char* dot) {
+    FingerprintBuilder build;
+    build.Probe("numpy_bits", "math")
+        .Choice("fp32 dot", fmt::format(R"({{"threads": {}}})", threads))
+        .Bits("fp32 dot", dot)
+        .Bits("fp32 exp", exp);
+    return build;
+  };
+  const FingerprintDifference difference = Diff(numpy("1", "a", "a"), numpy("2", "b", "b"));
+  ASSERT_EQ(difference.probes.size(), 1U);
+  EXPECT_EQ(difference.probes[0].change, BehaviourChange::kRounding);
+  EXPECT_EQ(difference.probes[0].bits_cases, std::vector<std::string>{"fp32 exp"});
+}
+
 TEST(FingerprintDiff, AnotherChoiceIsHeuristicDriftWhateverMovedBelowIt) {
   const ProbeDifference probe =
       OnlyChange(SampleStack()

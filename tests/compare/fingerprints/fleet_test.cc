@@ -41,6 +41,21 @@ TEST(Fleet, NamesTheOddNodeAndWhatSetsItApart) {
   EXPECT_NE(fleet.summary.find("n2"), std::string::npos) << fleet.summary;
 }
 
+TEST(Fleet, NodesOfOtherProcessorsWithTheSameBitsComputeAlike) {
+  const auto on = [](const char* core, const char* bits) {
+    return SampleStack()
+        .Probe("blas_bits")
+        .Choice("blas", std::string(R"({"core": ")") + core + R"("})")
+        .Bits("dot", bits);
+  };
+  EXPECT_EQ(
+      CompareFleet({Member("n1", on("Haswell", "a")), Member("n2", on("Zen", "a"))}).classes.size(),
+      1U);
+  EXPECT_EQ(
+      CompareFleet({Member("n1", on("Haswell", "a")), Member("n2", on("Zen", "b"))}).classes.size(),
+      2U);
+}
+
 TEST(Fleet, ATieNamesNoMajority) {
   const Fleet fleet = CompareFleet({Member("n1", SampleStack()), Member("n2", Odd())});
   EXPECT_EQ(fleet.exit_code, 1);

@@ -54,6 +54,53 @@ TEST(Mllog, CountsSamplesWhereTheRulesOfTheBenchmarkDo) {
               HasSubstr("log.txt: line 10: eval_accuracy: no metadata.samples_count"));
 }
 
+TEST(Mllog, TakesSeveralAccuraciesOfOneEvaluationByName) {
+  std::string log = WriteLog({.benchmark = "maskrcnn", .evaluations = {}, .status = ""});
+  log += EvalLine(1, R"({"BBOX": 0.36, "SEGM": 0.33})");
+  log += EvalLine(2, R"({"BBOX": 0.378, "SEGM": 0.343, "note": "best"})");
+  log += LogLine("run_stop", "null", R"({"status": "success"})", 660'000);
+  const auto run = ParseMllog(log, "log.txt");
+  ASSERT_TRUE(run.ok()) << run.error().ToString();
+  ASSERT_EQ(run->curves.size(), 2u);
+  EXPECT_EQ(run->curves[0].name, "eval_accuracy/BBOX");
+  EXPECT_EQ(run->curves[1].evaluations[1].value, 0.343);
+  EXPECT_EQ(run->converged_at, 2.0);
+  EXPECT_THAT(ErrorOf(log + ""), "accepted");
+  const std::string none =
+      WriteLog({.evaluations = {}, .status = ""}) + EvalLine(1, R"({"a": "b"})");
+  EXPECT_THAT(ErrorOf(none),
+              HasSubstr("eval_accuracy: expected a number, or an object of numbers"));
+}
+
+TEST(Mllog, TakesTheTrainingBatchWhereNoGlobalOneIsLogged) {
+  std::string log = WriteLog({});
+  const std::string global = LogLine("global_batch_size", "256");
+  const auto at = log.find(global);
+  ASSERT_NE(at, log.npos);
+  EXPECT_EQ(ParseMllog(log + LogLine("train_batch_size", "9"), "f")->global_batch_size, 256);
+  log.replace(at, global.size(), LogLine("train_batch_size", "4096"));
+  EXPECT_EQ(ParseMllog(log, "f")->global_batch_size, 4096);
+  log.replace(log.find("4096"), 4, "-4");
+  EXPECT_THAT(ErrorOf(log), HasSubstr("no global_batch_size"));
+}
+
+TEST(Mllog, TakesASeedOfEachRank) {
+  std::string log = WriteLog({.seed = 0});
+  for (int rank = 1; rank < 1500; ++rank) log += LogLine("seed", fmt::format("{}", rank));
+  const auto run = ParseMllog(log, "f");
+  ASSERT_TRUE(run.ok()) << run.error().ToString();
+  EXPECT_EQ(run->seeds.size(), 1500u);
+}
+
+TEST(Mllog, TakesTimesInSeconds) {
+  std::string log = WriteLog({});
+  for (auto at = log.find("\"time_ms\": 60000"); at != log.npos;
+       at = log.find("\"time_ms\": 60000")) {
+    log.replace(at, 16, "\"time_s\": 60.25");
+  }
+  EXPECT_EQ(ParseMllog(log, "f")->run_seconds, 599.75);
+}
+
 TEST(Mllog, KeepsFractionsOfEpochsAndSamplesAsTheyAreLogged) {
   LogSpec spec;
   spec.evaluations = {{0.0502, 0.1}, {0.0504, 0.2}, {0.80005, 0.3}};

@@ -18,10 +18,10 @@ class Folders : public CheckpointFiles {
     EXPECT_EQ(result.error().code, code) << result.error().ToString();
     EXPECT_NE(result.error().message.find(text), std::string::npos) << result.error().ToString();
   }
-  // What is not read, but for what is aside.
+  // What is not read as tensors though it holds some, or may.
   static std::vector<UnreadPart> Deciding(const Checkpoint& checkpoint) {
     std::vector<UnreadPart> parts = checkpoint.unread();
-    std::erase_if(parts, [](const UnreadPart& part) { return part.aside; });
+    std::erase_if(parts, [](const UnreadPart& part) { return part.kind != PartKind::kPart; });
     return parts;
   }
   std::string A() { return FileOf({{"a", "U8", "[4]", "aaaa"}}); }
@@ -42,8 +42,13 @@ TEST_F(Folders, MeanTheirOneIndex) {
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
   EXPECT_EQ((*checkpoint)->tensors().size(), 1U);
   EXPECT_TRUE(Deciding(**checkpoint).empty());
-  Write("{}", "pytorch_model.bin.index.json");
-  ExpectError(ErrorCode::kInvalidInput, "'pytorch_model.bin.index.json'");
+}
+
+TEST_F(Folders, OfTwoIndexesThatNoLoaderPrefersAreNotClear) {
+  Write(A(), "1.safetensors");
+  Write(R"({"weight_map": {"a": "1.safetensors"}})", "x.index.json");
+  Write("{}", "y.index.json");
+  ExpectError(ErrorCode::kInvalidInput, "'y.index.json'");
 }
 
 TEST_F(Folders, ReadWhatLiesBesideTheirIndex) {
@@ -88,9 +93,9 @@ TEST_F(Folders, JoinSafetensorsFilesWhoseNamesDoNotCollide) {
 }
 
 TEST_F(Folders, SayWhatTheyHoldWhenItIsNotClearWhatIsMeant) {
-  Write(A(), "model.safetensors");
-  Write(B(), "optimizer.pt");
-  ExpectError(ErrorCode::kInvalidInput, "is a folder with 'model.safetensors', 'optimizer.pt'");
+  Write(A(), "first.safetensors");
+  Write(B(), "second.pt");
+  ExpectError(ErrorCode::kInvalidInput, "is a folder with 'first.safetensors', 'second.pt'");
   ExpectError(ErrorCode::kInvalidInput, "expected one *.index.json");
 }
 

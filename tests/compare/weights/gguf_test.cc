@@ -55,6 +55,29 @@ TEST_F(Gguf, TurnsDimensionsAroundAndSortsByName) {
   EXPECT_TRUE(checkpoint->CheckUnchanged().ok());
 }
 
+// Context lengths, rope, tokenizers: another model from the same tensors.
+TEST_F(Gguf, HoldsWhatIsLoadedWithItsTensors) {
+  const auto file = [&](float rope, const char* token, const char* author, const char* name) {
+    GgufFile gguf = Plain();
+    gguf.pairs = {GgufPair("general.author", 8, GgufString(author)),
+                  GgufPair("llama.rope.freq_base", 6, BytesOf<float>({rope})),
+                  GgufPair("tokenizer.ggml.tokens", 9,
+                           GgufNumber(8, 4) + GgufNumber(1, 8) + GgufString(token))};
+    return MustOpen(gguf.Bytes(), name);
+  };
+  const auto one = file(1e4f, "cat", "a", "1.gguf");
+  ASSERT_EQ(one->unread().size(), 2U);
+  EXPECT_EQ(one->unread()[0].name, "metadata llama.rope.freq_base");
+  const auto same = [&](const Checkpoint& other) {
+    return std::pair(*SameBytes(one->unread()[0], other.unread()[0]),
+                     *SameBytes(one->unread()[1], other.unread()[1]));
+  };
+  EXPECT_EQ(same(*file(1e4f, "cat", "b", "2.gguf")), std::pair(true, true));
+  EXPECT_EQ(same(*file(5e5f, "cat", "a", "3.gguf")), std::pair(false, true));
+  EXPECT_EQ(same(*file(1e4f, "dog", "a", "4.gguf")), std::pair(true, false));
+  EXPECT_TRUE(DigestCheckpoint(*one).ok());
+}
+
 TEST_F(Gguf, HasTheDigestOfTheSameTensorsInASafetensorsFile) {
   const auto gguf = MustOpen(Plain().Bytes(), "x.gguf");
   const auto safetensors =

@@ -93,9 +93,7 @@ for i, s in optimizer.state_dict()['state'].items():
 flat['rng'] = torch.get_rng_state()
 expect('training.pt', flat)
 torch.save(model, 'module.pt')
-expect('module.pt', {'_modules.' + '._parameters.'.join(k.split('.')) if 'weight' in k or 'bias' in k
-                     else '_modules.' + '._buffers.'.join(k.split('.')): v
-                     for k, v in model.state_dict().items()})
+expect('module.pt', model.state_dict())
 torch.save(plain, 'old.pt', _use_new_zipfile_serialization=False); expect('old.pt', plain)
 torch.save(views, 'old_views.pt', _use_new_zipfile_serialization=False)
 expect('old_views.pt', views)

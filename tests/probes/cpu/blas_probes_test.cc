@@ -1,4 +1,5 @@
 // Probes of the BLAS of this machine: what must hold for any of them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -73,14 +74,17 @@ TEST_F(BlasProbes, AreRightAboutSmallIntegers) {
 }
 
 TEST_F(BlasProbes, HashEveryTileAndCountClassesOfBatchSizes) {
+  // With the threads in force, and with one where the library can be told so.
+  const Blas blas = Blas::Open({}).value();
+  const std::size_t times = blas.SetThreads(blas.Threads()) ? 2 : 1;
   // 4 x 3 tiles, 2 x 2 with edges, and one.
-  EXPECT_EQ(RunProbe("gemm_bits").bits.size(), 2 * 17U);
+  EXPECT_EQ(RunProbe("gemm_bits").bits.size(), times * 2 * 17);
   const ProbeResult batches = RunProbe("batch_invariance");
   EXPECT_EQ(batches.bits.size(), 64U);
   EXPECT_GE(batches.counts.at("classes"), 1U);
   EXPECT_EQ(batches.choices.at("rows of equal bits").Find("classes")->AsArray().size(),
             batches.counts.at("classes"));
-  EXPECT_EQ(RunProbe("symv_bits").bits.size(), 3U);
+  EXPECT_EQ(RunProbe("symv_bits").bits.size(), times * 3);
   EXPECT_EQ(RunProbe("conv_bits").bits.size(), 1U);
   EXPECT_GE(RunProbe("blas_bits").bits.size(), 20U);
 }
@@ -90,7 +94,15 @@ TEST_F(BlasProbes, LeaveTheNumberOfThreadsAsItWas) {
   const int before = blas.Threads();
   if (before == 0) GTEST_SKIP() << "the library does not say its threads";
   const ProbeResult result = RunProbe("gemm_threads");
-  EXPECT_EQ(result.bits.size(), 12U);
+  EXPECT_EQ(result.bits.size(), 18U);
+  EXPECT_EQ(blas.Threads(), before);
+  // What ran with all of them says how many these were.
+  EXPECT_EQ(result.choices.at("blas").Find("threads")->Dump(), fmt::format("{}", before));
+  if (before <= 2) {
+    EXPECT_EQ(result.bits.at("64x64x1000 threads all"),
+              result.bits.at(fmt::format("64x64x1000 threads {}", before)));
+  }
+  RunProbe("gemm_bits");
   EXPECT_EQ(blas.Threads(), before);
 }
 

@@ -1,0 +1,43 @@
+// Pickles one after another in a file, with other bytes between them.
+//
+// Role: private to this folder; under the readers of PyTorch's files from before 1.6.
+#ifndef RHARNESS_COMPARE_WEIGHTS_PICKLE_SEQUENCE_H_
+#define RHARNESS_COMPARE_WEIGHTS_PICKLE_SEQUENCE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "compare/weights/input_file.h"
+#include "compare/weights/pickle.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+class PickleSequence {
+ public:
+  // The bytes [begin, end) of `file`, which must outlive this object.
+  PickleSequence(const InputFile& file, std::uint64_t begin, std::uint64_t end)
+      : file_(file), position_(begin), end_(end) {}
+
+  std::uint64_t position() const { return position_; }
+  std::uint64_t left() const { return end_ - position_; }
+  // A pickle says where it ends by its last opcode alone, so more is read until that is found.
+  // Errors: those of ParsePickleAtFront and InputFile::ReadAt.
+  Result<Pickle> Next();
+  // Fills `out` with the bytes that follow. Errors: invalid_input where there are fewer, with what
+  // was `expected`; those of ReadAt.
+  Status Read(std::span<std::byte> out, std::string_view expected);
+  // At most left().
+  void Skip(std::uint64_t bytes) { position_ += bytes; }
+  Error Refuse(std::string message) const;
+
+ private:
+  const InputFile& file_;
+  std::uint64_t position_;
+  std::uint64_t end_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_PICKLE_SEQUENCE_H_

@@ -1,0 +1,57 @@
+// Files beside the tensors: which are loaded with them, which are not, and how two differ.
+//
+// Role: what a folder's files are by their names (checkpoint_folder, subfolders), and two of them
+// side by side (compare_checkpoints). Names count without regard to case.
+//
+//   what decides, since it is loaded with the tensors or defines what they mean
+//     settings      config.json, *_config.json, params.json, model_index.json, modules.json; of
+//                   unknown names *.json, *.yaml, *.yml, *.toml, *.cfg, *.ini
+//     vocabularies  tokenizer*, vocab*, merges.txt, dict.txt, encoder.json, tekken.json,
+//                   added_tokens.json, special_tokens_map.json; *.model, *.spm, *.tiktoken,
+//                   *.vocab, *.bpe
+//     templates     chat_template*, *.jinja
+//     code          *.py
+//   what is context and decides nothing
+//     of a trainer  trainer_state.json, training_args.*, optimizer.{pt,pth,bin},
+//                   scheduler.{pt,bin}, scaler.{pt,bin}, *optim_states.pt, rng_state*,
+//                   random_states_*, sampler*, dl_state_dict*, latest*, zero_to_fp32.py,
+//                   *results.json, *metrics*.json, *history*.json, requirements.txt
+//     logs          *tfevents*, *.log, *.out, *.err, *.csv, *.tsv, *.jsonl; what is a text in a
+//                   folder logs, runs, wandb, tensorboard, mlruns or __pycache__
+//     documents     readme*, license*, notice*, *.md, *.rst, *.html, *.pdf, images, *.gz, *.pyc
+//     hidden        names and folders that begin with a dot
+//     other texts   texts of other names
+// Source: save_pretrained of transformers, diffusers, peft and sentence-transformers; the Trainer
+// of transformers; Accelerate; DeepSpeed.
+#ifndef RHARNESS_COMPARE_WEIGHTS_SIDE_FILES_H_
+#define RHARNESS_COMPARE_WEIGHTS_SIDE_FILES_H_
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "compare/weights/checkpoint.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+enum class SideFile {
+  kModel,     // in the first list under a name of its own
+  kContext,   // in the second one likewise
+  kSettings,  // settings of an unknown name
+  kUnknown,
+};
+// By its path below the checkpoint's folder.
+SideFile SideFileOf(const std::filesystem::path& relative);
+
+// How the bytes of two parts differ, as a clause; empty: they are the same. Two JSON objects are
+// compared by what they say: neither white space nor the order of members counts, torch_dtype and
+// dtype are one member, and these say nothing of the model, at any depth: transformers_version,
+// _diffusers_version, peft_version, _name_or_path, name_or_path, _commit_hash,
+// _from_model_config, _attn_implementation_autoset, special_tokens_map_file, tokenizer_file.
+// Errors: io, integrity (a file that changed).
+Result<std::optional<std::string>> DifferenceOf(const UnreadPart& a, const UnreadPart& b);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_SIDE_FILES_H_

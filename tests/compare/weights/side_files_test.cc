@@ -1,0 +1,116 @@
+// Files beside the tensors: what decides, and how two differ.
+#include "compare/weights/side_files.h"
+
+#include <gtest/gtest.h>
+
+#include "compare/weights/input_file.h"
+#include "tests/compare/weights/safetensors_file.h"
+
+namespace rharness {
+namespace {
+
+TEST(SideFiles, ThatAreLoadedWithTheTensorsDecide) {
+  for (const char* name : {"config.json",
+                           "generation_config.json",
+                           "tokenizer.json",
+                           "tokenizer_config.json",
+                           "Tokenizer.model",
+                           "vocab.txt",
+                           "vocab.json",
+                           "merges.txt",
+                           "special_tokens_map.json",
+                           "added_tokens.json",
+                           "preprocessor_config.json",
+                           "chat_template.jinja",
+                           "adapter_config.json",
+                           "modeling_net.py",
+                           "sub/configuration_net.py",
+                           "params.json",
+                           "1_Pooling/config.json",
+                           "modules.json",
+                           "model_index.json",
+                           "spiece.model",
+                           "cl100k.tiktoken"}) {
+    EXPECT_EQ(SideFileOf(name), SideFile::kModel) << name;
+  }
+  EXPECT_EQ(SideFileOf("labels.json"), SideFile::kSettings);
+  EXPECT_EQ(SideFileOf("hparams.yaml"), SideFile::kSettings);
+}
+
+TEST(SideFiles, OfATrainerALogOrADocumentAreContext) {
+  for (const char* name : {"README.md",
+                           "LICENSE",
+                           "trainer_state.json",
+                           "training_args.bin",
+                           "optimizer.pt",
+                           "scheduler.pt",
+                           "global_step9/mp_rank_00_optim_states.pt",
+                           "sampler.bin",
+                           "rng_state_3.pth",
+                           "random_states_0.pkl",
+                           "all_results.json",
+                           "eval_results.json",
+                           "metrics.json",
+                           "train_history.json",
+                           ".gitattributes",
+                           ".cache/a.json",
+                           "logs/train.log",
+                           "events.out.tfevents.1.host",
+                           "latest",
+                           "zero_to_fp32.py",
+                           "log.jsonl",
+                           "requirements.txt",
+                           "plot.png"}) {
+    EXPECT_EQ(SideFileOf(name), SideFile::kContext) << name;
+  }
+  EXPECT_EQ(SideFileOf("runs/1/hparams.yaml"), SideFile::kUnknown);
+  // A checkpoint is none of these, whatever it is called.
+  EXPECT_EQ(SideFileOf("latest.pt"), SideFile::kUnknown);
+  EXPECT_EQ(SideFileOf("notes.txt"), SideFile::kUnknown);
+}
+
+class SideFileParts : public CheckpointFiles {
+ protected:
+  UnreadPart Part(const std::string& text, const std::string& file,
+                  const char* name = "config.json") {
+    const auto path = Write(text, file);
+    return {.name = name,
+            .why = {},
+            .file = std::make_shared<const InputFile>(*InputFile::Open(path)),
+            .size_bytes = text.size(),
+            .content = {}};
+  }
+  // "same" or how they differ.
+  std::string Difference(const std::string& a, const std::string& b,
+                         const char* name = "config.json") {
+    const auto difference = DifferenceOf(Part(a, "a", name), Part(b, "b", name));
+    return difference.ok() ? difference->value_or("same") : difference.error().message;
+  }
+};
+
+TEST_F(SideFileParts, OfJsonAreComparedByWhatTheySay) {
+  EXPECT_EQ(Difference(R"({"a": 1, "b": {"c": [1, 2]}})", "{\n \"b\": {\"c\": [1,2]}, \"a\":1}"),
+            "same");
+  EXPECT_EQ(Difference(R"({"a": 1, "transformers_version": "4.40", "_name_or_path": "x",
+                           "text": {"_name_or_path": "y"}})",
+                       R"({"a": 1, "transformers_version": "5.0", "text": {}})"),
+            "same");
+  EXPECT_EQ(Difference(R"({"torch_dtype": "float32"})", R"({"dtype": "float32"})"), "same");
+  EXPECT_EQ(Difference(R"({"torch_dtype": "float32"})", R"({"dtype": "float16"})"),
+            "they differ in dtype (\"float32\" in A, \"float16\" in B)");
+  EXPECT_EQ(Difference(R"({"rope_theta": 10000.0, "n": 1})", R"({"rope_theta": 500000.0, "m": 1})"),
+            "they differ in n (1 in A, absent in B), rope_theta (10000.0 in A, 500000.0 in B), m "
+            "(absent in A, 1 in B)");
+  EXPECT_EQ(Difference(R"({"order": [1, 2]})", R"({"order": [2, 1]})"),
+            "they differ in order ([1,2] in A, [2,1] in B)");
+}
+
+TEST_F(SideFileParts, OfOtherFormatsAreComparedByTheirBytes) {
+  EXPECT_EQ(Difference("a b", "a  b", "merges.txt"), "the bytes differ");
+  EXPECT_EQ(Difference("{\"a\": 1", "{\"a\": 2"), "the bytes differ");  // broken JSON
+  EXPECT_EQ(Difference("{\"a\":1}", "{\"a\": 1}", "net.py"), "the bytes differ");
+  EXPECT_EQ(Difference("same", "same", "merges.txt"), "same");
+}
+
+}  // namespace
+}  // namespace rharness
