@@ -88,8 +88,8 @@ inline bool IsWithinDeclaredMargins(const Comparison& comparison) {
 // Of a run and its reruns: one rerun was compared, and more could be.
 inline bool IsSeenOnce(const Comparison& comparison) {
   return comparison.is_rerun && 1 == std::ranges::count_if(comparison.ends, [](const RerunEnd& e) {
-           return e.state == RerunEnd::State::kCompared;
-         });
+                                  return e.state == RerunEnd::State::kCompared;
+                                });
 }
 
 inline bool IsFinite(const MetricDecision& metric) {

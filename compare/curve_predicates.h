@@ -20,12 +20,12 @@ inline bool HasRunsBand(const CurveComparison& curve) {
 
 // Losses decide by any band, other metrics by that of further runs.
 inline bool Decides(const CurveComparison& curve) {
-  return curve.kind == CurveKind::kLoss ||
-         (curve.kind == CurveKind::kMetric && HasRunsBand(curve));
+  return curve.kind == CurveKind::kLoss || (curve.kind == CurveKind::kMetric && HasRunsBand(curve));
 }
 
 // Beyond what rounding explains, and this is shown: by further runs, by siblings (which leave the
-// margin that they were asked about), or because it is grossly off (ten margins: a shift by margin).
+// margin that they were asked about), or because it is grossly off (ten margins: a shift by
+// margin).
 inline bool IsShownBeyond(const CurveComparison& curve) {
   if (!Decides(curve) || curve.state != CurveState::kBeyond) return false;
   return HasRunsBand(curve) || curve.open_margin > 0.0 ||

@@ -12,7 +12,8 @@ namespace rharness {
 // and shapes where tensors cannot be compared. For checkpoints that are not equal.
 std::string DescribeBits(const CheckpointComparison& checkpoint);
 
-// Of a file that no reader opens: whether its bytes are the same, and by which digests they are not.
+// Of a file that no reader opens: whether its bytes are the same, and by which digests they are
+// not.
 std::string DescribeFile(const CheckpointComparison& file);
 
 // "3 elements of fc1.weight, 1 element of fc2.bias": those that are not finite on a side

@@ -49,9 +49,8 @@ ExactComparison Exact(const CheckpointComparison& checkpoint) {
 }
 
 ExactComparison Exact(const CurveComparison& curve) {
-  ExactComparison exact{.subject = "curve " + curve.name,
-                        .state = State::kEqual,
-                        .compared_by = ComparedBy::kValues};
+  ExactComparison exact{
+      .subject = "curve " + curve.name, .state = State::kEqual, .compared_by = ComparedBy::kValues};
   const std::size_t points = curve.steps.size();
   if (curve.state == CurveState::kMissing) {
     exact.state = State::kMissing;

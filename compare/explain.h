@@ -32,12 +32,12 @@ namespace rharness {
 //   what the shape of the difference suggests                             13       13
 //   changed, and nothing of the run is known to use it                    14       14
 //
-// Chance of row 12 is not said where anything shown or likely is, and none of it of a rerun that was
-// not carried out. Within a row in the order of the rules. "shown": by a hash, by bits, or seen. "likely": at most
-// one, the first of all, where it stands alone in its row. The rest is "possible". No cause
-// contradicts what is known: of equal data and code no other batch, setting or schedule is said.
-// Empty for an identical pair. `facts_a`, `facts_b`: all that is known of each side, the equal
-// facts included: what is on both sides may be a cause as well.
+// Chance of row 12 is not said where anything shown or likely is, and none of it of a rerun that
+// was not carried out. Within a row in the order of the rules. "shown": by a hash, by bits, or
+// seen. "likely": at most one, the first of all, where it stands alone in its row. The rest is
+// "possible". No cause contradicts what is known: of equal data and code no other batch, setting or
+// schedule is said. Empty for an identical pair. `facts_a`, `facts_b`: all that is known of each
+// side, the equal facts included: what is on both sides may be a cause as well.
 std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>& facts_a,
                            const std::vector<Fact>& facts_b);
 

@@ -95,8 +95,8 @@ Finding BeyondFinding(const FamilyComparison& family) {
               "metrics at the end say",
               runs, family.runs.size(),
               fmt::join(family.beyond.begin(),
-                        family.beyond.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                                                    runs, 3)),
+                        family.beyond.begin() +
+                            static_cast<std::ptrdiff_t>(std::min<std::size_t>(runs, 3)),
                         ", "),
               runs > 3 ? fmt::format(" and {} more", runs - 3) : ""),
           .decisive = true};

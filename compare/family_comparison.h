@@ -1,7 +1,7 @@
 // The runs of one family together: what their paired differences come to, as one verdict.
 //
-// Role: beside the verdict of each run (comparison.h). Pure. Decides by metrics; bits and curves are
-// each run's own, but what more than a quarter of them shows is the family's.
+// Role: beside the verdict of each run (comparison.h). Pure. Decides by metrics; bits and curves
+// are each run's own, but what more than a quarter of them shows is the family's.
 #ifndef RHARNESS_COMPARE_FAMILY_COMPARISON_H_
 #define RHARNESS_COMPARE_FAMILY_COMPARISON_H_
 
@@ -20,10 +20,10 @@ struct FamilyComparison {
   std::string family;  // as its runs are recorded
   std::string configuration;  // key of what they have in common
   Verdict verdict = Verdict::kInconclusive;
-  std::string headline;                 // one sentence: the verdict and why
-  std::vector<Finding> findings;        // the decisive ones first
-  std::vector<std::string> runs;        // run ids, those of different seeds and of equal ones
-  std::vector<std::string> apart;       // run ids of those that moved on their own, by any metric
+  std::string headline;            // one sentence: the verdict and why
+  std::vector<Finding> findings;   // the decisive ones first
+  std::vector<std::string> runs;   // run ids, those of different seeds and of equal ones
+  std::vector<std::string> apart;  // run ids of those that moved on their own, by any metric
   // Run ids of those of which a curve is beyond what rounding explains; and how many of these
   // drifted by it, the others being open.
   std::vector<std::string> beyond;

@@ -285,7 +285,8 @@ bool Ladder::Equivalent() {
     const bool same = IsSame(checkpoint) && !IsVacuous(checkpoint.difference);
     if (same && !WeightsDiffer(c_)) ++within;
   }
-  if (!CurvesWithin(c_, HasTestedMetric(), &within) || !MetricsWithin(&within) || within == 0) return false;
+  if (!CurvesWithin(c_, HasTestedMetric(), &within) || !MetricsWithin(&within) || within == 0)
+    return false;
   bool said = false;
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary || metric.verdict != MetricVerdict::kWithin || !IsTested(metric)) continue;

@@ -9,14 +9,14 @@
 namespace rharness {
 
 Finding UnexplainedFinding(const CurveComparison& curve, bool confirm) {
-  return Reason("curve_unexplained", "curve " + curve.name,
-                fmt::format("{:.3g} times the band", curve.statistic), "1",
-                "a curve that rounding does not explain passes nothing" +
-                    (curve.rule.empty() ? "" : "; " + curve.rule),
-                curve.message +
-                    (confirm ? " One rerun shows it: a second one would confirm it."
-                             : " The metrics do not settle it: replicates of the run would tell "
-                               "whether rounding carries it so far (--replicates 3)."));
+  return Reason(
+      "curve_unexplained", "curve " + curve.name,
+      fmt::format("{:.3g} times the band", curve.statistic), "1",
+      "a curve that rounding does not explain passes nothing" +
+          (curve.rule.empty() ? "" : "; " + curve.rule),
+      curve.message + (confirm ? " One rerun shows it: a second one would confirm it."
+                               : " The metrics do not settle it: replicates of the run would tell "
+                                 "whether rounding carries it so far (--replicates 3)."));
 }
 
 Finding SinglePairFinding() {

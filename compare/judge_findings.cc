@@ -198,9 +198,8 @@ Finding FactFinding(const FactDifference& difference, std::string rule,
 std::vector<Finding> FindNonFinite(const Comparison& comparison) {
   std::vector<Finding> findings;
   for (const MetricDecision& metric : comparison.metrics) {
-    const bool lost =
-        metric.verdict == MetricVerdict::kDrifted &&
-        !std::ranges::all_of(metric.reruns, IsMeasured);
+    const bool lost = metric.verdict == MetricVerdict::kDrifted &&
+                      !std::ranges::all_of(metric.reruns, IsMeasured);
     if (!lost) continue;
     findings.push_back(Reason(
         "non_finite", "metric " + metric.name, "not finite",

@@ -35,7 +35,8 @@ std::vector<CountedOutput> CountOutputs(const Report& report) {
   for (const ReportRun& run : report.runs) {
     for (const ExactComparison& exact : run.exact) {
       if (!IsOutput(exact)) continue;
-      const auto [at, added] = places.try_emplace({exact.subject, exact.compared_by}, outputs.size());
+      const auto [at, added] =
+          places.try_emplace({exact.subject, exact.compared_by}, outputs.size());
       if (added) outputs.push_back({.subject = exact.subject, .by = exact.compared_by});
       CountedOutput& output = outputs[at->second];
       if (exact.compared_by == ComparedBy::kNothing) output.why = exact.detail;
@@ -53,9 +54,8 @@ std::string OutputWords(const CountedOutput& output) {
   if (output.by == ComparedBy::kNothing) {
     return fmt::format("{}: not compared in {}: {}", subject, runs, SafeText(output.why, 300));
   }
-  const std::string equal = output.equal == output.runs
-                                ? "equal"
-                                : fmt::format("equal in {}", FormatCount(output.equal));
+  const std::string equal =
+      output.equal == output.runs ? "equal" : fmt::format("equal in {}", FormatCount(output.equal));
   return fmt::format("{}: by {} in {}; {}", subject, ComparedByWords(output.by), runs, equal);
 }
 

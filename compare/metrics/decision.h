@@ -35,8 +35,8 @@ struct VariancePrior {
 VariancePrior FitVariancePrior(const std::vector<double>& variances,
                                const std::vector<double>& dfs);
 
-// Finite, and not the largest double or float: stores that cannot hold an infinity keep these in its
-// place.
+// Finite, and not the largest double or float: stores that cannot hold an infinity keep these in
+// its place.
 inline bool IsMeasured(double value) {
   const double size = std::fabs(value);
   return size < std::numeric_limits<double>::max() &&
@@ -62,8 +62,8 @@ struct MetricInput {
 };
 
 enum class MetricVerdict {
-  kWithin,             // equivalence shown
-  kDrifted,            // difference shown (k >= 2, or non-finite)
+  kWithin,   // equivalence shown
+  kDrifted,  // difference shown (k >= 2, or non-finite)
   // Difference shown at k = 1: one more rerun is due. Of real repeats 17 % pass for such a shift in
   // the noisiest of 64 configurations, and 0.7 % on average; heavy tails make it 2.6 to 6 %.
   kNeedsConfirmation,

@@ -25,9 +25,7 @@ constexpr int kMostMoreRuns = 500;
 // The square of anything smaller might vanish.
 constexpr double kLeastFloor = 1e-150;
 
-bool IsFinite(const std::vector<double>& values) {
-  return std::ranges::all_of(values, IsMeasured);
-}
+bool IsFinite(const std::vector<double>& values) { return std::ranges::all_of(values, IsMeasured); }
 
 bool HasDifference(const PairedRun& run) {
   return IsMeasured(run.recorded) && !run.reruns.empty() && run.missing == 0 &&

@@ -1,9 +1,10 @@
 // The GGUF format, versions 2 and 3: key-value metadata, tensor descriptions, aligned tensor bytes.
 //
 // Role: one reader of Checkpoint. Plain types are elements; quantised ones are kBlocks, compared
-// byte by byte. Metadata is loaded with the tensors (tokenizer, rope, number of layers) and decides,
-// but for what general.* says of a file's making: only general.architecture counts. Dimensions are turned around, from GGUF's innermost first to C order. Source: the
-// GGUF specification (docs/gguf.md of ggml-org/ggml); block sizes of ggml-common.h there.
+// byte by byte. Metadata is loaded with the tensors (tokenizer, rope, number of layers) and
+// decides, but for what general.* says of a file's making: only general.architecture counts.
+// Dimensions are turned around, from GGUF's innermost first to C order. Source: the GGUF
+// specification (docs/gguf.md of ggml-org/ggml); block sizes of ggml-common.h there.
 #ifndef RHARNESS_COMPARE_WEIGHTS_GGUF_H_
 #define RHARNESS_COMPARE_WEIGHTS_GGUF_H_
 

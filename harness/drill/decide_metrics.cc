@@ -47,7 +47,7 @@ std::vector<double> SeenValues(const std::string& metric, const std::vector<Evid
       ++*missing;
     } else {
       values.push_back(IsMeasured(seen->second) ? seen->second
-                                                   : std::numeric_limits<double>::quiet_NaN());
+                                                : std::numeric_limits<double>::quiet_NaN());
     }
   }
   return values;

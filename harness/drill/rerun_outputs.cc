@@ -38,8 +38,8 @@ RerunOutputs OutputsOf(const Evidence& evidence) {
                        .node = evidence.machine.node,
                        .digests = {}};
   for (const Artifact& artifact : evidence.artifacts) {
-    const bool file = artifact.tensor_digest.empty() &&
-                      (artifact.role == "other" || IsCheckpoint(artifact));
+    const bool file =
+        artifact.tensor_digest.empty() && (artifact.role == "other" || IsCheckpoint(artifact));
     const std::string& digest = file ? artifact.sha256 : artifact.tensor_digest;
     if (!digest.empty()) outputs.digests[artifact.role + " " + artifact.path] = digest;
   }

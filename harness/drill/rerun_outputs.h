@@ -8,7 +8,8 @@
 namespace rharness {
 
 // Checkpoints by their tensor digests, other files by their own (logs and files of metrics are left
-// out), metrics and curves by their bits; times and memory are left out. Reruns of one CPU and GPU model with the same data, code and seeds are one group.
+// out), metrics and curves by their bits; times and memory are left out. Reruns of one CPU and GPU
+// model with the same data, code and seeds are one group.
 RerunOutputs OutputsOf(const Evidence& evidence);
 
 }  // namespace rharness

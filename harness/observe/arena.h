@@ -30,8 +30,8 @@ inline constexpr std::uint8_t kEntryProgram = 'X';   // has the library in it
 // How a Python was started: its file, as what, where, HOME and PYTHONPATH, with NUL between them.
 inline constexpr std::uint8_t kEntryPython = 'P';
 inline constexpr std::size_t kPythonTexts = 5;
-// A child that did not end with 0: "SIGNAL PID", unless its parent sent the signal, or, once a code,
-// kExitCodes and what it exited with, and 0.
+// A child that did not end with 0: "SIGNAL PID", unless its parent sent the signal, or, once a
+// code, kExitCodes and what it exited with, and 0.
 inline constexpr std::uint8_t kEntrySignalled = 'S';
 inline constexpr int kExitCodes = 1000;
 // A write that found no space or was too long: "ERRNO FILE".

@@ -83,9 +83,8 @@ bool IsOfVersionManager(const std::string& path) {
   constexpr std::array<std::string_view, 4> kFolders = {"/.pyenv/", "/.asdf/", "/.rbenv/",
                                                         "/mise/shims/"};
   return path.find("/versions/") == path.npos &&
-         std::ranges::any_of(kFolders, [&](std::string_view folder) {
-           return path.find(folder) != path.npos;
-         });
+         std::ranges::any_of(
+             kFolders, [&](std::string_view folder) { return path.find(folder) != path.npos; });
 }
 
 // Installed programs that are scripts, outside of the run's own folders.

@@ -74,7 +74,8 @@ TEST_F(AdmitProgram, SaysNothingOfAFileThatIsAdmitted) {
 }
 
 TEST_F(AdmitProgram, ShowsWhatWasFoundWhenTheRunWasRecorded) {
-  Write("a.json", Replaced(Complete("a"), R"("notes": [])", R"("notes": ["drawn without a seed"])"));
+  Write("a.json",
+        Replaced(Complete("a"), R"("notes": [])", R"("notes": ["drawn without a seed"])"));
   const ProcessResult result = Admit({"a.json"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
   EXPECT_EQ(result.stdout_text, "a.json: note: $.notes[0]: recorded: drawn without a seed\n");

@@ -132,7 +132,8 @@ TEST(JudgeReruns, NeverPassAFileThatNoReaderOpensAndThatDiffers) {
   open.metrics = {Metric(MetricVerdict::kWithin)};
   EXPECT_EQ(JudgedRerun(open).verdict, Verdict::kInconclusive);
   EXPECT_EQ(JudgedRerun(open).headline, "model.pkl has other bytes");
-  const Comparison promised = JudgedRerun(RunOf({Weights(Bits::kEqual), File(Bits::kDiffer)}, true));
+  const Comparison promised =
+      JudgedRerun(RunOf({Weights(Bits::kEqual), File(Bits::kDiffer)}, true));
   EXPECT_EQ(promised.verdict, Verdict::kDrifted);
   EXPECT_EQ(promised.findings.front().code, "determinism_violation");
 }
@@ -143,8 +144,9 @@ TEST(JudgeReruns, OfALogThatDiffersAreEquivalentAndNotIdentical) {
         JudgedRerun(RunOf({Weights(Bits::kEqual), File(Bits::kDiffer, false)}, bitwise));
     EXPECT_EQ(judged.verdict, Verdict::kEquivalent);
     EXPECT_NE(judged.headline.find("log train.log"), std::string::npos) << judged.headline;
-    EXPECT_EQ(JudgedRerun(RunOf({Weights(Bits::kEqual), File(Bits::kEqual, false)}, bitwise)).verdict,
-              Verdict::kIdentical);
+    EXPECT_EQ(
+        JudgedRerun(RunOf({Weights(Bits::kEqual), File(Bits::kEqual, false)}, bitwise)).verdict,
+        Verdict::kIdentical);
   }
   EXPECT_EQ(JudgedRerun(RunOf({Weights(Bits::kDiffer), File(Bits::kDiffer, false)}, true)).verdict,
             Verdict::kDrifted);

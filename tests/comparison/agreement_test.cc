@@ -175,8 +175,8 @@ TEST(DrillAndCompare, GiveOneVerdictOfARecordAndItsRerun) {
   }
   fs::remove_all(folder);
   EXPECT_GE(records, 20);
-  for (const Verdict verdict : {Verdict::kIdentical, Verdict::kEquivalent, Verdict::kDrifted,
-                                Verdict::kInconclusive}) {
+  for (const Verdict verdict :
+       {Verdict::kIdentical, Verdict::kEquivalent, Verdict::kDrifted, Verdict::kInconclusive}) {
     EXPECT_GT(seen[verdict], 0) << VerdictName(verdict);
   }
 }

@@ -32,9 +32,8 @@ double Falling(int i) { return 1.0 / (i + 1); }
 TEST(Placeholders, AReferenceOfZerosIsNothingToMeasureBy) {
   for (const char* name : {"train_loss", "val_loss", "accuracy"}) {
     const CurveSeries zeros = Placed(name, [](int) { return 0.0; });
-    for (const CurveSeries& b :
-         {Placed(name, [](int) { return 0.0002; }), Placed(name, Falling),
-          Placed(name, [](int i) { return i % 2 == 0 ? 1e-4 : -1e-4; })}) {
+    for (const CurveSeries& b : {Placed(name, [](int) { return 0.0002; }), Placed(name, Falling),
+                                 Placed(name, [](int i) { return i % 2 == 0 ? 1e-4 : -1e-4; })}) {
       const CurveComparison c = CompareCurve(zeros, b, {}, {});
       EXPECT_EQ(c.state, CurveState::kVacuous) << name << ": " << c.message;
       EXPECT_THAT(c.message, Not(HasSubstr("%")));
