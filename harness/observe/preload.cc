@@ -40,6 +40,8 @@ __asm__(".symver OldDlsym,dlsym@GLIBC_2.17");
 
 namespace {
 
+using rharness::Next;
+
 using rharness::Arena;
 using rharness::ArenaEntry;
 using rharness::BeginsWith;
@@ -239,17 +241,6 @@ bool Reads(const char* mode) { return mode != nullptr && mode[0] == 'r'; }
 mode_t ModeOf(int flags, va_list arguments) {
   const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
   return makes ? va_arg(arguments, mode_t) : 0;
-}
-
-// The next function of this name; looked up once.
-template <class F>
-F* Next(F** known, const char* name) {
-  F* found = __atomic_load_n(known, __ATOMIC_RELAXED);
-  if (found == nullptr) {
-    found = reinterpret_cast<F*>(rharness::NextFunction(name));
-    __atomic_store_n(known, found, __ATOMIC_RELAXED);
-  }
-  return found;
 }
 
 using Open = int(const char*, int, ...);

@@ -20,22 +20,13 @@
 
 namespace {
 
+using rharness::Next;
+
 using Kill = int(pid_t, int);
 using WaitPid = pid_t(pid_t, int*, int);
 using Wait4 = pid_t(pid_t, int*, int, rusage*);
 using WaitId = int(idtype_t, id_t, siginfo_t*, int);
 using Write = ssize_t(int, const void*, size_t);
-
-// The next function of this name; looked up once.
-template <class F>
-F* Next(F** known, const char* name) {
-  F* found = __atomic_load_n(known, __ATOMIC_RELAXED);
-  if (found == nullptr) {
-    found = reinterpret_cast<F*>(rharness::NextFunction(name));
-    __atomic_store_n(known, found, __ATOMIC_RELAXED);
-  }
-  return found;
-}
 
 // "NUMBER " and what follows. False: it is too long.
 bool AppendNumber(unsigned long number, char* text, size_t size, size_t* at) {

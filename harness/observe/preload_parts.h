@@ -16,6 +16,17 @@ void NoteText(std::uint8_t kind, const char* text, std::size_t size);
 // The function of this name behind the library; null: there is none.
 void* NextFunction(const char* name);
 
+// The same, looked up once: `known` is a static of the caller.
+template <class F>
+F* Next(F** known, const char* name) {
+  F* found = __atomic_load_n(known, __ATOMIC_RELAXED);
+  if (found == nullptr) {
+    found = reinterpret_cast<F*>(NextFunction(name));
+    __atomic_store_n(known, found, __ATOMIC_RELAXED);
+  }
+  return found;
+}
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_OBSERVE_PRELOAD_PARTS_H_
