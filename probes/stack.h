@@ -9,7 +9,7 @@
 #include <string>
 
 #include "harness/base/json.h"
-#include "harness/manifest/environment.h"
+#include "harness/records/manifest/environment.h"
 
 namespace rharness {
 

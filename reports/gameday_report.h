@@ -1,6 +1,6 @@
 // What a game day found: "rharness.gameday/v1".
 //
-// Role: a noun with every number and sentence in it; harness/gameday fills it, the writers below
+// Role: a noun with every number and sentence in it; harness/experiments/gameday fills it, the writers below
 // lay it out.
 #ifndef RHARNESS_REPORTS_GAMEDAY_REPORT_H_
 #define RHARNESS_REPORTS_GAMEDAY_REPORT_H_

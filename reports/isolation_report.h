@@ -1,6 +1,6 @@
 // What a search for the cause of a drift did and found: "rharness.isolation/v1".
 //
-// Role: a noun with every number and sentence in it; harness/isolate fills it, the writers below
+// Role: a noun with every number and sentence in it; harness/experiments/isolate fills it, the writers below
 // lay it out.
 #ifndef RHARNESS_REPORTS_ISOLATION_REPORT_H_
 #define RHARNESS_REPORTS_ISOLATION_REPORT_H_

@@ -1,5 +1,5 @@
 // What every writer of objectives says alike, and the sentences of checks
-// (harness/objectives/family_checks.h).
+// (harness/insight/objectives/family_checks.h).
 #ifndef RHARNESS_REPORTS_OBJECTIVES_WORDS_H_
 #define RHARNESS_REPORTS_OBJECTIVES_WORDS_H_
 

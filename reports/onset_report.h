@@ -1,6 +1,6 @@
 // Where two runs part, by all that is kept of them: "rharness.onset/v1".
 //
-// Role: a noun with every number and sentence in it; harness/onset fills it, the writers below lay
+// Role: a noun with every number and sentence in it; harness/experiments/onset fills it, the writers below lay
 // it out.
 #ifndef RHARNESS_REPORTS_ONSET_REPORT_H_
 #define RHARNESS_REPORTS_ONSET_REPORT_H_

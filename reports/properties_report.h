@@ -1,7 +1,7 @@
 // What became of properties that need no recorded result: "rharness.properties/v1"
 // (properties.schema.json).
 //
-// Role: a noun with every number and sentence in it; harness/properties fills it, the writers below
+// Role: a noun with every number and sentence in it; harness/experiments/properties fills it, the writers below
 // lay it out.
 #ifndef RHARNESS_REPORTS_PROPERTIES_REPORT_H_
 #define RHARNESS_REPORTS_PROPERTIES_REPORT_H_

@@ -1,6 +1,6 @@
 // What retention rules would delete and what they keep, with reasons. Model and writers.
 //
-// Role: pure; harness/retention fills it.
+// Role: pure; harness/trust/retention fills it.
 #ifndef RHARNESS_REPORTS_RETENTION_REPORT_H_
 #define RHARNESS_REPORTS_RETENTION_REPORT_H_
 

@@ -1,7 +1,7 @@
 // Retirements: what was asked for, approved, taken back, or is not as it was signed. Model and
 // writers.
 //
-// Role: pure; harness/approval fills it.
+// Role: pure; harness/trust/approval fills it.
 #ifndef RHARNESS_REPORTS_RETIREMENTS_REPORT_H_
 #define RHARNESS_REPORTS_RETIREMENTS_REPORT_H_
 

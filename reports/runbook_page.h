@@ -1,6 +1,6 @@
 // A page of the runbook: what a finding's code means and what to do, as Markdown and as HTML.
 //
-// Role: layout only; which pages there are and what they say is harness/incident's.
+// Role: layout only; which pages there are and what they say is harness/insight/incident's.
 #ifndef RHARNESS_REPORTS_RUNBOOK_PAGE_H_
 #define RHARNESS_REPORTS_RUNBOOK_PAGE_H_
 

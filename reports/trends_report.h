@@ -1,6 +1,6 @@
 // How reproducibility went over time: "rharness.trends/v1".
 //
-// Role: a noun with every number and sentence in it; harness/trends fills it, the writers below lay
+// Role: a noun with every number and sentence in it; harness/insight/trends fills it, the writers below lay
 // it out.
 #ifndef RHARNESS_REPORTS_TRENDS_REPORT_H_
 #define RHARNESS_REPORTS_TRENDS_REPORT_H_

@@ -24,79 +24,73 @@ struct Floor {
   std::vector<std::string_view> may_include;
 };
 
-std::vector<std::string_view> Above(std::vector<std::string_view> folders,
-                                    const std::vector<std::string_view>& more) {
+using Folders = std::vector<std::string_view>;
+
+Folders operator+(Folders folders, const Folders& more) {
   folders.insert(folders.end(), more.begin(), more.end());
   return folders;
 }
 
-const std::vector<std::string_view> kBelowRerun = {
-    "harness/base/",    "compare/",        "harness/manifest/", "harness/launch/",
-    "harness/observe/", "harness/tables/", "probes/order/"};
-const std::vector<std::string_view> kBelowDrill = {
-    "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
-    "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
-    "harness/dispatch/", "harness/policy/", "probes/order/"};
-const std::vector<std::string_view> kAboveDrill = {
-    "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
-    "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
-    "harness/dispatch/", "harness/drill/",  "harness/policy/", "probes/order/"};
-const std::vector<std::string_view> kFromManifest = {"harness/base/", "harness/manifest/"};
-const std::vector<std::string_view> kFromHistory = {"harness/base/", "reports/",
-                                                    "harness/manifest/", "harness/history/"};
-
-// In the order of the floors; every folder may include itself.
+// In the order of the floors; every folder may include itself. The first that fits a path is its.
 const std::vector<Floor>& Floors() {
-  const auto above_isolate = Above(kAboveDrill, {"harness/isolate/"});
-  const auto above_comparison = Above(kAboveDrill, {"harness/comparison/", "harness/observe/"});
-  const auto above_incident =
-      Above(kAboveDrill, {"harness/comparison/", "harness/attestation/", "harness/approval/"});
+  const Folders base = {"harness/base/"};
+  const Folders net = base + Folders{"harness/net/"};
+  const Folders manifest = base + Folders{"harness/records/manifest/"};
+  const Folders compare = base + Folders{"compare/", "probes/order/"};
+  const Folders rerun =
+      manifest + compare +
+      Folders{"harness/records/observe/", "harness/execution/launch/", "harness/execution/tables/"};
+  const Folders intake = manifest + net + compare;
+  const Folders fetch =
+      manifest + net +
+      Folders{"harness/records/intake/", "harness/execution/tables/", "harness/execution/rerun/"};
+  const Folders judge = manifest + compare + Folders{"harness/execution/rerun/"};
+  // What a drill is made of, and what is made of drills.
+  const Folders drill = net + compare +
+                        Folders{"reports/", "harness/records/", "harness/history/",
+                                "harness/execution/", "harness/judge/"};
+  const Folders above_drill = drill + Folders{"harness/drill/"};
+  const Folders trust = {"harness/trust/attestation/", "harness/trust/approval/"};
+  const Folders told = base + compare + Folders{"reports/", "harness/history/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
-      {"probes/order/", {"harness/base/"}},
-      {"compare/", {"harness/base/", "probes/order/"}},
-      {"probes/", {"harness/base/", "harness/manifest/"}},
-      {"harness/manifest/", {"harness/base/"}},
-      {"harness/policy/", {"harness/base/"}},
-      {"reports/", {"harness/base/", "compare/", "probes/order/"}},
-      {"harness/intake/", {"harness/base/", "harness/manifest/", "compare/"}},
-      {"harness/lint/", kFromManifest},
-      {"harness/history/", kFromManifest},
-      {"harness/launch/", kFromManifest},
-      {"harness/observe/", kFromManifest},
-      {"harness/tables/", {"harness/base/"}},
-      {"harness/rerun/", kBelowRerun},
-      {"harness/fetch/",
-       {"harness/base/", "harness/manifest/", "harness/intake/", "harness/tables/",
-        "harness/rerun/"}},
-      {"harness/rebuild/",
-       {"harness/base/", "harness/manifest/", "harness/intake/", "harness/fetch/",
-        "harness/launch/", "harness/rerun/"}},
-      {"harness/dispatch/",
-       {"harness/base/", "harness/manifest/", "harness/launch/", "harness/rerun/"}},
-      {"harness/drill/", kBelowDrill},
-      {"harness/comparison/", kAboveDrill},
-      {"harness/isolate/", kAboveDrill},
-      {"harness/gameday/", above_isolate},
-      {"harness/objectives/",
-       {"harness/base/", "compare/", "reports/", "harness/history/", "harness/intake/",
-        "harness/policy/"}},
-      {"harness/trends/",
-       {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/"}},
-      {"harness/serve/", Above(kAboveDrill, {"harness/approval/", "harness/trends/",
-                                             "harness/attestation/", "harness/gate/"})},
-      {"harness/properties/", kAboveDrill},
-      {"harness/onset/", above_comparison},
-      {"harness/incident/", above_incident},
-      {"harness/gate/", kBelowDrill},
-      {"harness/publish/",
-       {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/",
-        "harness/intake/"}},
-      {"harness/attestation/", kAboveDrill},
-      {"harness/approval/", Above(kFromHistory, {"harness/attestation/"})},
-      {"harness/retention/", Above(kFromHistory, {"harness/policy/"})},
-      {"harness/audit/",
-       Above(kAboveDrill, {"harness/approval/", "harness/attestation/", "harness/gate/"})},
+      {"harness/net/", base},
+      {"probes/order/", base},
+      {"compare/", compare},
+      {"probes/", manifest},
+      {"reports/", compare},
+      {"harness/records/manifest/", base},
+      {"harness/records/policy/", net},
+      {"harness/records/lint/", manifest},
+      {"harness/records/observe/", manifest},
+      {"harness/records/intake/", intake},
+      {"harness/history/", manifest},
+      {"harness/execution/launch/", manifest},
+      {"harness/execution/tables/", base},
+      {"harness/execution/rerun/", rerun},
+      {"harness/execution/dispatch/",
+       manifest + Folders{"harness/execution/launch/", "harness/execution/rerun/"}},
+      {"harness/execution/fetch/", fetch},
+      {"harness/execution/rebuild/",
+       fetch + Folders{"harness/execution/launch/", "harness/execution/fetch/"}},
+      {"harness/judge/comparison/", judge + Folders{"harness/judge/", "reports/"}},
+      {"harness/judge/", judge},
+      {"harness/drill/", drill},
+      {"harness/gate/", drill},
+      {"harness/experiments/isolate/", above_drill},
+      {"harness/experiments/gameday/", above_drill + Folders{"harness/experiments/isolate/"}},
+      {"harness/experiments/", above_drill},
+      {"harness/trust/attestation/", above_drill},
+      {"harness/trust/approval/", manifest + told + Folders{"harness/trust/attestation/"}},
+      {"harness/trust/retention/", manifest + told + Folders{"harness/records/policy/"}},
+      {"harness/trust/audit/", above_drill + trust + Folders{"harness/gate/"}},
+      {"harness/insight/objectives/", told + Folders{"harness/net/", "harness/records/policy/"}},
+      {"harness/insight/trends/", manifest + told},
+      {"harness/insight/publish/",
+       manifest + told + Folders{"harness/net/", "harness/records/intake/"}},
+      {"harness/insight/incident/", above_drill + trust},
+      {"harness/insight/serve/",
+       above_drill + trust + Folders{"harness/insight/trends/", "harness/gate/"}},
       {"harness/cli/", {"harness/", "compare/", "reports/", "probes/"}},
       {"scenarios/", {}},
       {"tests/", {"harness/", "compare/", "reports/", "probes/", "scenarios/"}},
@@ -122,21 +116,21 @@ const std::vector<Fence>& Fences() {
         "harness/history/postgresql_database."}},
       {"libpq-fe.h", {"harness/history/libpq.", "tests/"}},
       {"openssl/",
-       {"harness/attestation/keys.cc", "harness/base/digest", "harness/cli/build_facts.cc",
+       {"harness/trust/attestation/keys.cc", "harness/base/digest", "harness/cli/build_facts.cc",
         "tests/"}},
-      {"archive", {"harness/comparison/bundle.cc", "harness/cli/build_facts.cc", "tests/"}},
+      {"archive", {"harness/judge/comparison/bundle.cc", "harness/cli/build_facts.cc", "tests/"}},
       {"pugixml", {"reports/junit_file.cc", "tests/"}},
       {"sqlite3.h",
-       {"harness/cli/build_facts.cc", "harness/intake/mlflow_database.cc",
-        "harness/manifest/rpm_database.cc", "tests/"}},
-      {"curl/", {"harness/intake/libcurl.h"}},
-      {"p11-kit/", {"harness/attestation/p11_kit.h"}},
-      {"microhttpd.h", {"harness/serve/microhttpd.h"}},
-      {"snappy", {"harness/tables/decompress.cc"}},
-      {"zstd", {"harness/tables/decompress.cc"}},
+       {"harness/cli/build_facts.cc", "harness/records/intake/mlflow_database.cc",
+        "harness/records/manifest/rpm_database.cc", "tests/"}},
+      {"curl/", {"harness/net/libcurl.h"}},
+      {"p11-kit/", {"harness/trust/attestation/p11_kit.h"}},
+      {"microhttpd.h", {"harness/insight/serve/microhttpd.h"}},
+      {"snappy", {"harness/execution/tables/decompress.cc"}},
+      {"zstd", {"harness/execution/tables/decompress.cc"}},
       {"CLI/", {"harness/cli/command_line.cc", "probes/command.cc"}},
       {"Eigen/", {"scenarios/digits_blas/", "probes/cpu/std_reduce_tree.cc"}},
-      {"yaml-cpp/", {"harness/policy/yaml_reader.", "harness/intake/yaml.cc"}},
+      {"yaml-cpp/", {"harness/net/yaml"}},
       {"cblas", {"scenarios/digits_blas/"}},
       {"format>", {}},
       {"iostream>", {}},
@@ -313,6 +307,42 @@ Violations CheckReadme(std::string_view path, std::string_view text,
       if (!there) {
         found.push_back({std::string(path), static_cast<int>(i) + 1, name + " does not exist"});
       }
+    }
+  }
+  return found;
+}
+
+Violations CheckComments(std::string_view path, std::string_view text,
+                         const std::vector<std::string>& files) {
+  if (!IsCode(path)) return {};
+  static const std::regex comment(R"(^\s*//(.*)$)");
+  static const std::regex named(
+      R"((?:^|[^A-Za-z0-9_/.<"-])([a-z0-9_]+(?:/[a-z0-9_]+)*\.(?:h|cc))\b)");
+  static const std::set<std::string> foreign = {"caffe2/serialize/inline_container.cc",
+                                                "cudnn_ops.h",
+                                                "driver_types.h",
+                                                "fatbinary.h",
+                                                "linux/magic.h",
+                                                "rpmtag.h",
+                                                "sqlite3.h",
+                                                "src/enqueue.cc"};
+  std::set<std::string_view> names;
+  for (const std::string& file : files) {
+    const std::string_view whole = file;
+    names.insert(whole.substr(whole.rfind('/') + 1));
+  }
+  Violations found;
+  const std::vector<std::string_view> lines = Lines(text);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!HasAnyOf(lines[i], {".h", ".cc"}) || !HasAnyOf(lines[i], {"//"})) continue;
+    const std::string line(lines[i]);
+    std::smatch words;
+    if (!std::regex_match(line, words, comment)) continue;
+    const std::string said = words[1];
+    for (std::sregex_iterator one(said.begin(), said.end(), named), end; one != end; ++one) {
+      const std::string name = (*one)[1];
+      if (foreign.contains(name) || names.contains(name.substr(name.rfind('/') + 1))) continue;
+      found.push_back({std::string(path), static_cast<int>(i) + 1, name + " does not exist"});
     }
   }
   return found;

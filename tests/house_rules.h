@@ -37,10 +37,8 @@ Violations CheckShape(std::string_view path, std::string_view text);
 // The guard of harness/base/json.h is RHARNESS_HARNESS_BASE_JSON_H_. Headers only.
 Violations CheckGuard(std::string_view path, std::string_view text);
 
-// Who may include whom: base stands on nothing, compare and manifest on base, reports on base and
-// compare, intake, history and launch on base and manifest, drill and gate on all of these,
-// comparison on drill too, cli on everything. Scenarios stand apart. Nothing includes tests but
-// tests.
+// Who may include whom: the table of house_rules.cc, which harness/README.md explains. Nothing
+// includes tests but tests.
 Violations CheckFloors(std::string_view path, std::string_view text);
 
 // A library behind a fence is included by the files of its fence alone; tests may use what they
@@ -54,6 +52,10 @@ Violations CheckFunctions(std::string_view path, std::string_view text);
 
 // Any text file: no note of work left to do, no folder of somebody's machine.
 Violations CheckWords(std::string_view path, std::string_view text);
+
+// Comments name files of `files`, by path or by name; those of others (sqlite3.h) are listed.
+Violations CheckComments(std::string_view path, std::string_view text,
+                         const std::vector<std::string>& files);
 
 // A folder's README: at most 60 lines, and every header or source that it names in backquotes is
 // among `files`, beside the README, below it, or by its path from the root.

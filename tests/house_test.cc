@@ -61,29 +61,29 @@ TEST(House, FailsOnAnUpwardInclude) {
     const char* target;
     bool allowed;
   };
-  for (const Case& one :
-       std::initializer_list<Case>{{"harness/base/a.cc", "harness/base/json.h", true},
-                                   {"harness/base/a.cc", "compare/facts.h", false},
-                                   {"compare/stats/a.cc", "harness/base/result.h", true},
-                                   {"compare/a.cc", "harness/manifest/manifest.h", false},
-                                   {"probes/a.cu", "compare/facts.h", false},
-                                   {"probes/a.cc", "harness/manifest/environment.h", true},
-                                   {"harness/manifest/a.h", "compare/facts.h", false},
-                                   {"reports/a.cc", "compare/verdict.h", true},
-                                   {"reports/a.cc", "harness/drill/drill.h", false},
-                                   {"harness/launch/a.cc", "harness/manifest/manifest.h", true},
-                                   {"harness/launch/a.cc", "harness/history/store.h", false},
-                                   {"harness/drill/a.cc", "reports/model.h", true},
-                                   {"harness/drill/a.cc", "harness/cli/verb.h", false},
-                                   {"harness/gate/a.cc", "harness/drill/drill.h", false},
-                                   {"harness/comparison/a.cc", "harness/drill/drill.h", true},
-                                   {"harness/drill/a.cc", "harness/comparison/pairs.h", false},
-                                   {"harness/cli/a.cc", "harness/drill/drill.h", true},
-                                   {"harness/cli/a.cc", "scenarios/common/rng.h", false},
-                                   {"scenarios/x/a.cc", "scenarios/common/rng.h", true},
-                                   {"scenarios/x/a.cc", "harness/base/files.h", false},
-                                   {"harness/base/a.cc", "tests/base/test_child.h", false},
-                                   {"tests/base/a.cc", "scenarios/common/rng.h", true}}) {
+  for (const Case& one : std::initializer_list<Case>{
+           {"harness/base/a.cc", "harness/base/json.h", true},
+           {"harness/base/a.cc", "compare/facts.h", false},
+           {"compare/stats/a.cc", "harness/base/result.h", true},
+           {"compare/a.cc", "harness/records/manifest/manifest.h", false},
+           {"probes/a.cu", "compare/facts.h", false},
+           {"probes/a.cc", "harness/records/manifest/environment.h", true},
+           {"harness/records/manifest/a.h", "compare/facts.h", false},
+           {"reports/a.cc", "compare/verdict.h", true},
+           {"reports/a.cc", "harness/drill/drill.h", false},
+           {"harness/execution/launch/a.cc", "harness/records/manifest/manifest.h", true},
+           {"harness/execution/launch/a.cc", "harness/history/store.h", false},
+           {"harness/drill/a.cc", "reports/model.h", true},
+           {"harness/drill/a.cc", "harness/cli/verb.h", false},
+           {"harness/gate/a.cc", "harness/drill/drill.h", false},
+           {"harness/judge/comparison/a.cc", "harness/drill/drill.h", false},
+           {"harness/drill/a.cc", "harness/experiments/isolate/isolate.h", false},
+           {"harness/cli/a.cc", "harness/drill/drill.h", true},
+           {"harness/cli/a.cc", "scenarios/common/rng.h", false},
+           {"scenarios/x/a.cc", "scenarios/common/rng.h", true},
+           {"scenarios/x/a.cc", "harness/base/files.h", false},
+           {"harness/base/a.cc", "tests/base/test_child.h", false},
+           {"tests/base/a.cc", "scenarios/common/rng.h", true}}) {
     const std::string text = fmt::format("// A.\n\n  #  include \"{}\"\n", one.target);
     const std::string found = TextOf(CheckFloors(one.path, text));
     EXPECT_EQ(found.empty(), one.allowed) << one.path << " includes " << one.target;
@@ -168,6 +168,15 @@ TEST(House, FindsATypeThatTwoHeadersDefine) {
             "b.h:3: rharness::Said is defined in a.h, too\n");
 }
 
+TEST(House, FindsAFileThatACommentNamesAndThatIsGone) {
+  const std::vector<std::string> files = {"a/b.h", "a/c.cc"};
+  EXPECT_EQ(
+      TextOf(CheckComments("a/c.cc", "// See b.h, a/c.cc and sqlite3.h.\nint gone_h;\n", files)),
+      "");
+  EXPECT_EQ(TextOf(CheckComments("a/c.cc", "int x;\n  // Beside gone.h and <d.h>.\n", files)),
+            "a/c.cc:2: gone.h does not exist\n");
+}
+
 // Every text file of the tree by its path; hidden folders and build folders are none of it.
 std::map<std::string, std::string> ReadTree(const fs::path& root) {
   std::map<std::string, std::string> tree;
@@ -205,6 +214,7 @@ TEST(House, KeepsItsRules) {
          {CheckShape, CheckGuard, CheckFloors, CheckFences, CheckFunctions, CheckWords}) {
       add(check(path, text));
     }
+    add(CheckComments(path, text, files));
     if (path.ends_with("README.md")) add(CheckReadme(path, text, files));
   }
   add(CheckTypes(tree));

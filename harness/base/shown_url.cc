@@ -1,6 +1,8 @@
 // Taking a URL apart as far as is needed to hide some of it.
 #include "harness/base/shown_url.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -65,6 +67,16 @@ std::vector<std::string> HiddenValues(std::string_view url) {
     if (IsHidden(one) && one.value.size() >= kShort) values.emplace_back(one.value);
   }
   return values;
+}
+
+std::string WithoutCredentials(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == url.npos) return std::string(url);
+  url = url.substr(0, url.find_first_of("?#", scheme + 3));
+  const auto slash = url.find('/', scheme + 3);
+  const auto at = url.substr(0, slash).rfind('@');
+  if (at == url.npos) return std::string(url);
+  return fmt::format("{}://{}", url.substr(0, scheme), url.substr(at + 1));
 }
 
 }  // namespace rharness

@@ -15,7 +15,10 @@ namespace rharness {
 // parameters".
 std::string ShownUrl(std::string_view url);
 
-// The values that it hides, of those of eight bytes and more: what a server's words must not
+// "https://ada:secret@host/x?token=y" without user, password and query: what a record may keep.
+std::string WithoutCredentials(std::string_view url);
+
+// The values that ShownUrl hides, of those of eight bytes and more: what a server's words must not
 // repeat.
 std::vector<std::string> HiddenValues(std::string_view url);
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "harness/approval/deletion_approval.h"
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
+#include "harness/trust/approval/deletion_approval.h"
 #include "reports/text.h"
 
 namespace rharness {

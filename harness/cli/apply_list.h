@@ -2,11 +2,11 @@
 #ifndef RHARNESS_HARNESS_CLI_APPLY_LIST_H_
 #define RHARNESS_HARNESS_CLI_APPLY_LIST_H_
 
-#include "harness/attestation/trust.h"
 #include "harness/base/result.h"
 #include "harness/cli/approved_list.h"
 #include "harness/history/store.h"
-#include "harness/retention/carry_out.h"
+#include "harness/trust/attestation/trust.h"
+#include "harness/trust/retention/carry_out.h"
 #include "reports/retention_report.h"
 
 namespace rharness {

@@ -8,7 +8,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/log.h"
-#include "harness/retention/carry_out.h"
+#include "harness/trust/retention/carry_out.h"
 #include "reports/text.h"
 
 namespace rharness {

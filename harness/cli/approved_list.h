@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/approval/deletion_approval.h"
-#include "harness/attestation/trust.h"
 #include "harness/base/result.h"
 #include "harness/history/store.h"
+#include "harness/trust/approval/deletion_approval.h"
+#include "harness/trust/attestation/trust.h"
 #include "reports/deletion_list.h"
 
 namespace rharness {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "harness/audit/audit.h"
-#include "harness/audit/entry.h"
-#include "harness/audit/proof.h"
 #include "harness/base/files.h"
 #include "harness/cli/audit_text.h"
 #include "harness/cli/verb.h"
+#include "harness/trust/audit/audit.h"
+#include "harness/trust/audit/entry.h"
+#include "harness/trust/audit/proof.h"
 
 namespace rharness {
 namespace {

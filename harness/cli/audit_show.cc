@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "harness/audit/answer.h"
-#include "harness/audit/audit.h"
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
+#include "harness/trust/audit/answer.h"
+#include "harness/trust/audit/audit.h"
 
 namespace rharness {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/audit/audit.h"
 #include "harness/base/json.h"
+#include "harness/trust/audit/audit.h"
 
 namespace rharness {
 

@@ -10,8 +10,11 @@ Command::Command(std::string name, std::string summary)
 
 Command& Command::AddVerb(std::string name, std::string summary) {
   verbs_.push_back(std::make_unique<Command>(std::move(name), std::move(summary)));
+  verbs_.back()->group_ = verb_group_;
   return *verbs_.back();
 }
+
+void Command::VerbGroup(std::string group) { verb_group_ = std::move(group); }
 
 Option& Command::Add(std::string names, OptionFacts::Target target, std::string help) {
   options_.push_back(std::make_unique<Option>(std::move(names), target, std::move(help)));

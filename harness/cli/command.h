@@ -1,7 +1,7 @@
 // The commands of rharness as a tree of facts: verbs, their options, what they do and how they end.
 //
-// Role: what verbs declare themselves with. command_line.h parses by it, documents.h writes the
-// manual pages and the completion from it; this file knows no parser.
+// Role: what verbs declare themselves with. command_line.h parses by it, manual.h and
+// completion.h write the manual pages and the completion from it; this file knows no parser.
 #ifndef RHARNESS_HARNESS_CLI_COMMAND_H_
 #define RHARNESS_HARNESS_CLI_COMMAND_H_
 
@@ -33,6 +33,8 @@ class Command {
 
   // A verb of this command. A command that has some and no action of its own needs one of them.
   Command& AddVerb(std::string name, std::string summary);
+  // The group, in lists, of the verbs that are added from now on: "Record".
+  void VerbGroup(std::string group);
   // An option, flag or positional; its target outlives the command. It stands under the heading
   // that was given last. The reference holds as long as this command does.
   Option& Add(std::string names, OptionFacts::Target target, std::string help);
@@ -58,6 +60,7 @@ class Command {
   const CommandNotes& notes() const { return notes_; }
   const Action& action() const { return action_; }
   bool hidden() const { return hidden_; }
+  const std::string& group() const { return group_; }  // empty: none was given
   bool needs_verb() const { return !verbs_.empty() && !action_; }
   const std::vector<std::unique_ptr<Command>>& verbs() const { return verbs_; }
   const std::vector<std::unique_ptr<Option>>& options() const { return options_; }
@@ -70,6 +73,8 @@ class Command {
   std::string name_;
   std::string summary_;
   std::string description_;
+  std::string group_;
+  std::string verb_group_;
   std::string heading_ = "Options";
   CommandNotes notes_;
   Action action_;

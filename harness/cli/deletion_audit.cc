@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "harness/attestation/open_signer.h"
-#include "harness/audit/audit.h"
 #include "harness/base/clock.h"
+#include "harness/trust/attestation/open_signer.h"
+#include "harness/trust/audit/audit.h"
 
 namespace rharness {
 

@@ -7,8 +7,6 @@
 #include <sstream>
 #include <system_error>
 
-#include "harness/attestation/open_signer.h"
-#include "harness/audit/audit.h"
 #include "harness/base/folder_lock.h"
 #include "harness/base/log.h"
 #include "harness/base/shell_word.h"
@@ -18,6 +16,8 @@
 #include "harness/drill/journal.h"
 #include "harness/drill/settings.h"
 #include "harness/history/location.h"
+#include "harness/trust/attestation/open_signer.h"
+#include "harness/trust/audit/audit.h"
 
 namespace rharness {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "harness/base/files.h"
 #include "harness/cli/option_values.h"
-#include "harness/dispatch/kubernetes_batch.h"
-#include "harness/dispatch/slurm_batch.h"
-#include "harness/dispatch/slurm_nodes.h"
-#include "harness/drill/envelope.h"
 #include "harness/drill/settings.h"
-#include "harness/manifest/environment.h"
-#include "harness/rerun/make_python.h"
+#include "harness/execution/dispatch/kubernetes_batch.h"
+#include "harness/execution/dispatch/slurm_batch.h"
+#include "harness/execution/dispatch/slurm_nodes.h"
+#include "harness/execution/rerun/make_python.h"
+#include "harness/judge/envelope.h"
+#include "harness/records/manifest/environment.h"
 
 namespace rharness {
 namespace {

@@ -11,7 +11,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/drill_audit.h"
 #include "harness/drill/drill.h"
-#include "harness/policy/policy.h"
+#include "harness/records/policy/policy.h"
 
 namespace rharness {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/gameday/faults.h"
+#include "harness/experiments/gameday/faults.h"
 
 namespace rharness {
 namespace {

@@ -8,8 +8,8 @@
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
 #include "harness/cli/drill_options.h"
-#include "harness/gameday/gameday.h"
-#include "harness/policy/policy.h"
+#include "harness/experiments/gameday/gameday.h"
+#include "harness/records/policy/policy.h"
 
 namespace rharness {
 

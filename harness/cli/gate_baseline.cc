@@ -6,7 +6,7 @@
 #include "harness/base/files.h"
 #include "harness/cli/gate_options.h"
 #include "harness/gate/baseline.h"
-#include "harness/policy/policy.h"
+#include "harness/records/policy/policy.h"
 
 namespace rharness {
 namespace {

@@ -17,8 +17,8 @@
 #include "harness/cli/python_libraries.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/historical_runs.h"
-#include "harness/manifest/evidence.h"
-#include "harness/rerun/rerun.h"
+#include "harness/execution/rerun/rerun.h"
+#include "harness/records/manifest/evidence.h"
 
 namespace rharness {
 namespace {

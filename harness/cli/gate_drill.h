@@ -13,8 +13,8 @@
 #include "harness/cli/named_drill.h"
 #include "harness/drill/plan.h"
 #include "harness/gate/gate.h"
-#include "harness/manifest/environment.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/environment.h"
+#include "harness/records/manifest/manifest.h"
 #include "reports/model.h"
 
 namespace rharness {

@@ -20,9 +20,9 @@
 #include "harness/cli/verb.h"
 #include "harness/history/other_content.h"
 #include "harness/history/store.h"
-#include "harness/manifest/admission.h"
-#include "harness/manifest/admission_notes.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/admission.h"
+#include "harness/records/manifest/admission_notes.h"
+#include "harness/records/manifest/manifest.h"
 #include "reports/text.h"
 
 namespace rharness {

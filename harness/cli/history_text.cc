@@ -8,7 +8,7 @@
 #include <map>
 
 #include "harness/base/files.h"
-#include "harness/manifest/lineage.h"
+#include "harness/records/manifest/lineage.h"
 #include "reports/text.h"
 
 namespace rharness {

@@ -9,7 +9,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/history/store.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/manifest.h"
 #include "reports/history_report.h"
 
 namespace rharness {

@@ -7,7 +7,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
-#include "harness/onset/onset_run.h"
+#include "harness/experiments/onset/onset_run.h"
 
 namespace rharness {
 

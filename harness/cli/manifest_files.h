@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
-#include "harness/rerun/places.h"
+#include "harness/execution/rerun/places.h"
 
 namespace rharness {
 

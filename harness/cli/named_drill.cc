@@ -3,11 +3,11 @@
 
 #include <system_error>
 
-#include "harness/attestation/held_report.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/drill/journal.h"
 #include "harness/history/store.h"
+#include "harness/trust/attestation/held_report.h"
 
 namespace rharness {
 

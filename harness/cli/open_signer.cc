@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "harness/attestation/open_signer.h"
+#include "harness/trust/attestation/open_signer.h"
 
 namespace rharness {
 

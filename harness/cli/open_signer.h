@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "harness/attestation/signer.h"
-#include "harness/attestation/trust.h"
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
+#include "harness/trust/attestation/signer.h"
+#include "harness/trust/attestation/trust.h"
 
 namespace rharness {
 

@@ -6,7 +6,7 @@
 
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
-#include "harness/policy/policy.h"
+#include "harness/records/policy/policy.h"
 
 namespace rharness {
 

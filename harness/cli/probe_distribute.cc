@@ -18,9 +18,9 @@
 #include "harness/cli/probe_program.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
-#include "harness/dispatch/node_sweep.h"
-#include "harness/dispatch/slurm_batch.h"
-#include "harness/dispatch/task_folder.h"
+#include "harness/execution/dispatch/node_sweep.h"
+#include "harness/execution/dispatch/slurm_batch.h"
+#include "harness/execution/dispatch/task_folder.h"
 
 namespace rharness {
 namespace {

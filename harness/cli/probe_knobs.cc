@@ -18,8 +18,8 @@
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
 #include "harness/cli/probe_program.h"
-#include "harness/manifest/environment.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/environment.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 namespace {

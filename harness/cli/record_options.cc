@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "harness/base/digest.h"
-#include "harness/launch/image_reference.h"
-#include "harness/manifest/image_name.h"
-#include "harness/manifest/lineage.h"
-#include "harness/rerun/image_file.h"
-#include "harness/rerun/table_data.h"
-#include "harness/tables/delta_table.h"
+#include "harness/execution/launch/image_reference.h"
+#include "harness/execution/rerun/image_file.h"
+#include "harness/execution/rerun/table_data.h"
+#include "harness/execution/tables/delta_table.h"
+#include "harness/records/manifest/image_name.h"
+#include "harness/records/manifest/lineage.h"
 
 namespace rharness {
 namespace {

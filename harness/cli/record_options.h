@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
-#include "harness/rerun/record.h"
+#include "harness/execution/rerun/record.h"
 
 namespace rharness {
 

@@ -9,17 +9,17 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/approval/retirement_approval.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/history_of.h"
 #include "harness/history/store.h"
-#include "harness/intake/imported_run.h"
-#include "harness/intake/mlflow_credentials.h"
-#include "harness/publish/mlflow_verdicts.h"
-#include "harness/publish/registration.h"
+#include "harness/insight/publish/mlflow_verdicts.h"
+#include "harness/insight/publish/registration.h"
+#include "harness/records/intake/imported_run.h"
+#include "harness/records/intake/mlflow_credentials.h"
+#include "harness/trust/approval/retirement_approval.h"
 
 namespace rharness {
 namespace {

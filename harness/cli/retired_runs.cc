@@ -1,10 +1,10 @@
-// One path for all verbs: harness/approval holds a retirement to what was signed.
+// One path for all verbs: harness/trust/approval holds a retirement to what was signed.
 #include "harness/cli/retired_runs.h"
 
 #include <utility>
 
-#include "harness/approval/retirement_approval.h"
 #include "harness/drill/history_of.h"
+#include "harness/trust/approval/retirement_approval.h"
 
 namespace rharness {
 

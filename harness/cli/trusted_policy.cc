@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "harness/attestation/endorsed_file.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/trust/attestation/endorsed_file.h"
 
 namespace rharness {
 namespace {

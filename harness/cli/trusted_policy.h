@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "harness/attestation/verification.h"
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
-#include "harness/policy/policy.h"
+#include "harness/records/policy/policy.h"
+#include "harness/trust/attestation/verification.h"
 
 namespace rharness {
 

@@ -21,9 +21,9 @@
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/registry_admit.h"
 #include "harness/cli/verb.h"
-#include "harness/manifest/admission.h"
-#include "harness/manifest/admission_notes.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/admission.h"
+#include "harness/records/manifest/admission_notes.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 namespace {

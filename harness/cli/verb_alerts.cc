@@ -4,8 +4,8 @@
 
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
-#include "harness/objectives/alert_rules.h"
-#include "harness/objectives/dashboards.h"
+#include "harness/insight/objectives/alert_rules.h"
+#include "harness/insight/objectives/dashboards.h"
 
 namespace rharness {
 namespace {

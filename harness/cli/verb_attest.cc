@@ -8,12 +8,12 @@
 #include <system_error>
 #include <vector>
 
-#include "harness/attestation/attest_drill.h"
-#include "harness/attestation/attest_model.h"
-#include "harness/attestation/endorsement.h"
-#include "harness/attestation/open_signer.h"
 #include "harness/base/files.h"
 #include "harness/cli/verb.h"
+#include "harness/trust/attestation/attest_drill.h"
+#include "harness/trust/attestation/attest_model.h"
+#include "harness/trust/attestation/endorsement.h"
+#include "harness/trust/attestation/open_signer.h"
 #include "reports/text.h"
 
 namespace rharness {

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/attestation/open_signer.h"
-#include "harness/audit/audit.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/audit_proofs.h"
@@ -18,6 +16,8 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
+#include "harness/trust/attestation/open_signer.h"
+#include "harness/trust/audit/audit.h"
 
 namespace rharness {
 namespace {

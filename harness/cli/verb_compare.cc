@@ -11,9 +11,9 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
-#include "harness/comparison/bundle.h"
-#include "harness/comparison/compare_all.h"
-#include "harness/comparison/ranking.h"
+#include "harness/judge/comparison/bundle.h"
+#include "harness/judge/comparison/compare_all.h"
+#include "harness/judge/comparison/ranking.h"
 #include "reports/comparison_report.h"
 
 namespace rharness {

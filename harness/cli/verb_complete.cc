@@ -11,11 +11,11 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
-#include "harness/fetch/pin.h"
-#include "harness/intake/blockers.h"
-#include "harness/intake/croissant.h"
-#include "harness/manifest/admission.h"
-#include "harness/rerun/complete.h"
+#include "harness/execution/fetch/pin.h"
+#include "harness/execution/rerun/complete.h"
+#include "harness/records/intake/blockers.h"
+#include "harness/records/intake/croissant.h"
+#include "harness/records/manifest/admission.h"
 
 namespace rharness {
 namespace {

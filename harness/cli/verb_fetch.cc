@@ -14,7 +14,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
-#include "harness/fetch/fetch.h"
+#include "harness/execution/fetch/fetch.h"
 
 namespace rharness {
 namespace {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <system_error>
 
-#include "harness/attestation/endorsed_file.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/shell_word.h"
@@ -19,6 +18,7 @@
 #include "harness/cli/verb.h"
 #include "harness/gate/gate.h"
 #include "harness/history/location.h"
+#include "harness/trust/attestation/endorsed_file.h"
 #include "reports/gate_report.h"
 
 namespace rharness {

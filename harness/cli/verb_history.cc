@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/approval/deleted_files.h"
-#include "harness/approval/retirement_approval.h"
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -23,13 +21,15 @@
 #include "harness/cli/retired_runs.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/history_of.h"
-#include "harness/drill/image_tags.h"
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
 #include "harness/history/location.h"
 #include "harness/history/store.h"
-#include "harness/manifest/manifest.h"
-#include "harness/policy/policy.h"
+#include "harness/judge/image_tags.h"
+#include "harness/records/manifest/manifest.h"
+#include "harness/records/policy/policy.h"
+#include "harness/trust/approval/deleted_files.h"
+#include "harness/trust/approval/retirement_approval.h"
 #include "reports/history_report.h"
 #include "reports/text.h"
 

@@ -17,9 +17,10 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/shell_word.h"
+#include "harness/base/shown_url.h"
 #include "harness/cli/verb.h"
-#include "harness/intake/blockers.h"
-#include "harness/intake/intake.h"
+#include "harness/records/intake/blockers.h"
+#include "harness/records/intake/intake.h"
 
 namespace rharness {
 namespace {

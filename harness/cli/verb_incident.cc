@@ -10,7 +10,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
-#include "harness/incident/incident.h"
+#include "harness/insight/incident/incident.h"
 
 namespace rharness {
 namespace {

@@ -12,7 +12,7 @@
 #include "harness/cli/progress_line.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
-#include "harness/isolate/isolate.h"
+#include "harness/experiments/isolate/isolate.h"
 
 namespace rharness {
 namespace {

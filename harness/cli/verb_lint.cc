@@ -11,8 +11,8 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/verb.h"
-#include "harness/lint/contradictions.h"
-#include "harness/manifest/admission_notes.h"
+#include "harness/records/lint/contradictions.h"
+#include "harness/records/manifest/admission_notes.h"
 
 namespace rharness {
 namespace {

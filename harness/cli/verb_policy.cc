@@ -12,9 +12,9 @@
 #include "harness/cli/verb.h"
 #include "harness/drill/risk.h"
 #include "harness/drill/substitutes.h"
-#include "harness/manifest/fields.h"
-#include "harness/objectives/family_checks.h"
-#include "harness/policy/policy.h"
+#include "harness/insight/objectives/family_checks.h"
+#include "harness/records/manifest/fields.h"
+#include "harness/records/policy/policy.h"
 #include "reports/text.h"
 
 namespace rharness {

@@ -25,8 +25,8 @@
 #include "harness/cli/python_libraries.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
-#include "harness/launch/job.h"
-#include "harness/manifest/environment.h"
+#include "harness/execution/launch/job.h"
+#include "harness/records/manifest/environment.h"
 
 namespace rharness {
 namespace {

@@ -10,7 +10,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
-#include "harness/properties/properties.h"
+#include "harness/experiments/properties/properties.h"
 
 namespace rharness {
 namespace {

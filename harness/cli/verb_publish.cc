@@ -17,9 +17,9 @@
 #include "harness/cli/named_drill.h"
 #include "harness/cli/verb.h"
 #include "harness/history/store.h"
-#include "harness/intake/mlflow_credentials.h"
-#include "harness/publish/mlflow_verdicts.h"
-#include "harness/publish/mlflow_writer.h"
+#include "harness/insight/publish/mlflow_verdicts.h"
+#include "harness/insight/publish/mlflow_writer.h"
+#include "harness/records/intake/mlflow_credentials.h"
 
 namespace rharness {
 namespace {

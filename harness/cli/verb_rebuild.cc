@@ -17,8 +17,8 @@
 #include "harness/cli/verb.h"
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
+#include "harness/execution/rebuild/rebuild.h"
 #include "harness/history/store.h"
-#include "harness/rebuild/rebuild.h"
 
 namespace rharness {
 namespace {

@@ -15,9 +15,9 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
-#include "harness/fetch/pin.h"
-#include "harness/manifest/admission.h"
-#include "harness/manifest/admission_notes.h"
+#include "harness/execution/fetch/pin.h"
+#include "harness/records/manifest/admission.h"
+#include "harness/records/manifest/admission_notes.h"
 
 namespace rharness {
 namespace {

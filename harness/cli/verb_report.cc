@@ -20,7 +20,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
-#include "harness/publish/ro_crate.h"
+#include "harness/insight/publish/ro_crate.h"
 #include "reports/comparison_report.h"
 #include "reports/metrics.h"
 #include "reports/model.h"

@@ -14,9 +14,9 @@
 #include "harness/base/log.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
-#include "harness/rerun/end_marker.h"
-#include "harness/rerun/framed_files.h"
-#include "harness/rerun/rerun.h"
+#include "harness/execution/rerun/end_marker.h"
+#include "harness/execution/rerun/framed_files.h"
+#include "harness/execution/rerun/rerun.h"
 
 namespace rharness {
 namespace {

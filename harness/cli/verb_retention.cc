@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/approval/deletion_approval.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/progress.h"
@@ -20,11 +19,12 @@
 #include "harness/cli/open_signer.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
+#include "harness/execution/rerun/places.h"
 #include "harness/history/location.h"
 #include "harness/history/untouched.h"
-#include "harness/rerun/places.h"
-#include "harness/retention/retention_plan.h"
-#include "harness/retention/standing_plan.h"
+#include "harness/trust/approval/deletion_approval.h"
+#include "harness/trust/retention/retention_plan.h"
+#include "harness/trust/retention/standing_plan.h"
 #include "reports/text.h"
 
 namespace rharness {

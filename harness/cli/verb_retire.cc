@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "harness/approval/retirement_approval.h"
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/verb.h"
 #include "harness/history/untouched.h"
-#include "harness/policy/policy.h"
+#include "harness/records/policy/policy.h"
+#include "harness/trust/approval/retirement_approval.h"
 
 namespace rharness {
 namespace {

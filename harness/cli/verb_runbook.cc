@@ -11,7 +11,7 @@
 #include "harness/base/version.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
-#include "harness/incident/runbook.h"
+#include "harness/insight/incident/runbook.h"
 #include "reports/terminal_parts.h"
 
 namespace rharness {

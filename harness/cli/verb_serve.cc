@@ -7,9 +7,9 @@
 #include "harness/cli/interrupts.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
-#include "harness/serve/counts.h"
-#include "harness/serve/routes.h"
-#include "harness/serve/server.h"
+#include "harness/insight/serve/counts.h"
+#include "harness/insight/serve/routes.h"
+#include "harness/insight/serve/server.h"
 
 namespace rharness {
 namespace {

@@ -11,9 +11,9 @@
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/history/untouched.h"
-#include "harness/intake/mlflow_credentials.h"
-#include "harness/objectives/objectives.h"
-#include "harness/objectives/push.h"
+#include "harness/insight/objectives/objectives.h"
+#include "harness/insight/objectives/push.h"
+#include "harness/records/intake/mlflow_credentials.h"
 
 namespace rharness {
 namespace {

@@ -8,7 +8,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
-#include "harness/trends/trends.h"
+#include "harness/insight/trends/trends.h"
 
 namespace rharness {
 namespace {

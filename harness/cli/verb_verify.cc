@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "harness/attestation/endorsement.h"
-#include "harness/attestation/held_subjects.h"
-#include "harness/attestation/verification.h"
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
 #include "harness/base/log.h"
 #include "harness/cli/verb.h"
 #include "harness/cli/verify_text.h"
+#include "harness/trust/attestation/endorsement.h"
+#include "harness/trust/attestation/held_subjects.h"
+#include "harness/trust/attestation/verification.h"
 #include "reports/text.h"
 
 namespace rharness {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "harness/attestation/endorsed_file.h"
 #include "harness/base/files.h"
 #include "harness/cli/verb.h"
+#include "harness/trust/attestation/endorsed_file.h"
 #include "reports/text.h"
 
 namespace rharness {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/attestation/verification.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "harness/trust/attestation/verification.h"
 
 namespace rharness {
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "harness/dispatch/kubernetes_dispatcher.h"
-#include "harness/dispatch/local_dispatcher.h"
-#include "harness/dispatch/slurm_dispatcher.h"
-#include "harness/dispatch/task_folder.h"
+#include "harness/execution/dispatch/kubernetes_dispatcher.h"
+#include "harness/execution/dispatch/local_dispatcher.h"
+#include "harness/execution/dispatch/slurm_dispatcher.h"
+#include "harness/execution/dispatch/task_folder.h"
 
 namespace rharness {
 

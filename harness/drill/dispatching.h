@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "harness/base/result.h"
-#include "harness/dispatch/dispatcher.h"
-#include "harness/dispatch/kubernetes_client.h"
-#include "harness/dispatch/slurm_client.h"
 #include "harness/drill/drill.h"
+#include "harness/execution/dispatch/dispatcher.h"
+#include "harness/execution/dispatch/kubernetes_client.h"
+#include "harness/execution/dispatch/slurm_client.h"
 
 namespace rharness {
 

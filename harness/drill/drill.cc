@@ -9,18 +9,18 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
-#include "harness/drill/compare_rerun.h"
 #include "harness/drill/drill_folder.h"
 #include "harness/drill/drill_report.h"
 #include "harness/drill/given_names.h"
 #include "harness/drill/historical_runs.h"
-#include "harness/drill/judge_family.h"
-#include "harness/drill/judge_siblings.h"
 #include "harness/drill/replicates.h"
 #include "harness/drill/reruns.h"
 #include "harness/drill/run_claims.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
+#include "harness/judge/compare_rerun.h"
+#include "harness/judge/judge_family.h"
+#include "harness/judge/judge_siblings.h"
 
 namespace rharness {
 namespace {
@@ -124,7 +124,9 @@ class Drill {
     return reruns_.Execute(
         reruns, [this](const PlannedRerun& rerun) { return InputOf(rerun); },
         [this](const PlannedRerun& rerun, Evidence evidence) {
-          runs_.at(rerun.run_id).PlaceOf(rerun) = std::move(evidence);
+          RunState& run = runs_.at(rerun.run_id);
+          (rerun.replicate > 0 ? run.replicates[rerun.replicate] : run.evidence[rerun.rerun]) =
+              std::move(evidence);
         });
   }
 

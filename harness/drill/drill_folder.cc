@@ -8,9 +8,9 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
+#include "harness/execution/rerun/python_place.h"
+#include "harness/execution/rerun/rerun.h"
 #include "harness/history/location.h"
-#include "harness/rerun/python_place.h"
-#include "harness/rerun/rerun.h"
 
 namespace rharness {
 namespace {

@@ -9,7 +9,7 @@
 #include "harness/base/result.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/journal.h"
-#include "harness/manifest/evidence.h"
+#include "harness/records/manifest/evidence.h"
 
 namespace rharness {
 

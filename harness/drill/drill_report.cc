@@ -14,7 +14,7 @@
 #include "harness/drill/surroundings.h"
 #include "harness/drill/told_verdict.h"
 #include "harness/drill/verdict_measures.h"
-#include "harness/rerun/rerun.h"
+#include "harness/execution/rerun/rerun.h"
 #include "reports/comparison_report.h"
 #include "reports/metrics.h"
 

@@ -7,37 +7,17 @@
 
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compare/comparison.h"
 #include "compare/siblings.h"
-#include "harness/drill/envelope.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
-#include "harness/manifest/evidence.h"
-#include "harness/manifest/manifest.h"
+#include "harness/judge/run_state.h"
 #include "reports/model.h"
 
 namespace rharness {
-
-// Everything one run gathers on its way to a verdict.
-struct RunState {
-  Manifest manifest;
-  std::map<int, Evidence> evidence;  // by rerun
-  // By number, from 1: with the smallest change planted. No verdict speaks of them.
-  std::map<int, Evidence> replicates;
-  std::shared_ptr<const Envelope> envelope;  // of its configuration here; none: not measured
-  std::map<int, Comparison> reruns;  // of evidence, compared and not judged; until all is judged
-  Comparison merged;                 // its reruns as one, beside its siblings; not judged
-  Comparison comparison;
-
-  Evidence& PlaceOf(const PlannedRerun& rerun) {
-    return rerun.replicate > 0 ? replicates[rerun.replicate] : evidence[rerun.rerun];
-  }
-};
 
 // A drill at its end; everything named here outlives the call.
 struct DrillEnd {

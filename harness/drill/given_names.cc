@@ -8,7 +8,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
-#include "harness/rerun/places.h"
+#include "harness/execution/rerun/places.h"
 
 namespace rharness {
 namespace {

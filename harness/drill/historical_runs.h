@@ -12,7 +12,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
 #include "harness/history/store.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 

@@ -7,10 +7,10 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/drill/compare_rerun.h"
 #include "harness/drill/replicate_parts.h"
 #include "harness/drill/replicates.h"
-#include "harness/rerun/rerun.h"
+#include "harness/execution/rerun/rerun.h"
+#include "harness/judge/compare_rerun.h"
 
 namespace rharness {
 namespace {

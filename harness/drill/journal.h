@@ -18,7 +18,7 @@
 
 #include "harness/base/json.h"
 #include "harness/base/result.h"
-#include "harness/rerun/step.h"
+#include "harness/execution/rerun/step.h"
 
 namespace rharness {
 
@@ -44,7 +44,7 @@ class Journal {
 
   // Durable when it returns; of a step that could not be written nothing stays. Thread-safe.
   Status Append(const RerunStep& step);
-  // The mark that every child of this process will carry (see leftovers.h), told before the first.
+  // The mark that every child of this process will carry (process_tree.h), told before the first.
   Status AppendSession(const std::string& session);
 
  private:

@@ -8,7 +8,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
-#include "harness/rerun/rerun_place.h"
+#include "harness/execution/rerun/rerun_place.h"
 #include "reports/text.h"
 
 namespace rharness {

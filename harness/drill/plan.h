@@ -8,9 +8,9 @@
 
 #include "harness/base/json.h"
 #include "harness/base/result.h"
-#include "harness/dispatch/planned_rerun.h"
 #include "harness/drill/risk.h"
-#include "harness/manifest/manifest.h"
+#include "harness/execution/dispatch/planned_rerun.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 

@@ -15,7 +15,7 @@
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/select.h"
 #include "harness/drill/surroundings.h"
-#include "harness/manifest/packages.h"
+#include "harness/records/manifest/packages.h"
 
 namespace rharness {
 namespace {

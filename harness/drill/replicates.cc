@@ -10,12 +10,12 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/drill/compare_rerun.h"
-#include "harness/drill/decide_metrics.h"
-#include "harness/drill/facts_of.h"
 #include "harness/drill/replicate_parts.h"
-#include "harness/manifest/packages.h"
-#include "harness/rerun/rerun.h"
+#include "harness/execution/rerun/rerun.h"
+#include "harness/judge/compare_rerun.h"
+#include "harness/judge/decide_metrics.h"
+#include "harness/judge/facts_of.h"
+#include "harness/records/manifest/packages.h"
 
 namespace rharness {
 namespace {

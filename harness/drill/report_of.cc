@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/rerun/rerun.h"
+#include "harness/execution/rerun/rerun.h"
 #include "reports/names.h"
 
 namespace rharness {

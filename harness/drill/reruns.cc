@@ -9,9 +9,9 @@
 #include "harness/base/held_folder.h"
 #include "harness/base/log.h"
 #include "harness/base/trouble.h"
-#include "harness/dispatch/scheduler.h"
 #include "harness/drill/drill_folder.h"
-#include "harness/rerun/rerun.h"
+#include "harness/execution/dispatch/scheduler.h"
+#include "harness/execution/rerun/rerun.h"
 
 namespace rharness {
 

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "harness/base/folder_lock.h"
-#include "harness/dispatch/storm_watch.h"
 #include "harness/drill/dispatching.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/settings.h"
 #include "harness/drill/substitutes.h"
+#include "harness/execution/dispatch/storm_watch.h"
 
 namespace rharness {
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "harness/manifest/hardware_class.h"
-#include "harness/manifest/packages.h"
+#include "harness/records/manifest/hardware_class.h"
+#include "harness/records/manifest/packages.h"
 
 namespace rharness {
 namespace {

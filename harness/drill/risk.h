@@ -30,8 +30,8 @@
 #include "harness/base/result.h"
 #include "harness/drill/select.h"
 #include "harness/history/store.h"
-#include "harness/manifest/environment.h"
-#include "harness/policy/policy.h"
+#include "harness/records/manifest/environment.h"
+#include "harness/records/policy/policy.h"
 
 namespace rharness {
 

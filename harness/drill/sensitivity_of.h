@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/drill/drill.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/manifest.h"
 #include "reports/model.h"
 #include "reports/sensitivity.h"
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "harness/base/json_reader.h"
-#include "harness/rerun/ticket.h"
+#include "harness/execution/rerun/ticket.h"
 
 namespace rharness {
 namespace {

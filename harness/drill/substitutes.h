@@ -10,8 +10,8 @@
 #include "compare/fingerprints/fingerprint_diff.h"
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
-#include "harness/manifest/hardware_class.h"
-#include "harness/policy/policy.h"
+#include "harness/records/manifest/hardware_class.h"
+#include "harness/records/policy/policy.h"
 
 namespace rharness {
 

@@ -6,7 +6,7 @@
 
 #include "harness/base/result.h"
 #include "harness/history/store.h"
-#include "harness/manifest/evidence.h"
+#include "harness/records/manifest/evidence.h"
 
 namespace rharness {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/drill/facts_of.h"
 #include "harness/drill/surroundings.h"
+#include "harness/judge/facts_of.h"
 
 namespace rharness {
 namespace {

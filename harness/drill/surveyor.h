@@ -16,8 +16,8 @@
 #include "compare/facts.h"
 #include "harness/base/result.h"
 #include "harness/history/store.h"
-#include "harness/manifest/evidence.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/evidence.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "harness/manifest/admission.h"
+#include "harness/records/manifest/admission.h"
 
 namespace rharness {
 namespace {

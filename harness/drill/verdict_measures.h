@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "harness/history/records.h"
-#include "harness/manifest/evidence.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/evidence.h"
+#include "harness/records/manifest/manifest.h"
 #include "reports/model.h"
 
 namespace rharness {

@@ -12,7 +12,7 @@
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
 #include "harness/base/json_reader.h"
-#include "harness/policy/policy.h"
+#include "harness/records/policy/policy.h"
 
 namespace rharness {
 namespace {

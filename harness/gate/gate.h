@@ -15,9 +15,9 @@
 #include "compare/fingerprints/fingerprint_diff.h"
 #include "harness/base/clock.h"
 #include "harness/gate/baseline.h"
-#include "harness/manifest/environment.h"
-#include "harness/manifest/manifest.h"
-#include "harness/policy/policy.h"
+#include "harness/records/manifest/environment.h"
+#include "harness/records/manifest/manifest.h"
+#include "harness/records/policy/policy.h"
 #include "reports/gate_report.h"
 #include "reports/model.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 

@@ -2,7 +2,7 @@
 // records of what was deleted under retention rules.
 //
 // Role: a part of the store's interface. Envelopes are kept as text; whether their signatures count
-// is harness/attestation's to say.
+// is harness/trust/attestation's to say.
 #ifndef RHARNESS_HARNESS_HISTORY_SIGNED_RECORDS_H_
 #define RHARNESS_HARNESS_HISTORY_SIGNED_RECORDS_H_
 

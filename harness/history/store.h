@@ -21,7 +21,7 @@
 #include "harness/history/replicate_record.h"
 #include "harness/history/signed_records.h"
 #include "harness/history/tally.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 

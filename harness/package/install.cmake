@@ -6,7 +6,7 @@ set(programs_folder ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 # rharness finds rharness-probe beside it.
 install(TARGETS rharness rharness-probe
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
-# What it lends to the runs that it records (harness/observe).
+# What it lends to the runs that it records (harness/records/observe).
 install(TARGETS rharness-observe
         LIBRARY DESTINATION lib/rharness/observe COMPONENT programs)
 install(TARGETS rharness-look
@@ -15,10 +15,10 @@ if(TARGET rharness-enter)
   install(TARGETS rharness-enter
           RUNTIME DESTINATION lib/rharness/observe COMPONENT programs)
 endif()
-install(FILES harness/observe/python/sitecustomize.py harness/observe/python/rharness_observe.py
-              harness/observe/python/rharness_chance.py harness/observe/python/rharness_sources.py
-              harness/observe/python/rharness_variables.py
-              harness/observe/python/rharness_trace.py harness/observe/python/rharness_trace_torch.py
+install(FILES harness/records/observe/python/sitecustomize.py harness/records/observe/python/rharness_observe.py
+              harness/records/observe/python/rharness_chance.py harness/records/observe/python/rharness_sources.py
+              harness/records/observe/python/rharness_variables.py
+              harness/records/observe/python/rharness_trace.py harness/records/observe/python/rharness_trace_torch.py
         DESTINATION lib/rharness/observe/python COMPONENT programs)
 # Here a link into another build folder; there the program itself.
 install(CODE "
@@ -47,14 +47,14 @@ install(FILES scenarios/mlflow/rerun.py scenarios/mlflow/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenarios/mlflow COMPONENT documentation)
 install(FILES
   compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
-  harness/audit/audit.schema.json harness/audit/audit_appended.schema.json harness/audit/audit_check.schema.json
-  harness/audit/audit_consistency.schema.json harness/audit/audit_entry.schema.json
-  harness/audit/audit_proof.schema.json harness/audit/tree_head.schema.json
-  harness/attestation/deletion.schema.json harness/attestation/endorsement.schema.json
-  harness/attestation/model.schema.json harness/attestation/retirement.schema.json
-  harness/attestation/verdict.schema.json harness/attestation/withdrawal.schema.json
-  harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
-  harness/rerun/ticket.schema.json
+  harness/trust/audit/audit.schema.json harness/trust/audit/audit_appended.schema.json harness/trust/audit/audit_check.schema.json
+  harness/trust/audit/audit_consistency.schema.json harness/trust/audit/audit_entry.schema.json
+  harness/trust/audit/audit_proof.schema.json harness/trust/audit/tree_head.schema.json
+  harness/trust/attestation/deletion.schema.json harness/trust/attestation/endorsement.schema.json
+  harness/trust/attestation/model.schema.json harness/trust/attestation/retirement.schema.json
+  harness/trust/attestation/verdict.schema.json harness/trust/attestation/withdrawal.schema.json
+  harness/records/manifest/evidence.schema.json harness/records/manifest/manifest.schema.json
+  harness/execution/rerun/ticket.schema.json
   reports/audit_report.schema.json reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
   reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json reports/incident.schema.json
   reports/isolation.schema.json reports/objectives.schema.json reports/onset.schema.json reports/properties.schema.json

@@ -61,13 +61,13 @@ make_deb() {
     { cat "$work/shlibs.log" >&2; exit 4; }
   # Loaded when a history needs it (harness/history/libpq.h), so that nothing else says so.
   postgresql=$(dpkg-query -W -f '${Depends}' libsoci-dev | grep -o 'libsoci-postgresql[0-9.]*')
-  # Loaded where a machine has it (harness/manifest/topology.h).
+  # Loaded where a machine has it (harness/records/manifest/topology.h).
   hwloc=$(dpkg-query -W -f '${Depends}' libhwloc-dev | grep -o 'libhwloc[0-9]*')
-  # Loaded when a server is asked (harness/intake/libcurl.h).
+  # Loaded when a server is asked (harness/net/libcurl.h).
   curl=$(dpkg-query -W -f '${Depends}' libcurl4-openssl-dev | grep -o 'libcurl[0-9]*' | head -n 1)
-  # Loaded when a key lies on a token (harness/attestation/p11_kit.h).
+  # Loaded when a key lies on a token (harness/trust/attestation/p11_kit.h).
   tokens=$(dpkg-query -W -f '${Depends}' libp11-kit-dev | grep -o 'libp11-kit[0-9]*' | head -n 1)
-  # Loaded when pages are served (harness/serve/microhttpd.h).
+  # Loaded when pages are served (harness/insight/serve/microhttpd.h).
   microhttpd=$(dpkg-query -W -f '${Depends}' libmicrohttpd-dev | grep -o 'libmicrohttpd[0-9]*')
   installed_kib=$(du -sk --apparent-size "$stage/usr" | cut -f 1)
   cat >"$stage/DEBIAN/control" <<EOT

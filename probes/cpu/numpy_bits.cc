@@ -4,7 +4,7 @@
 // variables that switch parts of NumPy off hold for it, too.
 #include "harness/base/json_reader.h"
 #include "harness/base/subprocess.h"
-#include "harness/manifest/environment.h"
+#include "harness/records/manifest/environment.h"
 #include "probes/probe.h"
 
 namespace rharness {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/base/files.h"
-#include "harness/rerun/workspace.h"
+#include "harness/execution/rerun/workspace.h"
 
 namespace rharness {
 

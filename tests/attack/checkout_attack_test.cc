@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "harness/base/digest.h"
-#include "harness/rerun/checkout.h"
+#include "harness/execution/rerun/checkout.h"
 #include "tests/attack/attack_world.h"
 
 namespace rharness {

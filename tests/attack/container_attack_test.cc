@@ -7,9 +7,9 @@
 
 #include <memory>
 
-#include "harness/launch/container_launcher.h"
+#include "harness/execution/launch/container_launcher.h"
 #include "tests/attack/attack_world.h"
-#include "tests/launch/container_world.h"
+#include "tests/execution/launch/container_world.h"
 
 namespace rharness {
 namespace {

@@ -9,7 +9,7 @@
 #include "harness/drill/drill.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/settings.h"
-#include "harness/rerun/rerun.h"
+#include "harness/execution/rerun/rerun.h"
 #include "tests/attack/attack_world.h"
 
 namespace rharness {

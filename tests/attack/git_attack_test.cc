@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "harness/base/digest.h"
-#include "harness/rerun/git_tree.h"
+#include "harness/execution/rerun/git_tree.h"
 #include "tests/attack/attack_world.h"
 
 namespace rharness {

@@ -14,7 +14,7 @@
 #include "harness/base/cgroup.h"
 #include "harness/base/digest.h"
 #include "harness/base/process_tree.h"
-#include "harness/rerun/rerun.h"
+#include "harness/execution/rerun/rerun.h"
 #include "tests/attack/attack_world.h"
 
 namespace rharness {

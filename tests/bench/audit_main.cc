@@ -14,9 +14,9 @@
 #include <fstream>
 #include <vector>
 
-#include "harness/audit/log_append.h"
-#include "harness/audit/log_view.h"
-#include "harness/audit/proof.h"
+#include "harness/trust/audit/log_append.h"
+#include "harness/trust/audit/log_view.h"
+#include "harness/trust/audit/proof.h"
 
 namespace rharness {
 namespace {

@@ -19,12 +19,12 @@
 
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
-#include "harness/dispatch/local_dispatcher.h"
-#include "harness/dispatch/scheduler.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/plan.h"
+#include "harness/execution/dispatch/local_dispatcher.h"
+#include "harness/execution/dispatch/scheduler.h"
+#include "harness/execution/rerun/rerun.h"
 #include "harness/history/store.h"
-#include "harness/rerun/rerun.h"
 
 namespace rharness {
 namespace {

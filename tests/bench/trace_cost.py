@@ -1,6 +1,6 @@
 """What the hooks of rharness_trace cost a PyTorch training: digests of every module each 100 steps.
 
-    PYTHONPATH=harness/observe/python python3 tests/bench/trace_cost.py [--model cnn|transformer] [--pairs 8]
+    PYTHONPATH=harness/records/observe/python python3 tests/bench/trace_cost.py [--model cnn|transformer] [--pairs 8]
 
 Blocks of 100 steps without and with hooks take turns in one process; printed is the median of their ratios of CPU time (on one
 thread that is the time of an idle machine), the time of a written step beside that of a bare one, and the ratio where

@@ -7,7 +7,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
-#include "tests/manifest/example.h"
+#include "tests/records/manifest/example.h"
 
 namespace rharness {
 namespace {

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "harness/attestation/attest_model.h"
-#include "harness/attestation/model_bundle.h"
 #include "harness/base/base64.h"
-#include "tests/attestation/attested.h"
-#include "tests/attestation/model_bundles.h"
-#include "tests/attestation/soft_token.h"
+#include "harness/trust/attestation/attest_model.h"
+#include "harness/trust/attestation/model_bundle.h"
 #include "tests/cli/drill_program.h"
-#include "tests/fetch/scripted_server.h"
+#include "tests/execution/fetch/scripted_server.h"
+#include "tests/trust/attestation/attested.h"
+#include "tests/trust/attestation/model_bundles.h"
+#include "tests/trust/attestation/soft_token.h"
 
 namespace rharness {
 namespace {

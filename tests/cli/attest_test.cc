@@ -6,8 +6,8 @@
 #include <future>
 
 #include "harness/base/digest.h"
-#include "tests/attestation/attested.h"
 #include "tests/cli/drill_program.h"
+#include "tests/trust/attestation/attested.h"
 
 namespace rharness {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <functional>
 
-#include "harness/attestation/envelope.h"
-#include "tests/approval/people.h"
+#include "harness/trust/attestation/envelope.h"
 #include "tests/cli/audit_world.h"
 #include "tests/history/raw_history.h"
+#include "tests/trust/approval/people.h"
 
 namespace rharness {
 namespace {

@@ -7,7 +7,7 @@
 #include "harness/base/digest.h"
 #include "tests/cli/audit_world.h"
 #include "tests/history/raw_history.h"
-#include "tests/manifest/schema_check.h"
+#include "tests/records/manifest/schema_check.h"
 
 namespace rharness {
 namespace {
@@ -21,7 +21,7 @@ class AuditVerb : public AuditWorld {
   static void ExpectSchema(const std::string& text, const std::string& name) {
     const auto json = ParseJson(text, name);
     ASSERT_TRUE(json.ok()) << json.error().ToString() << text;
-    const std::string path = RHARNESS_SOURCE_DIR "/harness/audit/" + name + ".schema.json";
+    const std::string path = RHARNESS_SOURCE_DIR "/harness/trust/audit/" + name + ".schema.json";
     ExpectDescribed(LoadSchemaFile(path), *json);
     EXPECT_NE(Validate(path, *json), 1) << text;
   }

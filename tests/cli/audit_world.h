@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/audit/entry.h"
-#include "tests/attestation/attested.h"
+#include "harness/trust/audit/entry.h"
 #include "tests/cli/drill_program.h"
+#include "tests/trust/attestation/attested.h"
 
 namespace rharness {
 

@@ -9,7 +9,7 @@
 
 #include "harness/base/json.h"
 #include "tests/cli/drill_program.h"
-#include "tests/manifest/schema_check.h"
+#include "tests/records/manifest/schema_check.h"
 
 namespace rharness {
 namespace {

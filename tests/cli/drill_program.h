@@ -12,7 +12,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
-#include "harness/manifest/evidence.h"
+#include "harness/records/manifest/evidence.h"
 #include "reports/model.h"
 
 namespace rharness {

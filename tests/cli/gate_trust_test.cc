@@ -4,10 +4,10 @@
 
 #include <future>
 
-#include "tests/approval/people.h"
-#include "tests/attestation/attested.h"
 #include "tests/cli/drill_program.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
+#include "tests/trust/approval/people.h"
+#include "tests/trust/attestation/attested.h"
 
 namespace rharness {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "harness/base/files.h"
 #include "harness/history/store.h"
-#include "tests/manifest/example.h"
+#include "tests/records/manifest/example.h"
 
 namespace rharness {
 namespace {

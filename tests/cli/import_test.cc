@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/digest.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/manifest.h"
 #include "tests/cli/drill_program.h"
 
 namespace rharness {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/manifest.h"
 #include "tests/cli/drill_program.h"
 
 namespace rharness {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/attestation/attested.h"
 #include "tests/cli/incident_program.h"
 #include "tests/history/raw_history.h"
+#include "tests/trust/attestation/attested.h"
 
 namespace rharness {
 namespace {

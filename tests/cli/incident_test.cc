@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "harness/history/store.h"
-#include "tests/attestation/attested.h"
 #include "tests/cli/incident_program.h"
+#include "tests/trust/attestation/attested.h"
 
 namespace rharness {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
-#include "harness/manifest/environment.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/environment.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 namespace {

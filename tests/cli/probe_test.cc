@@ -7,8 +7,8 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
-#include "harness/manifest/environment.h"
-#include "tests/launch/container_world.h"
+#include "harness/records/manifest/environment.h"
+#include "tests/execution/launch/container_world.h"
 #include "tests/reports/schema_validator.h"
 #include "tests/sanitized.h"
 

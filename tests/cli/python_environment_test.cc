@@ -10,8 +10,8 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
-#include "harness/manifest/evidence.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/evidence.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 namespace {

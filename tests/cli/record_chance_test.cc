@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/base/json.h"
-#include "harness/manifest/admission.h"
+#include "harness/records/manifest/admission.h"
 #include "tests/cli/hooked_program.h"
 
 namespace rharness {

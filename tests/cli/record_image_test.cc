@@ -8,7 +8,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/manifest.h"
 
 namespace rharness {
 namespace {

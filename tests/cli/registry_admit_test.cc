@@ -4,7 +4,7 @@
 
 #include "tests/cli/imported_runs.h"
 #include "tests/history/raw_history.h"
-#include "tests/publish/registry_world.h"
+#include "tests/insight/publish/registry_world.h"
 
 namespace rharness {
 namespace {

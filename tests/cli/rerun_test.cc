@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "harness/base/files.h"
-#include "harness/rerun/end_marker.h"
+#include "harness/execution/rerun/end_marker.h"
 
 namespace rharness {
 namespace {

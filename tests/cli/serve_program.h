@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/cli/unfinished_drill.h"
-#include "tests/serve/http_client.h"
+#include "tests/insight/serve/http_client.h"
 
 namespace rharness {
 

@@ -5,8 +5,8 @@
 
 #include <thread>
 
-#include "tests/attestation/attested.h"
 #include "tests/cli/serve_program.h"
+#include "tests/trust/attestation/attested.h"
 
 namespace rharness {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "tests/approval/people.h"
 #include "tests/cli/drill_program.h"
+#include "tests/trust/approval/people.h"
 
 namespace rharness {
 

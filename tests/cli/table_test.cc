@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/tables/delta_table.h"
+#include "harness/execution/tables/delta_table.h"
 #include "tests/cli/drill_program.h"
 
 namespace rharness {
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 class RunOnTable : public DrillProgram {
  protected:
   void SetUp() override {
-    fs::copy(fs::path(RHARNESS_SOURCE_DIR) / "tests/tables/recorded/table", At("table"),
+    fs::copy(fs::path(RHARNESS_SOURCE_DIR) / "tests/execution/tables/recorded/table", At("table"),
              fs::copy_options::recursive);
     Write("newest.sh",
           "ls table/_delta_log/*.json | tail -n 1 | sed 's/.*0\\([0-9]\\).json/\\1/' > n\n"

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/attestation/envelope.h"
-#include "harness/attestation/model_bundle.h"
 #include "harness/base/files.h"
+#include "harness/trust/attestation/envelope.h"
+#include "harness/trust/attestation/model_bundle.h"
 
 namespace rharness {
 namespace {

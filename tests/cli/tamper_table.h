@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "harness/attestation/signer.h"
+#include "harness/trust/attestation/signer.h"
 
 namespace rharness {
 

@@ -8,14 +8,14 @@
 #include <set>
 #include <sstream>
 
-#include "harness/attestation/attest_model.h"
-#include "harness/attestation/model_bundle.h"
-#include "harness/attestation/model_files.h"
-#include "tests/attestation/attested.h"
-#include "tests/attestation/model_bundles.h"
+#include "harness/trust/attestation/attest_model.h"
+#include "harness/trust/attestation/model_bundle.h"
+#include "harness/trust/attestation/model_files.h"
 #include "tests/cli/drill_program.h"
 #include "tests/cli/tamper_table.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
+#include "tests/trust/attestation/attested.h"
+#include "tests/trust/attestation/model_bundles.h"
 
 namespace rharness {
 namespace {

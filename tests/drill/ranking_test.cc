@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/drill/surroundings.h"
-#include "harness/manifest/packages.h"
+#include "harness/records/manifest/packages.h"
 #include "tests/history/store_fixture.h"
 
 namespace rharness {

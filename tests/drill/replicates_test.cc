@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "harness/base/files.h"
-#include "harness/drill/facts_of.h"
-#include "harness/drill/judge_family.h"
-#include "harness/drill/judge_siblings.h"
+#include "harness/judge/facts_of.h"
+#include "harness/judge/judge_family.h"
+#include "harness/judge/judge_siblings.h"
 
 namespace rharness {
 namespace {

@@ -4,12 +4,12 @@
 //
 // The first byte says which of them the rest is.
 // Run: rharness-attestation-fuzz -max_total_time=90 CORPUS attestation_seeds
-#include "harness/attestation/approval_statements.h"
-#include "harness/attestation/envelope.h"
-#include "harness/attestation/model_bundle.h"
-#include "harness/attestation/model_statement.h"
-#include "harness/attestation/trust.h"
-#include "harness/attestation/verdict_statement.h"
+#include "harness/trust/attestation/approval_statements.h"
+#include "harness/trust/attestation/envelope.h"
+#include "harness/trust/attestation/model_bundle.h"
+#include "harness/trust/attestation/model_statement.h"
+#include "harness/trust/attestation/trust.h"
+#include "harness/trust/attestation/verdict_statement.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

@@ -6,9 +6,9 @@
 // Run: rharness-audit-fuzz -max_total_time=90 CORPUS audit_seeds
 #include <string>
 
-#include "harness/audit/entry.h"
-#include "harness/audit/proof.h"
-#include "harness/audit/tree_head.h"
+#include "harness/trust/audit/entry.h"
+#include "harness/trust/audit/proof.h"
+#include "harness/trust/audit/tree_head.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

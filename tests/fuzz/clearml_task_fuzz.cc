@@ -4,8 +4,8 @@
 //
 // Run: rharness-clearml-task-fuzz -max_total_time=90 CORPUS clearml_task_seeds
 #include "harness/base/files.h"
-#include "harness/intake/clearml_task.h"
-#include "harness/intake/loose_json.h"
+#include "harness/records/intake/clearml_task.h"
+#include "harness/records/intake/loose_json.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

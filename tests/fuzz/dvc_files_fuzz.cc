@@ -5,10 +5,10 @@
 //
 // Run: rharness-dvc-files-fuzz -max_total_time=90 CORPUS dvc_files_seeds
 #include "harness/base/files.h"
-#include "harness/intake/dvc_command.h"
-#include "harness/intake/dvc_ignore.h"
-#include "harness/intake/dvc_results.h"
-#include "harness/intake/dvc_run.h"
+#include "harness/records/intake/dvc_command.h"
+#include "harness/records/intake/dvc_ignore.h"
+#include "harness/records/intake/dvc_results.h"
+#include "harness/records/intake/dvc_run.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

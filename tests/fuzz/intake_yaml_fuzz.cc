@@ -2,7 +2,7 @@
 // and read back, and with every scalar as its text the same shape.
 //
 // Run: rharness-intake-yaml-fuzz -max_total_time=90 CORPUS intake_yaml_seeds
-#include "harness/intake/yaml.h"
+#include "harness/net/yaml.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

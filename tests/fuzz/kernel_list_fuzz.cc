@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "harness/manifest/kernel_families.h"
+#include "harness/records/manifest/kernel_families.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

@@ -4,9 +4,9 @@
 // Run: rharness-manifest-fuzz -max_total_time=60 -dict=manifest.dict CORPUS manifest_seeds
 #include <string>
 
-#include "harness/manifest/admission.h"
-#include "harness/manifest/evidence.h"
-#include "harness/manifest/manifest.h"
+#include "harness/records/manifest/admission.h"
+#include "harness/records/manifest/evidence.h"
+#include "harness/records/manifest/manifest.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/intake/mlflow.h"
+#include "harness/records/intake/mlflow.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

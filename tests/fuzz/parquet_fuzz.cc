@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "harness/base/files.h"
-#include "harness/tables/delta_table.h"
+#include "harness/execution/tables/delta_table.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

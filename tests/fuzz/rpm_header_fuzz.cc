@@ -1,7 +1,7 @@
 // Fuzzes the reader of a header of rpm's database: what it tells lies in the header.
 //
 // Run: rharness-rpm-header-fuzz -max_total_time=60 CORPUS rpm_header_seeds
-#include "harness/manifest/system_packages.h"
+#include "harness/records/manifest/system_packages.h"
 #include "tests/fuzz/fuzz_check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "harness/observe/arena.h"
-#include "harness/observe/arena_file.h"
-#include "harness/observe/python_notes.h"
+#include "harness/records/observe/arena.h"
+#include "harness/records/observe/arena_file.h"
+#include "harness/records/observe/python_notes.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "harness/intake/wandb_log.h"
-#include "harness/intake/wandb_run.h"
+#include "harness/records/intake/wandb_log.h"
+#include "harness/records/intake/wandb_run.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

@@ -10,7 +10,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
-#include "harness/manifest/environment.h"
+#include "harness/records/manifest/environment.h"
 
 namespace rharness {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Holds each template of scenarios/ci to its own system's tool, and shows of each tool that it would refuse a
 # mistake. A line a template: ok, skipped (why), or FAILED. What Kubernetes says of its templates:
-# tests/dispatch/kubernetes_manifests.sh.
+# tests/execution/dispatch/kubernetes_manifests.sh.
 #   ci_templates.sh VENV     a folder for a Python environment with check-jsonschema, which is made where it lacks
 set -euo pipefail
 venv=$(realpath -m "${1:?a folder for a Python environment}")

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/launch/container_world.h"
+#include "tests/execution/launch/container_world.h"
 #include "tests/scenarios/fault_world.h"
 
 namespace rharness {

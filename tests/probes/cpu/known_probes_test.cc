@@ -1,5 +1,5 @@
 // What a policy's reader knows of probes is what there is.
-#include "harness/policy/known_probes.h"
+#include "harness/records/policy/known_probes.h"
 
 #include <gtest/gtest.h>
 

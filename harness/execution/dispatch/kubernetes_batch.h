@@ -1,0 +1,70 @@
+// A batch of attempts as Jobs: which of them share one, and what the server is handed. Pure.
+#ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_BATCH_H_
+#define RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_BATCH_H_
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+#include "harness/execution/dispatch/kubernetes_states.h"
+#include "harness/execution/dispatch/pod_template.h"
+#include "harness/execution/rerun/ticket.h"
+
+namespace rharness {
+
+struct KubernetesOptions {
+  std::filesystem::path folder;  // of the drill; absolute, and the same in every pod
+  std::string drill_id;
+  std::filesystem::path program;       // rharness as the pods see it
+  std::vector<std::string> kubectl;    // options of kubectl that say where: "--context=gpu"
+  std::filesystem::path pod_template;  // a v1 PodTemplate
+  // The pods share no volume with this machine: a ticket comes to its pod as a Secret, and what it
+  // leaves comes home in the pod's log (framed_log.h).
+  bool evidence_in_log = false;
+};
+
+// Errors: invalid_input for what is no option of kubectl that says where and as whom.
+Status CheckKubectlOption(const std::string& option);
+
+// What the pod of an attempt must be. Errors: invalid_input where no image is given for it.
+Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod);
+
+// Whether a batch is one Job with an index for each task, which takes a server that knows these,
+// and no Kueue, which admits a Job as a whole. Else there is a Job for each.
+bool IsIndexed(KubernetesVersion version, const PodTemplate& pod);
+
+// Whether a Secret holds it. Errors: invalid_input with its size.
+Status FitsASecret(const Ticket& ticket);
+
+// A drill's id as the value of a label and as a part of names: lower-case letters, digits and '-',
+// at most 40 characters. Different ids stay different.
+std::string DrillLabel(const std::string& drill_id);
+
+// The name of the Job of a task: at most 63 characters.
+std::string JobName(const KubernetesOptions& options, int batch, const std::string& index,
+                    bool indexed);
+
+// The Jobs for all these tasks, by the names of their folders, of one batch: a List. Below
+// `folder` each finds INDEX/ticket.json, and leaves INDEX/out.
+struct KubernetesBatch {
+  int number = 0;
+  std::filesystem::path folder;
+  std::vector<std::string> indexes;  // "0", "1", ...: of an indexed Job without a gap
+  PodNeeds needs;
+  std::set<std::string> avoid;  // nodes that failed
+  bool indexed = false;
+  std::vector<std::string> tickets;  // as JSON, beside `indexes`; only for evidence in the log
+};
+Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
+               const KubernetesBatch& batch);
+
+// How many tasks one call hands over.
+inline constexpr std::size_t kMostIndexes = 1000;
+inline constexpr std::size_t kMostJobs = 100;
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_BATCH_H_

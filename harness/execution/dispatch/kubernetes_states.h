@@ -1,0 +1,49 @@
+// What Kubernetes says of a task, and what follows from it. Pure: objects and times in, decisions
+// out.
+//
+// Sources: kubernetes.io/docs, "Pod Lifecycle", "Jobs", "Disruptions" (pod disruption conditions)
+// and "Node-pressure Eviction".
+#ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_STATES_H_
+#define RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_STATES_H_
+
+#include <chrono>
+#include <string_view>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+#include "harness/execution/dispatch/kubernetes_trouble.h"
+#include "harness/execution/dispatch/task_decision.h"
+
+namespace rharness {
+
+// Troubles that may pass are waited for this long.
+inline constexpr std::chrono::seconds kTroubleLimit{30};
+// A pod that was told to end gets `kPodGrace`, and its node as much again to say so.
+inline constexpr std::chrono::seconds kPodGrace{30};
+inline constexpr std::chrono::seconds kLeavingLimit{2 * kPodGrace};
+// A node that is not heard of may only be busy, and a control plane in trouble evicts nothing.
+inline constexpr std::chrono::seconds kNodeLimit{120};
+
+// For a task that has left no evidence of a run that came to its end. Unknown is never done.
+TaskDecision DecideTask(const KubernetesTask& task);
+
+// What refused a call of kubectl: worth another try, or an answer?
+bool IsServerTrouble(std::string_view kubectl_stderr);
+// Every line of it says that an object is there already: an earlier call went through.
+bool IsAlreadyThere(std::string_view kubectl_stderr);
+
+// Of `kubectl version -o json`. Errors: invalid_input.
+struct KubernetesVersion {
+  int major = 0;
+  int minor = 0;
+  auto operator<=>(const KubernetesVersion&) const = default;
+};
+Result<KubernetesVersion> ParseKubernetesVersion(const Json& json);
+
+// Whether Jobs have indexes that fail each for itself (backoffLimitPerIndex with FailIndex, on by
+// default since 1.29). Source: kubernetes.io/docs, "Feature Gates", JobBackoffLimitPerIndex.
+inline bool HasIndexes(KubernetesVersion version) { return version >= KubernetesVersion{1, 29}; }
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_STATES_H_

@@ -1,0 +1,31 @@
+// A rerun as it was planned, and what there is for all of them to share.
+#ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_PLANNED_RERUN_H_
+#define RHARNESS_HARNESS_EXECUTION_DISPATCH_PLANNED_RERUN_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+// What the machine gives to the drill as a whole.
+struct Slots {
+  int cpus = 1;
+  std::uint64_t memory_bytes = 0;  // 0: not limited
+  int gpus = 0;
+};
+
+struct PlannedRerun {
+  std::string run_id;
+  int rerun = 1;
+  std::string job;      // "RUN.1"
+  Resources resources;  // with every default filled in
+  double expected_seconds = 0.0;
+  std::string node;   // of a cluster, that it is for; empty: any
+  int replicate = 0;  // 1, 2, ...: with the smallest change planted; 0: a rerun as recorded
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_DISPATCH_PLANNED_RERUN_H_

@@ -1,0 +1,64 @@
+// The pod that a site wants reruns to be: volumes, tolerations, secrets, an image, a queue.
+//
+// Role: what the user says of Kubernetes that rharness cannot know; a v1 PodTemplate in a file.
+// Pure: files and kubectl are the caller's.
+#ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_POD_TEMPLATE_H_
+#define RHARNESS_HARNESS_EXECUTION_DISPATCH_POD_TEMPLATE_H_
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+#include "harness/execution/dispatch/kubernetes_objects.h"
+#include "harness/execution/dispatch/kubernetes_trouble.h"
+
+namespace rharness {
+
+struct PodTemplate {
+  Json job_labels;       // objects, or null
+  Json job_annotations;  // as above
+  Json pod_labels;       // as above
+  Json pod_annotations;  // as above
+  Json spec;             // a pod's, with at most one container
+  Json container;        // that one, or an empty object
+
+  std::string Image() const;  // of the container; empty: none
+  // Of Kueue's: "kueue.x-k8s.io/queue-name" among the labels of the template; empty: none.
+  std::string Queue() const;
+};
+
+// Of a PodTemplate object: its labels and annotations are the Job's; those of its template, and its
+// spec, the pods'. Errors: invalid_input, which names what it may not have.
+Result<PodTemplate> ParsePodTemplate(const Json& json, std::string_view file);
+
+// Each of these paths must lie where the container mounts a volume. Errors: invalid_input.
+Status RequireMounted(const PodTemplate& pod, std::string_view file,
+                      const std::vector<std::filesystem::path>& paths);
+
+// What a rerun adds to the site's template.
+struct PodNeeds {
+  PodResources resources;
+  std::uint64_t minutes = 0;  // it may take
+  std::string image;
+  std::string image_digest;  // that a run was recorded in; empty: it was not recorded in an image
+  std::string gpu_model;     // as recorded: "NVIDIA H100 80GB HBM3"; empty: any will do
+  auto operator<=>(const PodNeeds&) const = default;
+};
+
+// The spec of a pod that runs `command`: on none of the nodes to avoid, with requests that equal
+// limits, no service account's token and no way to more rights; what the template says of these
+// things holds, but for the command, resources and the restart policy.
+Json BuildPodSpec(const PodTemplate& pod, const PodNeeds& needs,
+                  const std::vector<std::string>& command, const std::set<std::string>& avoid);
+
+// The values of GPU Feature Discovery's label nvidia.com/gpu.product that mean this model: with and
+// without the vendor's name, which drivers before 470 left out.
+std::vector<std::string> GpuProducts(const std::string& model);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_DISPATCH_POD_TEMPLATE_H_

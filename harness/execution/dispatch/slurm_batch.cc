@@ -1,0 +1,118 @@
+// Writing a batch, and the arguments of sbatch.
+#include "harness/execution/dispatch/slurm_batch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "harness/execution/dispatch/task_folder.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Paths come as arguments: nothing is written into the script.
+constexpr std::string_view kScript =
+    "#!/bin/sh\n"
+    "[ -z \"$3\" ] || PATH=$3\n"
+    "export PATH\n"
+    "unset SLURM_JWT\n"
+    "task=\"$2/$SLURM_ARRAY_TASK_ID\"\n"
+    "exec \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\"\n";
+
+// For hashing inputs, fetching an image and bringing outputs home.
+constexpr double kMarginSeconds = 600.0;
+constexpr std::uint64_t kMarginMib = 256;
+
+}  // namespace
+
+Status CheckSbatchOption(const std::string& option) {
+  static constexpr std::array<std::string_view, 16> kOurs = {
+      "--array",     "--parsable", "--export",     "--output",   "--error",  "--chdir",
+      "--job-name",  "--comment",  "--no-requeue", "--requeue",  "--signal", "--wrap",
+      "--open-mode", "--wait",     "--dependency", "--test-only"};
+  const std::string name = option.substr(0, option.find('='));
+  if (!name.starts_with("--") || name.size() < 3) {
+    return InvalidInput(fmt::format("'{}' is no long option of sbatch; expected one such as "
+                                    "--partition=gpu",
+                                    TerminalSafe(option)),
+                        "--sbatch");
+  }
+  if (std::ranges::find(kOurs, name) == kOurs.end()) return {};
+  return InvalidInput(fmt::format("{} is given by rharness itself", name), "--sbatch");
+}
+
+ResourceClass ClassOf(const Ticket& ticket) {
+  const Resources& needs = ticket.resources;
+  ResourceClass shared{
+      .cpus = std::max(1, needs.cpus), .gpus = std::max(0, needs.gpus), .node = ticket.node};
+  if (needs.memory_bytes > 0) {
+    shared.memory_mib = std::bit_ceil((needs.memory_bytes >> 20U) + 1) + kMarginMib;
+  }
+  const double minutes = std::ceil((needs.timeout_seconds + kMarginSeconds) / 60.0);
+  shared.minutes = std::bit_ceil(static_cast<std::uint64_t>(std::clamp(minutes, 1.0, 1e9)));
+  return shared;
+}
+
+std::string BatchName(const SlurmOptions& options, const fs::path& batch) {
+  return fmt::format("rharness.{}.{}", options.drill_id, batch.filename().string());
+}
+
+std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::path& batch,
+                                         const ResourceClass& needs, std::size_t tasks,
+                                         const std::set<std::string>& avoid) {
+  // In patterns of file names a "%" is written twice.
+  std::string log = batch.string();
+  for (auto at = log.find('%'); at != std::string::npos; at = log.find('%', at + 2)) {
+    log.insert(at, 1, '%');
+  }
+  std::vector<std::string> arguments = {
+      "--job-name=" + BatchName(options, batch),
+      "--comment=" + options.drill_id,
+      fmt::format("--array=0-{}", tasks - 1),
+      "--nodes=1",
+      "--ntasks=1",
+      fmt::format("--cpus-per-task={}", needs.cpus),
+      fmt::format("--time={}", needs.minutes),
+      "--no-requeue",
+      "--signal=B:TERM@60",
+      "--chdir=" + batch.string(),
+      fmt::format("--output={}/%a/log.txt", log),
+  };
+  if (needs.gpus > 0) arguments.push_back(fmt::format("--gres=gpu:{}", needs.gpus));
+  if (needs.memory_mib > 0) arguments.push_back(fmt::format("--mem={}M", needs.memory_mib));
+  // A node that failed is no reason to do on another one what is for this one.
+  if (!avoid.empty() && needs.node.empty()) {
+    arguments.push_back(fmt::format("--exclude={}", fmt::join(avoid, ",")));
+  }
+  // Others can have the node make the environment by a login shell of the user's, which can hang
+  // and says what it likes: Slurm 22.05 does so for "NIL", too. SlurmClient picks what is handed
+  // over.
+  arguments.emplace_back("--export=ALL");
+  for (const std::string& option : options.sbatch) {
+    const bool says_where = option.starts_with("--nodelist") || option.starts_with("--exclude=");
+    if (needs.node.empty() || !says_where) arguments.push_back(option);
+  }
+  if (!needs.node.empty()) arguments.push_back("--nodelist=" + needs.node);
+  arguments.push_back((batch / "script.sh").string());
+  arguments.push_back(options.program.string());
+  arguments.push_back(batch.string());
+  const auto path = PickEnvironment({"PATH"});
+  arguments.push_back(path.contains("PATH") ? path.at("PATH") : "");
+  return arguments;
+}
+
+Status WriteBatch(const fs::path& batch, const std::vector<Attempt>& attempts) {
+  RETURN_IF_ERROR(MakeDirectories(batch));
+  RETURN_IF_ERROR(WriteFileAtomic(batch / "script.sh", kScript));
+  return WriteTasks(batch, attempts);
+}
+
+}  // namespace rharness

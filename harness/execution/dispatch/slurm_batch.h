@@ -1,0 +1,54 @@
+// One job array on disk: which attempts it holds, and how sbatch is asked for it.
+#ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_SLURM_BATCH_H_
+#define RHARNESS_HARNESS_EXECUTION_DISPATCH_SLURM_BATCH_H_
+
+#include <compare>
+#include <cstddef>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/execution/dispatch/dispatcher.h"
+
+namespace rharness {
+
+struct SlurmOptions {
+  std::filesystem::path folder;  // of the drill; absolute, and the same on every node
+  std::string drill_id;
+  std::filesystem::path program;    // rharness as the nodes see it
+  std::vector<std::string> sbatch;  // further options of sbatch: "--partition=gpu"
+};
+
+// Errors: invalid_input for what is no long option of sbatch, or one that is rharness's own to
+// give.
+Status CheckSbatchOption(const std::string& option);
+
+// What the tasks of an array share. Memory and time are rounded up to a power of two, so that a
+// drill of many runs needs few arrays; a rerun is held to its own limits on the node.
+struct ResourceClass {
+  int cpus = 1;
+  int gpus = 0;
+  std::uint64_t memory_mib = 0;  // 0: the partition's default
+  std::uint64_t minutes = 0;
+  std::string node;  // that they are for; empty: any
+  auto operator<=>(const ResourceClass&) const = default;
+};
+ResourceClass ClassOf(const Ticket& ticket);
+
+// The arguments of sbatch behind --parsable. Pure but for PATH, which the tasks get.
+std::vector<std::string> SbatchArguments(const SlurmOptions& options,
+                                         const std::filesystem::path& batch,
+                                         const ResourceClass& needs, std::size_t tasks,
+                                         const std::set<std::string>& avoid);
+
+// By which Slurm's queue knows it.
+std::string BatchName(const SlurmOptions& options, const std::filesystem::path& batch);
+
+// WriteTasks, and the script that runs them. Errors: io.
+Status WriteBatch(const std::filesystem::path& batch, const std::vector<Attempt>& attempts);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_DISPATCH_SLURM_BATCH_H_

@@ -1,0 +1,59 @@
+// The folders that a dispatcher and its tasks share, below the folder of a drill.
+//
+// Role: what all dispatchers over a shared file system do alike. dispatch/BATCH/ holds what was
+// handed over in one call: batch.json (which attempts), and INDEX/ for each with ticket.json, and
+// out/, the folder of `rharness rerun`, where its end marker is the last thing written.
+#ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_TASK_FOLDER_H_
+#define RHARNESS_HARNESS_EXECUTION_DISPATCH_TASK_FOLDER_H_
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+#include "harness/execution/dispatch/dispatcher.h"
+#include "harness/execution/rerun/end_marker.h"
+
+namespace rharness {
+
+// This program as other machines find it, which see the same files. Errors: io.
+Result<std::filesystem::path> ThisProgram();
+
+// Makes the folder dispatch/NUMBER with batch.json and a folder with its ticket for each attempt.
+// Errors: io.
+Status WriteTasks(const std::filesystem::path& batch, const std::vector<Attempt>& attempts);
+
+// The folders dispatch/NUMBER below a drill's folder, by number. Errors: io.
+Result<std::vector<std::filesystem::path>> ListBatches(const std::filesystem::path& folder);
+// The number of such a folder; 0: it is none.
+int BatchNumber(const std::filesystem::path& batch);
+
+// The tasks that are left in one. Errors: io.
+Result<std::vector<std::filesystem::path>> ListTasks(const std::filesystem::path& batch);
+
+// A shared file system shows what another machine wrote once the folder has been listed.
+void Refresh(const std::filesystem::path& folder);
+
+bool IsMarked(const std::filesystem::path& task);   // its end marker is there
+bool IsClaimed(const std::filesystem::path& task);  // it was taken up
+
+// What a process that was killed had moved home and not journalled is moved back.
+void MoveBack(const std::filesystem::path& task, const std::filesystem::path& folder,
+              const Ticket& ticket);
+
+// Moves what a task left home, below `folder`, tells of it, and removes the task. Errors: those of
+// HeldFolder, io, those of `on_step`.
+Result<AttemptEnd> CollectTask(const std::filesystem::path& task,
+                               const std::filesystem::path& folder, const Ticket& ticket,
+                               std::size_t index, ProvenEnd end,
+                               const std::function<Status(const RerunStep&)>& on_step);
+
+// The end of an attempt that left none: `why` is one sentence.
+AttemptEnd EndWithoutEvidence(const Ticket& ticket, std::size_t index, AttemptEnd::Kind kind,
+                              OutcomeKind outcome, const std::string& why, WallTime now);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_DISPATCH_TASK_FOLDER_H_

@@ -1,0 +1,172 @@
+// Collecting outputs. Everything here was written by somebody else's program.
+#include "harness/execution/rerun/collect.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/trouble.h"
+#include "harness/execution/rerun/outputs_before.h"
+#include "harness/execution/rerun/tensor_records.h"
+#include "harness/records/manifest/artifact.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMetricsFileBytes = std::uint64_t{256} << 20;
+constexpr mode_t kKeptMode = 0644;
+constexpr char kNotWritten[] =
+    "the run did not write it; what lies there is the commit's, or of its data";
+
+Remark OutputRemark(std::string_view code, std::string_view path, const std::string& why) {
+  return Remark{.code = std::string(code),
+                .subject = fmt::format("output '{}'", path),
+                .message = fmt::format("output '{}': {}", path, why)};
+}
+
+Remark RemarkOf(std::string_view path, const Error& error) {
+  const bool missing = error.code == ErrorCode::kNotFound;
+  return OutputRemark(missing ? "output_missing" : "output_unreadable", path,
+                      missing ? "the run did not write it" : error.ToString());
+}
+
+// Moves a checkpoint out of the workspace, to a file of ours with a mode of ours. Only a file that
+// has no other name is moved; else it is copied, so that nothing that lies elsewhere is touched.
+Status BringHome(const HeldFolder& folder, const fs::path& relative, const fs::path& to) {
+  ASSIGN_OR_RETURN(const HeldFolder from, folder.OpenFolder(relative.parent_path()));
+  ASSIGN_OR_RETURN(const OpenedFile file, from.OpenFile(relative.filename()));
+  RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  struct stat info {};
+  if (::fstat(file.descriptor.get(), &info) != 0) {
+    return IoErrorFromErrno("cannot stat", errno, to.string());
+  }
+  const bool ours = info.st_nlink == 1 && (info.st_uid == ::geteuid() || ::geteuid() == 0);
+  if (ours && ::fchown(file.descriptor.get(), ::geteuid(), ::getegid()) == 0 &&
+      ::fchmod(file.descriptor.get(), kKeptMode) == 0 &&
+      ::renameat(from.fd(), relative.filename().c_str(), AT_FDCWD, to.c_str()) == 0) {
+    struct stat kept {};
+    if (::lstat(to.c_str(), &kept) == 0 && kept.st_dev == info.st_dev &&
+        kept.st_ino == info.st_ino) {
+      return {};
+    }
+    return IntegrityError("was replaced while it was collected", (from.path() / relative).string());
+  }
+  std::error_code error;
+  fs::copy_file(fmt::format("/proc/self/fd/{}", file.descriptor.get()), to,
+                fs::copy_options::overwrite_existing, error);
+  if (error) return IoError("cannot keep: " + error.message(), to.string());
+  if (::chmod(to.c_str(), kKeptMode) != 0) {
+    return IoErrorFromErrno("cannot set mode", errno, to.string());
+  }
+  return {};
+}
+
+// Measures one declared artifact; the error says what is wrong with the run's output.
+Result<Artifact> Measure(const Artifact& recorded, const HeldFolder& folder) {
+  Artifact seen{.role = recorded.role, .path = recorded.path};
+  ASSIGN_OR_RETURN(const FileDigest digest, folder.HashFile(recorded.path));
+  seen.sha256 = digest.sha256;
+  seen.size_bytes = digest.size_bytes;
+  if (!IsCheckpoint(recorded)) return seen;
+  const Status read = ReadTensorRecords(folder, &seen);
+  // What could not be read when it was recorded either is compared as a file.
+  const bool expected = !recorded.tensor_digest.empty() || recorded.sha256.empty();
+  if (!read.ok() && (expected || IsTrouble(read.error()))) return read.error();
+  return seen;
+}
+
+// Once all are measured: a file may be of two, a shard of an index and an output itself.
+Status KeepCheckpoints(const HeldFolder& folder, const fs::path& keep, const fs::path& drill_folder,
+                       Evidence* evidence) {
+  std::set<fs::path> kept;
+  for (Artifact& artifact : evidence->artifacts) {
+    if (!IsCheckpoint(artifact)) continue;
+    for (const fs::path& file : FilesOf(artifact)) {
+      if (kept.insert(file).second) RETURN_IF_ERROR(BringHome(folder, file, keep / file));
+    }
+    artifact.location = (keep / artifact.path).lexically_relative(drill_folder).string();
+  }
+  return {};
+}
+
+// A file of the commit or of the data is none of the run's outputs, however well it agrees with the
+// record: told of the first of these that the run did not write.
+bool TellOfUnwritten(const Manifest& manifest, const Workspace& workspace,
+                     const std::vector<fs::path>& files, Evidence* evidence) {
+  for (const fs::path& file : files) {
+    if (!IsAsBeforeTheRun(workspace, fs::path(manifest.working_directory) / file)) continue;
+    evidence->remarks.push_back(OutputRemark("output_missing", file.string(), kNotWritten));
+    return true;
+  }
+  return false;
+}
+
+// What the recording said already of this file need not be said again of each rerun.
+Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
+                      const HeldFolder& folder, Evidence* evidence) {
+  if (manifest.metrics_path.empty()) return {};
+  if (TellOfUnwritten(manifest, workspace, {manifest.metrics_path}, evidence)) return {};
+  const auto text = folder.ReadFile(manifest.metrics_path, kMetricsFileBytes);
+  auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
+                        : Result<SalvagedMetrics>(text.error());
+  if (!read.ok()) {
+    if (IsTrouble(read.error())) return read.error();
+    evidence->remarks.push_back(RemarkOf(manifest.metrics_path, read.error()));
+    return {};
+  }
+  for (const std::string& sentence : read->left_out) {
+    if (std::ranges::find(manifest.notes, sentence) != manifest.notes.end()) continue;
+    evidence->remarks.push_back(OutputRemark("output_left_out", manifest.metrics_path, sentence));
+  }
+  evidence->metrics = std::move(read->metrics);
+  evidence->unread_metrics = std::move(read->unread);
+  for (const auto& [name, version] : evidence->metrics.software) {
+    evidence->environment.software[name] = version;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, const fs::path& keep,
+                      const fs::path& drill_folder, Evidence* evidence) {
+  if (!workspace.folder->IsInPlace()) {
+    evidence->remarks.push_back(RemarkOf(
+        workspace.path.filename().string(),
+        IntegrityError("the run moved or replaced its workspace", workspace.path.string())));
+    return {};
+  }
+  const auto found = workspace.folder->OpenFolder(manifest.working_directory);
+  if (!found.ok()) {
+    if (IsTrouble(found.error())) return found.error();
+    evidence->remarks.push_back(RemarkOf(manifest.working_directory, found.error()));
+    return {};
+  }
+  const HeldFolder& folder = *found;
+  for (const Artifact& recorded : manifest.artifacts) {
+    if (recorded.role == kModelOfTracker) continue;
+    if (TellOfUnwritten(manifest, workspace, FilesOf(recorded), evidence)) continue;
+    auto seen = Measure(recorded, folder);
+    if (!seen.ok()) {
+      if (IsTrouble(seen.error())) return seen.error();
+      evidence->remarks.push_back(RemarkOf(recorded.path, seen.error()));
+      continue;
+    }
+    evidence->artifacts.push_back(std::move(*seen));
+  }
+  RETURN_IF_ERROR(KeepCheckpoints(folder, keep, drill_folder, evidence));
+  return CollectMetrics(manifest, workspace, folder, evidence);
+}
+
+}  // namespace rharness

@@ -1,0 +1,23 @@
+// Where a repository keeps its objects.
+//
+// Role: what a repository says of itself (.git files, commondir, alternates, links) may have come
+// with it from a stranger; none of it leads outside of the declared places.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GIT_OBJECTS_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_GIT_OBJECTS_H_
+
+#include <filesystem>
+
+#include "harness/base/result.h"
+#include "harness/execution/rerun/places.h"
+
+namespace rharness {
+
+// The folder of objects that FindGitFolders finds. Errors: not_found (is no repository),
+// invalid_input (objects, or alternates of them, lie outside of the declared places),
+// unsupported (a quoted name among the alternates), io. Cost: lists the folder.
+Result<std::filesystem::path> ObjectsOf(const std::filesystem::path& repository,
+                                        const Places& places);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_GIT_OBJECTS_H_

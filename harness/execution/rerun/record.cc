@@ -1,0 +1,396 @@
+// The effects of recording, as a list of passes: look, check, run, look again, measure, keep.
+#include "harness/execution/rerun/record.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "harness/base/cgroup.h"
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/trouble.h"
+#include "harness/execution/launch/container_launcher.h"
+#include "harness/execution/launch/image_reference.h"
+#include "harness/execution/rerun/found_data.h"
+#include "harness/execution/rerun/git_tree.h"
+#include "harness/execution/rerun/image_file.h"
+#include "harness/execution/rerun/observed_run.h"
+#include "harness/execution/rerun/record_kept.h"
+#include "harness/execution/rerun/table_data.h"
+#include "harness/execution/rerun/tensor_records.h"
+#include "harness/records/manifest/admission.h"
+#include "harness/records/manifest/packages.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kLongestKernelName = 200;
+constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
+
+namespace fs = std::filesystem;
+
+Result<fs::path> CurrentFolder() {
+  std::error_code error;
+  fs::path folder = fs::current_path(error);
+  if (!error) folder = fs::canonical(folder, error);
+  if (error) return IoError("the current folder cannot be read: " + error.message());
+  return folder;
+}
+
+// `text` as typed in `folder`, relative to `base`. Errors: invalid_input when it is not below.
+Result<std::string> RelativeTo(const fs::path& base, const fs::path& folder,
+                               const std::string& text) {
+  const fs::path below = (folder / text).lexically_normal().lexically_relative(base);
+  ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(below.string(), text));
+  return safe.string();
+}
+
+// Endings of files that programs read and hardly any writes.
+constexpr std::array<std::string_view, 12> kSourceEndings = {
+    ".py", ".sh", ".bash", ".R", ".jl", ".pl", ".lua", ".rb", ".yaml", ".yml", ".toml", ".ini"};
+
+bool IsSource(std::string_view name) {
+  return std::ranges::any_of(kSourceEndings,
+                             [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// The sources that the command names, as "train.py" or "--config=train.yaml", relative to `base`.
+std::vector<fs::path> SourcesOf(const std::vector<std::string>& command, const fs::path& base,
+                                const fs::path& folder) {
+  std::vector<fs::path> sources;
+  for (const std::string& argument : command) {
+    const auto equals = argument.starts_with('-') ? argument.find('=') : std::string::npos;
+    const fs::path named = equals == std::string::npos ? argument : argument.substr(equals + 1);
+    std::error_code error;
+    if (named.is_absolute() || !IsSource(named.string())) continue;
+    if (!fs::is_regular_file(folder / named, error)) continue;
+    fs::path below = (folder / named).lexically_normal().lexically_relative(base);
+    if (!below.empty() && *below.begin() != "..") sources.push_back(std::move(below));
+  }
+  return sources;
+}
+
+// A rerun has the listed files, or else those of the commit, and the data: a source that is none of
+// these it would not find.
+void NoteMissingSources(const RecordRequest& request, const std::optional<GitTree>& tree,
+                        const fs::path& base, const fs::path& folder, Recording* out) {
+  if (out->code.files.empty() && !tree) return;  // then nothing of the code is recorded
+  for (const fs::path& source : SourcesOf(request.command, base, folder)) {
+    const bool listed = std::ranges::find(out->code.files, source.string(), &CodeFile::path) !=
+                        out->code.files.end();
+    const bool data = std::ranges::any_of(request.data, [&](const DataItem& item) {
+      const fs::path rest =
+          (base / source).lexically_relative((folder / item.path).lexically_normal());
+      return !rest.empty() && *rest.begin() != "..";
+    });
+    const bool in_commit = out->code.files.empty() && tree && IsTracked(*tree, source);
+    if (listed || data || in_commit) continue;
+    out->remarks.push_back(fmt::format(
+        "the command's '{}' {}: {}; expected it among --code-file", source.string(), kNotRecorded,
+        out->code.files.empty() ? "it is in no commit"
+                                : "other code files are, and a rerun has no more"));
+  }
+}
+
+Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  const std::optional<GitTree> tree = DescribeGitTree(folder);
+  const fs::path base = tree ? tree->root : folder;
+  out->code.repository = PlaceOf(base, request.root);
+  if (tree) {
+    out->code.commit = tree->commit;
+    out->code.dirty = tree->dirty;
+    out->code.diff_sha256 = tree->diff_sha256;
+    if (!tree->complaint.empty()) out->remarks.push_back(tree->complaint);
+    const fs::path below = folder.lexically_relative(base);
+    if (below != ".") out->working_directory = below.string();
+  }
+  KeepSources(request, tree, base, out);
+  for (const std::string& text : request.code_files) {
+    ASSIGN_OR_RETURN(std::string path, RelativeTo(base, folder, text));
+    ASSIGN_OR_RETURN(FileDigest digest, HashFile(base / path));
+    out->code.files.push_back(CodeFile{std::move(path), std::move(digest.sha256)});
+  }
+  NoteMissingSources(request, tree, base, folder, out);
+  return {};
+}
+
+Status CaptureData(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  for (DataItem item : request.data) {
+    if (request.made_by.contains(item.name)) item.made_by = request.made_by.at(item.name);
+    const fs::path path = folder / item.path;
+    std::error_code error;
+    item.location = PlaceOf(path, request.root);
+    if (IsTable(item)) {
+      ASSIGN_OR_RETURN(CapturedTable table, CaptureTable(std::move(item), path));
+      out->newest[table.item.name] = table.newest;
+      const std::string newer = NewerVersions(path, table.item);
+      if (!newer.empty()) out->remarks.push_back(newer);
+      out->data.push_back(std::move(table.item));
+      continue;
+    }
+    item.kind = fs::is_directory(path, error) ? "directory" : "file";
+    ASSIGN_OR_RETURN(TreeDigest digest, HashTree(path));
+    item.sha256 = std::move(digest.sha256);
+    item.size_bytes = digest.size_bytes;
+    out->data.push_back(std::move(item));
+  }
+  return {};
+}
+
+// What the image is made of, where an engine here knows it: in the image there is none.
+void DescribeImage(Image* image) {
+  for (const char* name : {"podman", "docker"}) {
+    const auto facts = ContainerLauncher(*FindEngine(name)).Describe(*image);
+    if (!facts.ok()) continue;
+    image->layers = facts->layers;
+    image->base_name = facts->base_name;
+    image->base_digest = facts->base_digest;
+    return;
+  }
+}
+
+Status CaptureImage(const RecordRequest& request, Recording* out) {
+  out->image = request.image;
+  if (request.image.kind == "oci") DescribeImage(&out->image);
+  if (!IsImageFile(request.image)) return {};
+  ASSIGN_OR_RETURN(out->image, CaptureImageFile(request.image));
+  std::error_code error;
+  out->image_was_here = fs::exists(request.image.location, error);
+  const fs::path path = fs::weakly_canonical(out->image.location, error);
+  if (error) return PathError("cannot be reached", error.value(), out->image.location);
+  out->image.location = PlaceOf(path, request.root);
+  return {};
+}
+
+// That what is said of data is said of data of the run.
+Status CheckLineage(const RecordRequest& request) {
+  const auto is_data = [&](const std::string& name) {
+    return std::ranges::find(request.data, name, &DataItem::name) != request.data.end();
+  };
+  for (const Metric& metric : request.metrics) {
+    if (metric.evaluated_on.empty() || is_data(metric.evaluated_on)) continue;
+    return InvalidInput(fmt::format("'{}' is measured on '{}'; expected the name of a --data",
+                                    metric.name, metric.evaluated_on),
+                        "--metric");
+  }
+  for (const auto& [name, made_by] : request.made_by) {
+    if (is_data(name)) continue;
+    return InvalidInput(fmt::format("expected the name of a --data first, found '{}'", name),
+                        "--made-by");
+  }
+  return {};
+}
+
+// What a reader would refuse later is refused now, before hours of training.
+Status CheckRequest(const RecordRequest& request) {
+  Recording preview;
+  preview.data = request.data;
+  for (DataItem& item : preview.data) {
+    if (request.made_by.contains(item.name)) item.made_by = request.made_by.at(item.name);
+  }
+  preview.artifacts = request.artifacts;
+  preview.image = request.image;
+  const auto manifest = ParseManifest(ToJson(BuildManifest(request, preview)), "the request");
+  if (!manifest.ok()) {
+    Error error = manifest.error();
+    if (error.where.ends_with("$.run_id")) {
+      error.message += " (--run-id; without it the name of --out)";
+    }
+    return error;
+  }
+  RETURN_IF_ERROR(CheckLineage(request));
+  if (!request.metrics.empty() && request.metrics_path.empty()) {
+    return InvalidInput(
+        fmt::format("metric '{}' is declared, but no metrics file is named; expected "
+                    "one (--metrics FILE)",
+                    request.metrics.front().name));
+  }
+  std::error_code error;
+  const fs::path home = request.keep / request.run_id;
+  if (!request.keep.empty() && fs::exists(home, error)) {
+    return InvalidInput("is there already; expected a new folder to keep artifacts in",
+                        home.string());
+  }
+  return {};
+}
+
+// Which file lies at a path, or nothing: changes whenever it is written or replaced.
+std::optional<std::string> IdentityOf(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return fmt::format("{}:{}:{}:{}.{}:{}.{}", info.st_dev, info.st_ino, info.st_size,
+                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
+                     info.st_ctim.tv_nsec);
+}
+
+std::map<std::string, std::optional<std::string>> IdentifyOutputs(const RecordRequest& request,
+                                                                  const fs::path& folder) {
+  std::map<std::string, std::optional<std::string>> identities;
+  for (const Artifact& artifact : request.artifacts) {
+    identities[artifact.path] = IdentityOf(folder / artifact.path);
+  }
+  if (!request.kernel_list.empty()) {
+    identities[request.kernel_list] = IdentityOf(folder / request.kernel_list);
+  }
+  if (!request.metrics_path.empty()) {
+    identities[request.metrics_path] = IdentityOf(folder / request.metrics_path);
+  }
+  return identities;
+}
+
+void RunCommand(const RecordRequest& request, const fs::path& folder,
+                const std::function<bool()>& should_cancel, Recording* out) {
+  ProcessSpec spec;
+  spec.argv = request.command;
+  spec.environment = ProcessEnvironment();
+  ObservedRun observed(request, *out, folder);
+  observed.AddTo(&spec.environment);
+  spec.inherit_stdio = true;
+  ProcessLimits limits;
+  limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      Seconds(request.resources.timeout_seconds));
+  limits.footprint = true;
+  limits.footprint_variables = FootprintVariables();
+  const auto kills_before = OwnMemoryKills();
+  out->started = SystemClock().Now();
+  const ProcessResult result = RunProcess(spec, limits, {}, should_cancel);
+  out->ended = SystemClock().Now();
+  out->outcome = result.outcome;
+  observed.Collect(result.footprint, out->started, &out->environment, &out->observation);
+  out->duration = out->outcome.wall;
+  NoteMemoryKills(kills_before, out);
+}
+
+void CompareInput(std::string_view what, const std::string& before, const Result<TreeDigest>& after,
+                  Recording* out) {
+  const std::string now = after.ok() ? after->sha256 : after.error().ToString();
+  if (now == before) return;
+  out->changed_inputs.push_back(
+      fmt::format("{} {}: sha256 {} before, {} after", what, kChangedDuringRun, before, now));
+}
+
+void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  const fs::path image = request.image.location;
+  if (out->image_was_here) {
+    CompareInput("image", out->image.digest.substr(out->image.digest.find(':') + 1),
+                 HashTree(image), out);
+  }
+  for (std::size_t i = 0; i < out->data.size(); ++i) {
+    const DataItem& item = out->data[i];
+    const fs::path path = folder / item.path;
+    CompareInput(fmt::format("data '{}'", item.name), item.sha256, HashData(path, item), out);
+    if (!IsTable(item)) continue;
+    const bool stated = NamesVersion(request.data[i].source);
+    const std::string gained = GainedDuringRun(path, item, out->newest[item.name], stated);
+    if (!gained.empty()) (stated ? out->remarks : out->changed_inputs).push_back(gained);
+  }
+  fs::path base = folder;
+  const fs::path below(out->working_directory);
+  for (auto step = below.begin(); step != below.end(); ++step) base = base.parent_path();
+  for (const CodeFile& file : out->code.files) {
+    CompareInput(fmt::format("code file '{}'", file.path), file.sha256, HashTree(base / file.path),
+                 out);
+  }
+}
+
+Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(folder / request.metrics_path, kMetricsLimitBytes));
+  ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, request.metrics_path));
+  out->metrics = std::move(salvaged.metrics);
+  out->unread_metrics = std::move(salvaged.unread);
+  out->remarks.insert(out->remarks.end(), salvaged.left_out.begin(), salvaged.left_out.end());
+  for (const Metric& metric : request.metrics) {
+    if (out->metrics.metrics.contains(metric.name)) continue;
+    out->missing_outputs.push_back(fmt::format("metric '{}' {}: it is not in {}", metric.name,
+                                               kNotRecorded, request.metrics_path));
+  }
+  return {};
+}
+
+Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(folder / request.kernel_list));
+  ASSIGN_OR_RETURN(out->kernels, FamiliesOfKernels(text, request.kernel_list));
+  if (out->kernels->unknown.empty()) return {};
+  out->remarks.push_back(
+      fmt::format("{} of {} kernels tell no family of probes, such as '{}': the run counts as "
+                  "depending on all of them",
+                  out->kernels->unknown.size(), out->kernels->kernels,
+                  out->kernels->unknown.front().substr(0, kLongestKernelName)));
+  return {};
+}
+
+Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recording* out) {
+  Artifact seen = artifact;
+  const fs::path path = folder / artifact.path;
+  ASSIGN_OR_RETURN(FileDigest digest, HashFile(path));
+  seen.sha256 = std::move(digest.sha256);
+  seen.size_bytes = digest.size_bytes;
+  if (seen.role == "weights" || seen.role == "optimizer") {
+    const Status read = ReadTensorRecords(path, &seen);
+    if (!read.ok()) {
+      out->remarks.push_back("no tensor digest: " + read.error().ToString());
+    }
+  }
+  out->artifacts.push_back(std::move(seen));
+  return {};
+}
+
+void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
+                    const std::map<std::string, std::optional<std::string>>& before,
+                    Recording* out) {
+  const auto measure = [&](const std::string& path, const std::function<Status()>& read) {
+    const std::optional<std::string> now = IdentityOf(folder / path);
+    if (now && now == before.at(path)) {
+      out->missing_outputs.push_back(
+          fmt::format("output '{}' {}: it was there before the run and was not written by it", path,
+                      kNotRecorded));
+      return;
+    }
+    const Status status = read();
+    if (!status.ok()) {
+      out->missing_outputs.push_back(
+          fmt::format("output '{}' {}: {}", path, kNotRecorded,
+                      now ? status.error().ToString() : "the run did not write it"));
+    }
+  };
+  for (const Artifact& artifact : request.artifacts) {
+    measure(artifact.path, [&] { return MeasureArtifact(artifact, folder, out); });
+  }
+  if (!request.kernel_list.empty()) {
+    measure(request.kernel_list, [&] { return MeasureKernels(request, folder, out); });
+  }
+  if (request.metrics_path.empty()) return;
+  measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
+}
+
+}  // namespace
+
+Result<Recording> RecordRun(const RecordRequest& request,
+                            const std::function<bool()>& should_cancel) {
+  ASSIGN_OR_RETURN(const fs::path folder, CurrentFolder());
+  RETURN_IF_ERROR(CheckRequest(request));
+  Recording recording;
+  RETURN_IF_ERROR(CaptureCode(request, folder, &recording));
+  RETURN_IF_ERROR(CaptureData(request, folder, &recording));
+  RETURN_IF_ERROR(CaptureImage(request, &recording));
+  recording.environment = CaptureEnvironment(nullptr, request.variables);
+  recording.environment.lock_files = recording.lock_files;
+  if (!recording.to_keep.empty()) recording.kept = PlaceOf(request.kept, request.root);
+  recording.packages_sha256 = HostPackagesSha256();
+  const auto outputs_before = IdentifyOutputs(request, folder);
+  RunCommand(request, folder, should_cancel, &recording);
+  HashInputsAgain(request, folder, &recording);
+  MeasureOutputs(request, folder, outputs_before, &recording);
+  KeepArtifacts(request, folder, &recording);
+  AddFindings(request, &recording);
+  return recording;
+}
+
+}  // namespace rharness

@@ -1,0 +1,95 @@
+// Sources are read before the command starts, and written by who writes the manifest; artifacts are
+// copied once it is over.
+#include "harness/execution/rerun/record_kept.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/execution/rerun/tree_diff.h"
+#include "harness/records/manifest/lock_files.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+void KeepDiff(const RecordRequest& request, const GitTree& tree, Recording* out) {
+  if (request.kept.empty() || !request.keep_diff || tree.commit.empty()) return;
+  if (!tree.dirty && !request.keep_untracked) return;
+  auto diff = MakeTreeDiff(tree, request.keep_untracked, kKeptFileBytes);
+  if (!diff.ok()) {
+    out->remarks.push_back("the changes of the work tree are not kept: " + diff.error().ToString());
+    return;
+  }
+  if (diff->empty()) return;
+  out->code.dirty = true;
+  out->code.kept_diff_sha256 = Sha256HexOf(*diff);
+  if (out->code.diff_sha256.empty()) out->code.diff_sha256 = out->code.kept_diff_sha256;
+  out->to_keep[out->code.kept_diff_sha256] = std::move(*diff);
+}
+
+void KeepLockFiles(const RecordRequest& request, const fs::path& base, Recording* out) {
+  out->lock_files = FindLockFiles(base, out->working_directory);
+  if (request.kept.empty()) return;
+  for (const auto& [path, sha256] : out->lock_files) {
+    auto content = ReadFile(base / path, kKeptFileBytes);
+    if (content.ok() && Sha256HexOf(*content) == sha256) out->to_keep[sha256] = std::move(*content);
+  }
+}
+
+Status KeepCopy(const fs::path& file, const fs::path& home, const std::string& sha256) {
+  RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
+  std::error_code error;
+  fs::copy_file(file, home, fs::copy_options::skip_existing, error);  // of two artifacts, perhaps
+  if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
+  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
+  if (digest.sha256 == sha256) return {};
+  return IoError("the copy differs from the file that was hashed", home.string());
+}
+
+Status KeepArtifact(const RecordRequest& request, const fs::path& folder, Artifact* artifact) {
+  std::error_code error;
+  const fs::path place = fs::absolute(request.keep / request.run_id, error);
+  const fs::path path = artifact->path;
+  RETURN_IF_ERROR(KeepCopy(folder / path, place / path, artifact->sha256));
+  for (const ArtifactPart& part : artifact->parts) {
+    const fs::path beside = path.parent_path() / part.path;
+    RETURN_IF_ERROR(KeepCopy(folder / beside, place / beside, part.sha256));
+  }
+  artifact->location = PlaceOf(fs::weakly_canonical(place / path, error), request.root);
+  return {};
+}
+
+}  // namespace
+
+std::string PlaceOf(const fs::path& path, const fs::path& root) {
+  const fs::path normal = path.lexically_normal();
+  if (root.empty()) return normal.string();
+  std::error_code error;
+  const fs::path real_root = fs::canonical(root, error);
+  const fs::path below = normal.lexically_relative(real_root);
+  if (error || below.empty() || *below.begin() == "..") return normal.string();
+  return below.string();
+}
+
+void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tree,
+                 const fs::path& base, Recording* out) {
+  if (tree) KeepDiff(request, *tree, out);
+  KeepLockFiles(request, base, out);
+}
+
+void KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  if (request.keep.empty()) return;
+  for (Artifact& artifact : out->artifacts) {
+    const Status kept = KeepArtifact(request, folder, &artifact);
+    if (kept.ok()) continue;
+    out->missing_outputs.push_back(
+        fmt::format("output '{}' was not kept: {}", artifact.path, kept.error().ToString()));
+  }
+}
+
+}  // namespace rharness

@@ -1,0 +1,30 @@
+// What a recording keeps beyond names and hashes: the diff of a changed tree, lock files, and
+// copies of artifacts.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_KEPT_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_KEPT_H_
+
+#include <filesystem>
+#include <optional>
+
+#include "harness/execution/rerun/git_tree.h"
+#include "harness/execution/rerun/record.h"
+
+namespace rharness {
+
+// Fills Recording::lock_files and to_keep, and of the code what the diff says. A diff that cannot
+// be kept is a remark: the run is still recorded, and admission says that it cannot be rerun.
+// `base`: the code's root.
+void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tree,
+                 const std::filesystem::path& base, Recording* out);
+
+// Copies of the artifacts below RecordRequest::keep, where there is one. The run is over: a copy
+// that cannot be made is a missing output, and costs no more than the copy.
+void KeepArtifacts(const RecordRequest& request, const std::filesystem::path& folder,
+                   Recording* out);
+
+// How a folder or file of this machine is written down: relative to --root if it lies below.
+std::string PlaceOf(const std::filesystem::path& path, const std::filesystem::path& root);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_KEPT_H_

@@ -1,0 +1,62 @@
+// Data that are a version of a table: found, put in place and proved as the snapshot that was
+// recorded (tables/delta_table.h).
+//
+// Role: what workspaces and recording do for items of the kind "delta". A run gets the recorded
+// version as a table of its own, in which it is the newest; the run itself chooses what it reads.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_TABLE_DATA_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_TABLE_DATA_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "harness/base/result.h"
+#include "harness/execution/rerun/workspace.h"
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+inline constexpr char kDeltaKind[] = "delta";
+inline bool IsTable(const DataItem& item) { return item.kind == kDeltaKind; }
+
+// A table's version as it is today, as a data item: kind, sha256, size, and a source that names the
+// version, which is the newest where `item.source` names none. `item.location` is set. Errors:
+// those of DeltaTable.
+struct CapturedTable {
+  DataItem item;
+  std::uint64_t newest = 0;
+};
+Result<CapturedTable> CaptureTable(DataItem item, const std::filesystem::path& path);
+
+// Why the table at `path` cannot be this item, seen without reading a data file: a version that is
+// cleaned or not there yet, a file that is gone. Empty: it may be. Errors: the machine's trouble.
+Result<std::string> UnfitTable(const std::filesystem::path& path, const DataItem& item);
+
+// The snapshot's digest; of shared files by `cache`.
+Result<ContentCache::Content> HashTable(const std::filesystem::path& path, const DataItem& item,
+                                        ContentCache* cache);
+
+// Writes the version to `to`, with links to the files of the table at `from` or with copies.
+Status WriteTable(const std::filesystem::path& from, const DataItem& item,
+                  const std::filesystem::path& to, bool linked);
+
+// Inodes, sizes and times of the version's files, in one digest; empty where it cannot be read.
+std::string TableIdentity(const std::filesystem::path& path, const DataItem& item);
+// Whether each link below `view` that WriteTable made still leads to its file below `table`.
+bool LinksStand(const std::filesystem::path& view, const std::filesystem::path& table,
+                const DataItem& item);
+
+// What to say of a table that has newer versions than the recorded one; empty where it has none.
+std::string NewerVersions(const std::filesystem::path& path, const DataItem& item);
+
+// Whether "delta:FOLDER[@VERSION]" has a version.
+bool NamesVersion(const std::string& source);
+// What to say of a table that gained versions during a recording, where its newest was `before`;
+// empty where it did not. With `stated` the version was chosen by whoever recorded.
+std::string GainedDuringRun(const std::filesystem::path& path, const DataItem& item,
+                            std::uint64_t before, bool stated);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_TABLE_DATA_H_

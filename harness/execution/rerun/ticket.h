@@ -1,0 +1,61 @@
+// A ticket: one attempt of one rerun, with all that a machine must be told to carry it out.
+//
+// Role: what a drill hands over, "rharness.ticket/v1", to this process or to another machine. A
+// digest over all of it binds the evidence to it: evidence of another ticket is no evidence.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_TICKET_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_TICKET_H_
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/json_reader.h"
+#include "harness/base/result.h"
+#include "harness/execution/rerun/places.h"
+#include "harness/execution/rerun/rerun_place.h"
+#include "harness/records/manifest/hardware_class.h"
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+// What a drill sets over what was recorded: a variable's value, or none to unset it.
+using EnvironmentOverrides = std::map<std::string, std::optional<std::string>>;
+Json OverridesToJson(const EnvironmentOverrides& overrides);
+void ReadOverrides(JsonReader& reader, std::string_view key, EnvironmentOverrides* out);
+
+struct Ticket {
+  std::string drill_id;
+  int rerun = 1;    // 1, 2, ..., or a replicate's (RerunName)
+  int attempt = 1;  // > 1 after infrastructure failures; an attempt is never used twice
+  // As MakeLauncher knows it; empty: the drill has none for the manifest's image.
+  std::string launcher;
+  bool container_root = false;  // under a rootful engine
+  bool keep_workspace = false;  // after the rerun
+  bool observe = true;          // where its record was observed
+  Resources resources;          // limits, with every default filled in
+  std::vector<int> gpus;        // which of the machine's; empty: those that are given there
+  Places places;
+  EnvironmentOverrides environment;
+  std::vector<Substitution> substitutions;  // of the recorded GPUs
+  std::string node;  // of the scheduler's, where it must run; empty: anywhere
+  Manifest manifest;
+
+  const std::string& run_id() const { return manifest.run_id; }
+  std::string job() const { return manifest.run_id + "." + RerunName(rerun); }
+};
+
+Json ToJson(const Ticket& ticket);  // with "sha256", the digest over the rest
+// Errors: invalid_input; integrity where the digest is another one.
+Result<Ticket> ParseTicket(const Json& json, std::string_view file);
+Result<Ticket> LoadTicket(const std::filesystem::path& path);
+
+// SHA-256 of the ticket's JSON in one line, without the digest itself.
+std::string TicketSha256(const Ticket& ticket);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_TICKET_H_

@@ -1,0 +1,305 @@
+// Filling and verifying workspaces.
+#include "harness/execution/rerun/workspace.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/trouble.h"
+#include "harness/execution/rerun/data_cache.h"
+#include "harness/execution/rerun/found_data.h"
+#include "harness/execution/rerun/outputs_before.h"
+#include "harness/execution/rerun/place_code.h"
+#include "harness/execution/rerun/table_data.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status CopyTree(const fs::path& from, const fs::path& to) {
+  RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  std::error_code error;
+  fs::copy(from, to, fs::copy_options::recursive, error);
+  if (error) return IoErrorFromErrno("cannot copy to " + to.string(), error.value(), from.string());
+  return {};
+}
+
+Status Link(const fs::path& from, const fs::path& to) {
+  RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  std::error_code error;
+  fs::create_symlink(from, to, error);
+  if (error) return IoErrorFromErrno("cannot link " + to.string(), error.value(), from.string());
+  return {};
+}
+
+// A private copy that shares blocks until one side is written to, where the file system can.
+bool Clone(const fs::path& from, const fs::path& to) {
+  const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!source.valid() || ::fstat(source.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const Descriptor copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (copy.valid() && ::ioctl(copy.get(), FICLONE, source.get()) == 0) return true;
+  if (copy.valid()) ::unlink(to.c_str());
+  return false;
+}
+
+// Takes away what a checkout has put where data belong; the place, without any link on the way.
+// Refuses one outside the workspace, to which a link in the checkout may lead.
+Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
+  fs::path reached = place.parent_path();
+  std::error_code error;
+  while (!fs::exists(fs::symlink_status(reached, error))) reached = reached.parent_path();
+  RETURN_IF_ERROR(ResolveBelow(workspace, reached.lexically_relative(workspace)));
+  RETURN_IF_ERROR(MakeDirectories(place.parent_path()));
+  ASSIGN_OR_RETURN(const fs::path parent,
+                   ResolveBelow(workspace, place.parent_path().lexically_relative(workspace)));
+  RETURN_IF_ERROR(RemoveTree(parent / place.filename()));
+  return parent / place.filename();
+}
+
+// Where its bytes lie: at its location, or in the cache where that has them and the location has
+// not.
+Result<fs::path> FindData(const Places& places, const DataItem& item) {
+  const auto located = Locate(places, item.location.empty() ? item.path : item.location);
+  if (places.cache.empty()) return located;
+  std::error_code error;
+  if (located.ok() && fs::exists(*located, error)) {
+    const auto unfit = UnfitData(*located, item);
+    if (!unfit.ok() || unfit->empty()) return located;
+  }
+  const fs::path cached = PathInCache(places.cache, item.sha256);
+  return !cached.empty() && fs::exists(cached, error) ? cached : located;
+}
+
+// Puts a version of a table in place: few bytes as copies, more as links to its files.
+Status PlaceTable(const fs::path& real, const DataItem& item, const fs::path& place,
+                  const fs::path& inside, Workspace* workspace, PlacedData* placed) {
+  const bool small = item.size_bytes <= kCopyLimitBytes;
+  RETURN_IF_ERROR(WriteTable(real, item, place, !small));
+  if (small) {
+    *placed = {.at = inside, .shared = false, .link = {}, .view = {}, .identity = {}};
+  } else {
+    placed->view = inside;
+    workspace->mounts.push_back(Mount{real, real.string()});
+  }
+  return {};
+}
+
+// Puts one data item in place; the obstacle if it cannot be had.
+Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataItem& item,
+                                          const Places& places, Workspace* workspace,
+                                          PlacedData* placed) {
+  const auto source = FindData(places, item);
+  if (!source.ok())
+    return Blocked("data", fmt::format("data '{}': {}", item.name, source.error().message));
+  std::error_code error;
+  const fs::path real = fs::canonical(*source, error);
+  if (error) {
+    const Error unreachable = PathError("cannot resolve", error.value(), *source);
+    if (IsTrouble(unreachable)) return unreachable;
+    return Blocked("data", fmt::format("data '{}' is not at {}: {}", item.name, source->string(),
+                                       error.message()));
+  }
+  *placed = {.at = real, .shared = true, .link = {}, .view = {}, .identity = {}};
+  if (fs::path(item.path).is_absolute()) {
+    workspace->mounts.push_back(Mount{real, item.path});
+    const std::string newer = IsTable(item) ? NewerVersions(real, item) : "";
+    if (!newer.empty()) {
+      workspace->remarks.push_back(
+          {.code = "table_has_newer_versions", .subject = item.name, .message = newer});
+    }
+    return std::optional<Obstacle>();
+  }
+  const std::string name = fmt::format("data '{}': ", item.name);
+  const auto unfit = UnfitData(real, item);
+  if (!unfit.ok()) return BlockedBy("data", name, unfit.error());
+  if (!unfit->empty()) {
+    return Blocked("data", fmt::format("data '{}' is not the recorded one: {}", item.name, *unfit));
+  }
+  const auto place =
+      ClearPlace(workspace->path, workspace->path / manifest.working_directory / item.path);
+  if (!place.ok()) {
+    return BlockedBy("data", name, place.error());
+  }
+  ASSIGN_OR_RETURN(const fs::path root, ResolveBelow(workspace->path, "."));
+  const fs::path inside = place->lexically_relative(root);
+  if (IsTable(item)) {
+    const Status wrote = PlaceTable(real, item, *place, inside, workspace, placed);
+    return wrote.ok() ? std::optional<Obstacle>() : BlockedBy("data", name, wrote.error());
+  }
+  const bool small = item.size_bytes <= kCopyLimitBytes;
+  if (small) RETURN_IF_ERROR(CopyTree(real, *place));
+  if (small || Clone(real, *place)) {
+    *placed = {.at = inside, .shared = false, .link = {}, .view = {}, .identity = {}};
+  } else {
+    RETURN_IF_ERROR(Link(real, *place));
+    placed->link = inside;
+    workspace->mounts.push_back(Mount{real, real.string()});
+  }
+  return std::optional<Obstacle>();
+}
+
+Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const DataItem& item,
+                                         const PlacedData& placed, ContentCache* cache) {
+  if (IsTable(item)) {
+    const fs::path own = workspace.folder->through() / placed.at;
+    return HashTable(placed.shared ? placed.at : own, item, cache);
+  }
+  if (placed.shared) return cache->Hash(placed.at);
+  ASSIGN_OR_RETURN(const TreeDigest digest, workspace.folder->HashTree(placed.at));
+  return ContentCache::Content{digest.sha256, digest.size_bytes};
+}
+
+// Hashes an item in its place and holds it to the manifest.
+Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData placed,
+                                           Workspace* workspace, ContentCache* cache) {
+  if (placed.shared) placed.identity = IdentityOfData(placed.at, item);
+  const auto content = HashPlaced(*workspace, item, placed, cache);
+  if (!content.ok()) {
+    return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
+  }
+  DataItem seen = item;
+  seen.made_by.reset();  // bytes do not say who made them
+  seen.sha256 = content->sha256;
+  seen.size_bytes = content->size_bytes;
+  workspace->data.push_back(seen);
+  workspace->placed.push_back(std::move(placed));
+  if (content->sha256 == item.sha256) return std::optional<Obstacle>();
+  return Blocked("data",
+                 fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
+                             "recorded {} ({} bytes)",
+                             item.name, content->sha256, content->size_bytes,
+                             item.sha256.empty() ? "no hash" : item.sha256, item.size_bytes));
+}
+
+// Whether data were put over this tracked file, which is then verified as data.
+bool IsData(const Manifest& manifest, const fs::path& relative) {
+  for (const DataItem& item : manifest.data) {
+    const fs::path place = (fs::path(manifest.working_directory) / item.path).lexically_normal();
+    const fs::path rest = relative.lexically_relative(place);
+    if (!rest.empty() && *rest.begin() != "..") return true;
+  }
+  return false;
+}
+
+Remark Changed(std::string_view layer, std::string subject, std::string observed,
+               std::string recorded) {
+  return Remark{.code = fmt::format("{}_changed_during_run", layer),
+                .layer = std::string(layer),
+                .subject = subject,
+                .observed = std::move(observed),
+                .limit = std::move(recorded),
+                .message = fmt::format("{} changed while the run was using it", subject)};
+}
+
+// What happened to shared data whose content is the same as before; empty: nothing.
+std::string HowTouched(const Workspace& workspace, const DataItem& item, const PlacedData& placed) {
+  std::error_code error;
+  if (!placed.link.empty() &&
+      fs::read_symlink(workspace.folder->through() / placed.link, error) != placed.at) {
+    return "the link to them was replaced";
+  }
+  const fs::path view = workspace.folder->through() / placed.view;
+  if (!placed.view.empty() && !LinksStand(view, placed.at, item)) {
+    return "a link to one of its files was replaced";
+  }
+  if (IdentityOfData(placed.at, item) == placed.identity) return {};
+  return "the same content, but other inodes, sizes or times: written, or swapped and put back";
+}
+
+// Last, over code and data: what they have at its place stays.
+Status PlacePython(const Manifest& manifest, const Places& places,
+                   const std::function<bool()>& should_cancel, Workspace* workspace) {
+  ASSIGN_OR_RETURN(workspace->python, ChoosePython(manifest, places, should_cancel));
+  const PythonPlace& python = workspace->python;
+  workspace->remarks.insert(workspace->remarks.end(), python.remarks.begin(), python.remarks.end());
+  workspace->obstacle = python.obstacle;
+  if (workspace->obstacle) return {};
+  RETURN_IF_ERROR(LinkPython(manifest, python, workspace->path));
+  workspace->obstacle = MissingProgram(manifest, python, workspace->path);
+  return {};
+}
+
+}  // namespace
+
+Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& path,
+                                   const Places& places, ContentCache* cache,
+                                   const CheckoutLimits& limits) {
+  Workspace workspace{.path = path};
+  RETURN_IF_ERROR(RemoveTree(path));
+  RETURN_IF_ERROR(MakeDirectories(path.parent_path()));
+  if (::mkdir(path.c_str(), 0700) != 0) {
+    return IoErrorFromErrno("cannot create folder", errno, path.string());
+  }
+  ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::Open(path));
+  workspace.folder = std::make_shared<const HeldFolder>(std::move(folder));
+  ASSIGN_OR_RETURN(workspace.obstacle, PlaceCode(manifest, places, limits, &workspace));
+  if (workspace.obstacle) return workspace;
+  for (const DataItem& item : manifest.data) {
+    PlacedData placed;
+    ASSIGN_OR_RETURN(workspace.obstacle, PlaceData(manifest, item, places, &workspace, &placed));
+    if (!workspace.obstacle) {
+      ASSIGN_OR_RETURN(workspace.obstacle, VerifyData(item, std::move(placed), &workspace, cache));
+    }
+    if (workspace.obstacle) return workspace;
+  }
+  std::erase_if(workspace.checkout,
+                [&](const TreeFile& file) { return IsData(manifest, file.path); });
+  SetOutputsApart(manifest, &workspace);
+  const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
+  if (!made.ok()) {
+    ASSIGN_OR_RETURN(workspace.obstacle, BlockedBy("code", "", made.error()));
+    return workspace;
+  }
+  RETURN_IF_ERROR(PlacePython(manifest, places, limits.should_cancel, &workspace));
+  return workspace;
+}
+
+Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCache* cache) {
+  std::vector<Remark> remarks;
+  for (std::size_t i = 0; i < workspace.data.size(); ++i) {
+    const DataItem& item = workspace.data[i];
+    const PlacedData& placed = workspace.placed[i];
+    const auto content = HashPlaced(workspace, item, placed, cache);
+    if (!content.ok() && IsTrouble(content.error())) return content.error();
+    std::string observed = content.ok() ? content->sha256 : content.error().ToString();
+    const std::string& expected = item.sha256;
+    if (observed == expected && placed.shared) {
+      const std::string touched = HowTouched(workspace, item, placed);
+      if (!touched.empty()) observed = touched;
+    }
+    if (observed != expected) {
+      remarks.push_back(Changed("data", fmt::format("data '{}'", item.name), observed, expected));
+    }
+  }
+  const auto check_code = [&](const std::string& path, const Result<std::string>& seen,
+                              const std::string& expected) -> Status {
+    if (!seen.ok() && IsTrouble(seen.error())) return seen.error();
+    const std::string observed = seen.ok() ? *seen : seen.error().ToString();
+    if (observed != expected) {
+      remarks.push_back(Changed("code", fmt::format("code file '{}'", path), observed, expected));
+    }
+    return {};
+  };
+  for (const CodeFile& file : workspace.code_files) {
+    const auto digest = workspace.folder->HashFile(file.path);
+    const auto seen = digest.ok() ? Result<std::string>(digest->sha256) : digest.error();
+    RETURN_IF_ERROR(check_code(file.path, seen, file.sha256));
+  }
+  for (const TreeFile& file : workspace.checkout) {
+    RETURN_IF_ERROR(check_code(file.path, NameOf(file, *workspace.folder), file.name));
+  }
+  return remarks;
+}
+
+}  // namespace rharness

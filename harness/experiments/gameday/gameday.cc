@@ -1,0 +1,220 @@
+// A game day, pass by pass.
+#include "harness/experiments/gameday/gameday.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/drill/drill_folder.h"
+#include "harness/drill/report_of.h"
+#include "harness/drill/reruns.h"
+#include "harness/experiments/gameday/gameday_inputs.h"
+#include "harness/experiments/gameday/gameday_report_of.h"
+#include "harness/experiments/gameday/gameday_settings.h"
+#include "harness/experiments/gameday/ground_judge.h"
+#include "harness/experiments/gameday/planted_run.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Gameday {
+ public:
+  Gameday(GamedaySettings settings, GamedayInputs inputs, const DrillHooks& hooks, Clock* clock,
+          WorkFolder folder)
+      : settings_(std::move(settings)),
+        options_(settings_.drill.options),
+        inputs_(std::move(inputs)),
+        clock_(*clock),
+        reruns_(settings_.drill, hooks, clock, std::move(folder)) {}
+
+  Result<GamedayReport> Run() {
+    RETURN_IF_ERROR(PlantData(settings_, &inputs_));
+    RETURN_IF_ERROR(reruns_.Begin(Launchers()));
+    const GamedayPlan plan = PlanReruns(inputs_.grounds, inputs_.manifests, options_.plan);
+    left_out_ = plan.left_out;
+    RETURN_IF_ERROR(Execute(plan.reruns));
+    std::deque<GroundJudge> judges = Judges();
+    std::vector<PlannedRerun> confirming;
+    for (GroundJudge& judge : judges) {
+      if (interrupted_) break;
+      RETURN_IF_ERROR(judge.Judge());
+      for (const auto& [run_id, number] : judge.wanted()) {
+        confirming.push_back(PlanRerun(inputs_.manifests.at(run_id), number, options_.plan));
+      }
+    }
+    RETURN_IF_ERROR(Execute(confirming));
+    for (GroundJudge& judge : judges) {
+      if (interrupted_ || judge.wanted().empty()) continue;
+      RETURN_IF_ERROR(judge.Judge());
+    }
+    return Report(judges);
+  }
+
+ private:
+  std::vector<std::string> Launchers() const {
+    std::vector<std::string> launchers;
+    for (const auto& [run_id, run] : inputs_.manifests) {
+      launchers.push_back(LauncherOf(run, options_));
+    }
+    return launchers;
+  }
+
+  Status Execute(const std::vector<PlannedRerun>& reruns) {
+    if (interrupted_ || reruns.empty()) return {};
+    RETURN_IF_ERROR(reruns_.Execute(
+        reruns, [this](const PlannedRerun& rerun) { return InputOf(rerun); },
+        [this](const PlannedRerun& rerun, Evidence evidence) {
+          evidence_[rerun.run_id][rerun.rerun] = std::move(evidence);
+        }));
+    // A rerun that ended while the game day was being stopped may have been stopped with it.
+    interrupted_ = reruns_.IsStopped();
+    return {};
+  }
+
+  // The fault that a rerun has; null: it is as recorded.
+  const Fault* FaultOf(const PlannedRerun& rerun) const {
+    for (const Ground& ground : inputs_.grounds) {
+      if (std::ranges::find(ground.run_ids, rerun.run_id) == ground.run_ids.end()) continue;
+      for (const GroundFault& one : ground.faults) {
+        const bool own = one.index >= 0 && (FirstRerun(one.index) == rerun.rerun ||
+                                            SecondRerun(one.index) == rerun.rerun);
+        if (own) return &one.fault;
+      }
+    }
+    return nullptr;
+  }
+
+  RerunInput InputOf(const PlannedRerun& rerun) const {
+    Manifest manifest = inputs_.manifests.at(rerun.run_id);
+    Places places = options_.places;
+    if (const Fault* fault = FaultOf(rerun)) {
+      const auto data = inputs_.data.find({rerun.run_id, fault->name});
+      const bool has_data = data != inputs_.data.end();
+      auto planted = PlantInRun(*fault, manifest, has_data ? data->second : DataItem());
+      // What cannot be planted in this run is rerun as it is, and stays out of the trials.
+      if (planted.ok()) manifest = std::move(*planted);
+      if (has_data) {
+        places.cache.clear();  // it would mend what was planted
+        const fs::path copies = options_.out / "planted";
+        places.maps.emplace_back(copies.string(), copies);
+      }
+    }
+    return {std::move(manifest), std::move(places), options_.environment};
+  }
+
+  std::deque<GroundJudge> Judges() const {
+    std::deque<GroundJudge> judges;
+    Places places = options_.places;
+    places.maps.emplace_back(options_.out.string(), options_.out);
+    for (const Ground& ground : inputs_.grounds) {
+      judges.emplace_back(GroundInputs{.ground = ground,
+                                       .members = inputs_.members.at(ground.family),
+                                       .manifests = inputs_.manifests,
+                                       .evidence = evidence_,
+                                       .replicates = inputs_.replicates.at(ground.configuration),
+                                       .places = places,
+                                       .folder = options_.out,
+                                       .together = settings_.gameday.together,
+                                       .beside = settings_.gameday.beside,
+                                       .confirm = options_.confirm,
+                                       .width = settings_.gameday.width,
+                                       .confidence = kGamedayConfidence});
+    }
+    return judges;
+  }
+
+  Result<GamedayReport> Report(const std::deque<GroundJudge>& judges) {
+    GamedayDone done{.settings = settings_, .families = {}, .notes = reruns_.Notes()};
+    std::ranges::copy(reruns_.damage(), std::back_inserter(done.notes));
+    for (std::size_t i = 0; i < judges.size() && !interrupted_; ++i) {
+      const Ground& ground = inputs_.grounds[i];
+      done.families.push_back(judges[i].Rates(inputs_.stored.at(ground.configuration)));
+      done.notes.insert(done.notes.end(), judges[i].notes().begin(), judges[i].notes().end());
+    }
+    for (const auto& [run_id, reruns] : evidence_) {
+      done.reruns += static_cast<int>(reruns.size());
+      const double each = inputs_.manifests.at(run_id).duration_seconds;
+      done.run_seconds += each * static_cast<double>(reruns.size());
+    }
+    done.host = DescribeHost(CaptureEnvironment());
+    done.made = clock_.Now();
+    done.left_out = left_out_;
+    done.interrupted = interrupted_;
+    GamedayReport report = BuildGamedayReport(std::move(done));
+    RETURN_IF_ERROR(WriteJsonFile(options_.out / "gameday.json", ToJson(report)));
+    RETURN_IF_ERROR(WriteFileAtomic(options_.out / "gameday.html", WriteHtml(report)));
+    const fs::path certificate = options_.out / kCertificateFile;
+    if (report.certified) {
+      RETURN_IF_ERROR(WriteJsonFile(certificate, ToJson(CertificateOf(report))));
+    } else {
+      std::error_code none;  // of an earlier process there may be one
+      fs::remove(certificate, none);
+    }
+    return report;
+  }
+
+  const GamedaySettings settings_;
+  const DrillOptions& options_;
+  GamedayInputs inputs_;
+  Clock& clock_;
+  int left_out_ = 0;
+  GamedayEvidence evidence_;
+  bool interrupted_ = false;
+  Reruns reruns_;
+};
+
+Result<GamedayReport> StartGameday(const GamedayOptions& options, const DrillHooks& hooks,
+                                   Clock* clock) {
+  const fs::path& out = options.drill.out;
+  RETURN_IF_ERROR(RefuseForeignFolder(out));
+  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(options.drill.history));
+  ASSIGN_OR_RETURN(GamedaySettings settings, GatherGameday(options, clock, history.get()));
+  ASSIGN_OR_RETURN(GamedayInputs inputs, LoadGameday(settings, history.get()));
+  ASSIGN_OR_RETURN(WorkFolder folder, BeginWorkFolder(out, ToJson(settings)));
+  Gameday gameday(std::move(settings), std::move(inputs), hooks, clock, std::move(folder));
+  return gameday.Run();
+}
+
+Result<GamedayReport> ResumeGameday(const GamedayOptions& options, const DrillHooks& hooks,
+                                    Clock* clock) {
+  const fs::path& out = options.drill.out;
+  ASSIGN_OR_RETURN(WorkFolder folder, ResumeWorkFolder(out));
+  ASSIGN_OR_RETURN(GamedaySettings settings,
+                   ParseGamedaySettings(folder.past.header, (out / "journal.jsonl").string()));
+  RETURN_IF_ERROR(ResumeSettings(options.drill, &settings.drill));
+  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(settings.drill.options.history));
+  ASSIGN_OR_RETURN(GamedayInputs inputs, LoadGameday(settings, history.get()));
+  Gameday gameday(std::move(settings), std::move(inputs), hooks, clock, std::move(folder));
+  return gameday.Run();
+}
+
+Result<GamedayOptions> WithPaths(GamedayOptions options) {
+  ASSIGN_OR_RETURN(options.drill, WithAbsolutePaths(options.drill));
+  return options;
+}
+
+}  // namespace
+
+Result<GamedayReport> PlanGameday(const GamedayOptions& given, Clock* clock) {
+  ASSIGN_OR_RETURN(const GamedayOptions options, WithPaths(given));
+  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(options.drill.history));
+  ASSIGN_OR_RETURN(const GamedaySettings settings, GatherGameday(options, clock, history.get()));
+  ASSIGN_OR_RETURN(const GamedayInputs inputs, LoadGameday(settings, history.get()));
+  return BuildGamedayPlan(settings, inputs.grounds,
+                          PlanReruns(inputs.grounds, inputs.manifests, options.drill.plan));
+}
+
+Result<GamedayReport> HoldGameday(const GamedayOptions& given, const DrillHooks& hooks,
+                                  Clock* clock) {
+  ASSIGN_OR_RETURN(const GamedayOptions options, WithPaths(given));
+  return options.drill.resume ? ResumeGameday(options, hooks, clock)
+                              : StartGameday(options, hooks, clock);
+}
+
+}  // namespace rharness

@@ -1,0 +1,23 @@
+// What a game day was started with, as its journal keeps it: "rharness.gameday_settings/v1".
+#ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GAMEDAY_SETTINGS_H_
+#define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GAMEDAY_SETTINGS_H_
+
+#include <string_view>
+
+#include "harness/base/json.h"
+#include "harness/drill/settings.h"
+#include "harness/experiments/gameday/gameday.h"
+
+namespace rharness {
+
+struct GamedaySettings {
+  DrillSettings drill;     // its id and start, the chosen runs, and the options that reruns go by
+  GamedayOptions gameday;  // all but its `drill`
+};
+
+Json ToJson(const GamedaySettings& settings);
+Result<GamedaySettings> ParseGamedaySettings(const Json& json, std::string_view file);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GAMEDAY_SETTINGS_H_

@@ -1,0 +1,57 @@
+// Where faults are planted: the configurations of the chosen runs, each with its faults, and the
+// reruns that takes. Pure.
+#ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GROUNDS_H_
+#define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GROUNDS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/drill/plan.h"
+#include "harness/experiments/gameday/faults.h"
+#include "harness/history/records.h"
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+// A fault in the runs of one configuration.
+struct GroundFault {
+  Fault fault;
+  int index = 0;       // among those that are rerun, from 0; of others -1
+  std::string cannot;  // why it is planted in none of these runs; empty: it can be
+};
+
+struct Ground {
+  std::string name;  // for people: the family's; of several configurations of one, with a run
+  std::string family;
+  std::string configuration;
+  std::vector<std::string> run_ids;
+  std::vector<GroundFault> faults;
+};
+
+// The numbers of a fault's reruns: the first, and the one that confirms. `index` -1: as recorded.
+inline int FirstRerun(int index) { return 2 * index + 3; }
+inline int SecondRerun(int index) { return 2 * index + 4; }
+
+// Of each configuration at most `most` runs, by the hash of their ids: those are the same on every
+// day, and none is preferred. In the order of the entries.
+std::vector<std::string> ChooseRuns(const std::vector<HistoryEntry>& entries, int most);
+
+// `given`: faults that were asked for, which replace those of the same name.
+std::vector<Ground> GroundsOf(const std::vector<Manifest>& runs, const std::vector<Fault>& given,
+                              bool only_given);
+
+// First the reruns as recorded, two a run, then a run after the other with all of its faults, until
+// the budget of run time is spent. `left_out`: reruns beyond it.
+struct GamedayPlan {
+  std::vector<PlannedRerun> reruns;
+  double run_seconds = 0.0;
+  int left_out = 0;
+};
+GamedayPlan PlanReruns(const std::vector<Ground>& grounds,
+                       const std::map<std::string, Manifest>& manifests,
+                       const PlanOptions& options);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GROUNDS_H_

@@ -1,0 +1,120 @@
+// Which of the things that changed make the difference: what to try next, and what follows.
+//
+// A change is an axis. An axis has positions 0 (as recorded) to its last (as drifted); most have
+// two, a chain of commits or versions has more. A trial sets each axis to a position and is
+// answered: does the run then show the difference?
+//
+// Role: the pure heart of `rharness isolate`. A function of the answers so far, so that a search
+// that was killed goes on from its journal. It knows no manifest and no rerun.
+//
+// How: all changes in one line; the shortest beginning of it that shows the difference ends in a
+// step of the cause. That step is kept and the rest searched again, until what is kept shows the
+// difference alone: k (log2 n + 1) trials for k changes that are needed together. It takes for
+// granted that a change more never hides the difference; answers that say otherwise end in
+// kContradiction, and whatever is named was seen to show the difference alone.
+// Sources: the order of trials is the "progression" of J. Marques-Silva, M. Janota, A. Belov,
+// "Minimal sets over monotone predicates in Boolean formulae", CAV 2013; the question is that of
+// A. Zeller, R. Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE TSE 28
+// (2002) 2. Where answers may be wrong the line is searched by M. V. Burnashev and
+// K. Sh. Zigangirov, "An interval estimation problem for controlled observations", Problems of
+// Information Transmission 10 (1974) 3, and single questions are A. Wald's sequential test (1945).
+// Both trust the rates that they are given. What is named has passed a test that does not: that the
+// cause alone shows the difference more often than nothing changed does, whatever the rates are.
+#ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_H_
+#define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_H_
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rharness {
+
+using Positions = std::vector<int>;  // one an axis
+
+enum class TrialAnswer {
+  kReproduces,  // the same difference
+  kDoesNot,     // no difference
+  kPartly,      // not that difference, but part of it, or what hid behind it: as kDoesNot, but it
+                // does not show that the run is as recorded again
+  kOther,       // another difference: no evidence for or against
+  kSkipped,     // it could not be tried or judged; likewise
+};
+std::string_view TrialAnswerName(TrialAnswer answer);  // "reproduces", "does_not", "partly", ...
+
+enum class TrialPurpose { kAllChanged, kNoneChanged, kSearch, kAlone, kNeeded, kSetBack };
+std::string_view TrialPurposeName(TrialPurpose purpose);  // "all_changed", ...
+
+struct Trial {
+  Positions at;
+  TrialPurpose purpose = TrialPurpose::kSearch;
+  bool operator==(const Trial&) const = default;
+};
+
+struct AnsweredTrial {
+  Positions at;
+  TrialAnswer answer = TrialAnswer::kSkipped;
+};
+
+// How far answers can be trusted, and what may be spent. Both rates 0: answers are exact.
+struct SearchRules {
+  double false_reproduces = 0.0;  // chance of kReproduces where the difference is not there; < 1/2
+  double miss = 0.0;              // chance of kDoesNot where it is; < 1/2
+  double confidence = 0.95;       // one minus the chance of naming a wrong cause, over the search
+  int width = 1;                  // trials at a time
+  int budget = 0;                 // answers; 0: no limit
+  int alternatives = 0;           // how many further causes, each enough by itself, are looked for
+  bool ends_known = false;        // that all changes show it and none does not is known already
+
+  bool Exact() const { return false_reproduces <= 0.0 && miss <= 0.0; }
+};
+
+// The change of one axis from `position` - 1 to `position`.
+struct SearchStep {
+  std::size_t axis = 0;
+  int position = 1;
+  auto operator<=>(const SearchStep&) const = default;
+};
+
+// One step; several where trials between them could not be judged: it is one of these, or more.
+using CausePart = std::vector<SearchStep>;
+using CauseSet = std::vector<CausePart>;  // what is needed together
+
+enum class SearchEnd {
+  kGoesOn,          // `next` is to be tried
+  kNamed,           // the cause is causes.front()
+  kNotAmongThese,   // the difference is there with nothing changed
+  kNotReproduced,   // it is not there with everything changed
+  kEndNotJudged,    // one of these two could not be judged
+  kContradiction,   // answers fit no cause: changes hide each other, or answers are less sure than
+                    // stated
+  kChance,          // nothing is named, and with everything changed the difference is not shown to
+                    // be seen more often than with nothing changed
+  kBudget,          // not decidable with this budget
+  kForeignAnswers,  // the answers are of another search
+  kNothingToSet,    // of what differs nothing can be set: there is nothing to try
+};
+
+struct SearchState {
+  SearchEnd end = SearchEnd::kGoesOn;
+  std::vector<Trial> next;
+  // Each enough by itself. Complete once named; before that what is known already.
+  std::vector<CauseSet> causes;
+  CauseSet needed;       // of the cause that is looked for: the steps that are known
+  bool settled = false;  // with `set_back` as it was before, all else drifted, it is gone
+  bool others = false;   // it is there without the named causes: there are more of them
+  std::vector<SearchStep> set_back;  // the fewest found
+  double error_bound = 0.0;          // chance that a wrong cause is named
+  int more = 0;                      // of kBudget: about how many more answers would decide
+  // Of kBudget: steps that are still possible, likeliest first, with their share.
+  std::vector<std::pair<SearchStep, double>> possible;
+};
+
+// `last`: the last position of each axis, 1 or more. `history`: answers in the order in which
+// trials were asked for. The same arguments have the same result. Cost: history x positions.
+SearchState Advance(const Positions& last, const SearchRules& rules,
+                    const std::vector<AnsweredTrial>& history);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_H_

@@ -1,0 +1,73 @@
+// A search, told again from its answers: each question is answered from them, or is the next trial.
+//
+// Role: private to search.cc. A question that has no answer yet ends the replay, so that the
+// algorithm reads as if it could ask whenever it wants to.
+#ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_REPLAY_H_
+#define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_REPLAY_H_
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "harness/experiments/isolate/search.h"
+
+namespace rharness {
+
+enum class Truth { kYes, kNo, kNotJudged };
+
+// Where the shortest beginning of a line ends that shows the difference.
+struct LineEnd {
+  std::size_t low = 0;   // the first `low` steps do not show it
+  std::size_t high = 0;  // the first `high` do; nothing between the two could be judged
+};
+
+class SearchReplay {
+ public:
+  SearchReplay(const SearchRules& rules, const std::vector<AnsweredTrial>& history)
+      : rules_(rules), history_(history) {}
+
+  // Nothing, here and below: answers are missing, and state() says which, or why none is asked for.
+  std::optional<Truth> Decide(const Positions& at, TrialPurpose purpose, double error);
+
+  // Whether `at` shows the difference more often than `base`, by reruns of the two in turns and
+  // whatever the rates of errors are: kYes by chance in at most `error` of cases where it does not.
+  // kNo: nothing of that is seen, or it takes too long. The test is that of two samples by R.
+  // Turner, A. Ly, P. Grünwald, "Generic E-variables for exact sequential k-sample tests that allow
+  // for optional stopping", J. Stat. Planning and Inference 230 (2024), 106116.
+  std::optional<Truth> ShowsItMoreOften(const Positions& at, const Positions& base,
+                                        TrialPurpose purpose, double error);
+
+  // Of a line that shows nothing at its start and the difference at its end, on top of `base`.
+  std::optional<LineEnd> FindEnd(const Positions& base, const std::vector<SearchStep>& line,
+                                 double error);
+
+  SearchState& state() { return state_; }
+  bool AllUsed() const { return used_ == history_.size(); }
+
+ private:
+  std::optional<std::vector<TrialAnswer>> Ask(const std::vector<Positions>& at,
+                                              TrialPurpose purpose, double estimate);
+  std::optional<std::vector<TrialAnswer>> AskInTurns(const std::vector<Positions>& at,
+                                                     TrialPurpose purpose, double estimate);
+  std::optional<Truth> DecideBySequence(const Positions& at, TrialPurpose purpose, double error);
+  std::optional<LineEnd> FindExactEnd(const Positions& base, const std::vector<SearchStep>& line);
+  std::optional<LineEnd> FindLikelyEnd(const Positions& base, const std::vector<SearchStep>& line,
+                                       double error);
+  void Tell(const std::vector<SearchStep>& line, const std::vector<double>& share);
+
+  const SearchRules& rules_;
+  const std::vector<AnsweredTrial>& history_;
+  std::size_t used_ = 0;
+  std::map<Positions, TrialAnswer> known_;  // where answers are exact
+  SearchState state_;
+};
+
+// `base` with these steps of the line taken, too.
+Positions WithSteps(Positions base, const std::vector<SearchStep>& line, std::size_t count);
+
+// Answers that are needed, on average, to tell one of 2^bits apart, and then to be this sure of it.
+double AnswersFor(const SearchRules& rules, double bits, double error);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_REPLAY_H_

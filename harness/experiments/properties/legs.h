@@ -1,0 +1,70 @@
+// The legs of a run's properties: which reruns there are, in which order, and what each gets from
+// another. Pure.
+//
+// The numbers of legs are those of reruns in the folder, and the same in every process: repeat R of
+// leg I is (R - 1) * N + I. The straight run is leg 1. Of the first two repeats all straight runs
+// are due, and the legs of the first; the rest only of what is lost, or open since straight
+// runs differ among themselves.
+#ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEGS_H_
+#define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEGS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/records/manifest/manifest.h"
+#include "harness/records/manifest/property_legs.h"
+
+namespace rharness {
+
+enum class LegRole { kStraight, kStopped, kResumed, kOther, kReshard, kEvaluation };
+
+struct Leg {
+  int number = 1;  // of the rerun
+  int repeat = 1;
+  LegRole role = LegRole::kStraight;
+  std::size_t property = 0;         // in the manifest; of a straight run nothing
+  std::int64_t step = 0;            // where it is cut
+  std::size_t index = 0;            // of kReshard the step, of kEvaluation 1 the second time
+  int from = 0;                     // the leg whose checkpoint it is given; 0: none
+  std::string given;                // where that left it, relative to the working directory
+  std::vector<std::string> leaves;  // what others are given, likewise
+  std::string words;                // "straight", "stopped after step 4"
+};
+
+// One thing that is held, lost or not judged.
+struct PropertyClaim {
+  std::string name;  // NameOf(property), of kResumed with "@STEP"
+  std::size_t property = 0;
+  std::int64_t step = 0;
+  // By repeat. Of kRepeated `legs` is empty; of kResharded and kEvaluatedTwice, which compare their
+  // legs with each other and with what they load, there is one repeat alone.
+  std::vector<int> straight;
+  std::vector<int> legs;
+};
+
+struct LegPlan {
+  std::vector<Leg> legs;  // by number, all repeats
+  std::vector<PropertyClaim> claims;
+};
+// `repeats`: 2 or more.
+LegPlan PlanLegs(const Manifest& run, int repeats);
+
+const Leg& LegOf(const LegPlan& plan, int number);
+
+// Whether a property's legs are held to straight runs, and so to how far these lie apart.
+bool IsHeldToStraight(PropertyKind kind);
+
+// Whether anything of the run is held to how it repeats itself.
+bool NeedsTwoStraight(const Manifest& run);
+
+// The record of a leg, for its ticket. `given`: what the leg that it goes on from left.
+Manifest ManifestOf(const Manifest& run, const Leg& leg, const LeftCheckpoint& given);
+
+// One sentence: what a property claims.
+std::string ClaimWords(const Property& property, std::int64_t step);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEGS_H_

@@ -1,0 +1,36 @@
+// What a drill of properties came to, in numbers and sentences. Pure.
+#ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTIES_REPORT_OF_H_
+#define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTIES_REPORT_OF_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/experiments/properties/properties_settings.h"
+#include "harness/history/property_record.h"
+#include "reports/properties_report.h"
+
+namespace rharness {
+
+struct PropertiesDone {
+  const PropertiesSettings& settings;
+  std::vector<PropertyResult> results;
+  // By run id: what the history has of its properties, in its order; of this drill, nothing.
+  std::map<std::string, std::vector<PropertyRecord>> before;
+  std::vector<std::string> noise;  // RunWork::noise of each run that has some
+  std::vector<std::string> notes;
+  std::vector<std::string> damage;  // of earlier processes' evidence
+  std::string host;
+  WallTime made;
+  int legs = 0;
+  double run_seconds = 0.0;
+  bool interrupted = false;
+};
+PropertiesReport BuildPropertiesReport(PropertiesDone done);
+
+// The legs that there would be, a result a property.
+PropertiesReport BuildPropertiesPlan(const PropertiesSettings& settings);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTIES_REPORT_OF_H_

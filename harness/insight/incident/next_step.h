@@ -1,0 +1,29 @@
+// What to do next of an incident: a command that can be run as it stands, or one sentence.
+//
+// Role: pure; a part of answers.h.
+#ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_NEXT_STEP_H_
+#define RHARNESS_HARNESS_INSIGHT_INCIDENT_NEXT_STEP_H_
+
+#include <string>
+#include <string_view>
+
+#include "harness/insight/incident/answers.h"
+#include "reports/incident_report.h"
+
+namespace rharness {
+
+// The last verdict that says something of the run is a good one: it did not go bad.
+bool RunIsGood(const IncidentFacts& facts);
+
+// The verdict that says what is the matter with the run: the last one, or, where that is open, the
+// first bad one that no good one followed. nullptr: no drill has judged it.
+const HistoryVerdict* TellingVerdict(const IncidentFacts& facts);
+
+// Commands name files as they were given, and so from the folder in which the incident was begun.
+bool NamesRelativePaths(const IncidentGiven& given);
+
+std::string NextOf(const IncidentFacts& facts, const IncidentRollback& rollback);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_INSIGHT_INCIDENT_NEXT_STEP_H_

@@ -1,0 +1,246 @@
+// The findings that keep a model from being registered.
+#include "harness/insight/publish/registration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "compare/verdict.h"
+#include "harness/base/shell_word.h"
+#include "harness/records/manifest/admission.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+using Findings = std::vector<RegistrationFinding>;
+
+void CheckRecord(const RunKnown& known, Findings* findings) {
+  if (known.manifest_differs) {
+    findings->push_back({"manifest_differs",
+                         "the manifest that is given is not the one in the history; expected one "
+                         "record of the run"});
+  }
+  if (!known.retirement_doubt.empty()) {
+    findings->push_back(
+        {"retirement_doubtful", fmt::format("the run is retired, and not as it was signed: {}",
+                                            SafeText(known.retirement_doubt, 400))});
+  } else if (known.retired) {
+    findings->push_back(
+        {"retired", fmt::format("the run was retired: {}", SafeText(*known.retired, 400))});
+  }
+  for (const AdmissionFinding& finding : Admit(*known.manifest)) {
+    findings->push_back(
+        {"incomplete", SafeText(fmt::format("{}: {}", finding.path, finding.message), 400)});
+  }
+}
+
+void CheckVerdict(const RunKnown& known, std::optional<double> max_age_days, WallTime now,
+                  Findings* findings) {
+  const VerdictRecord* last = DecidingVerdict(known);
+  if (last == nullptr) {
+    findings->push_back({"never_drilled", known.verdicts.empty()
+                                              ? "no drill has judged the run; `rharness drill` does"
+                                              : "no drill could carry the run out"});
+    return;
+  }
+  const auto verdict = ParseVerdict(last->verdict);
+  const bool good =
+      verdict.ok() && (*verdict == Verdict::kIdentical || *verdict == Verdict::kEquivalent);
+  if (!good) {
+    const bool drifted = verdict.ok() && *verdict == Verdict::kDrifted;
+    findings->push_back(
+        {drifted ? "drifted" : "not_reproduced",
+         fmt::format("the last verdict is {}, of {} (drill {})", SafeText(last->verdict, 40),
+                     FormatTime(last->decided), SafeText(last->drill_id, 200))});
+    return;
+  }
+  const double days =
+      std::chrono::duration<double, std::ratio<86'400>>(now - last->decided).count();
+  if (max_age_days && days > *max_age_days) {
+    findings->push_back(
+        {"too_old", fmt::format("the last verdict, {}, is {:.1f} days old; expected at most {:g}",
+                                SafeText(last->verdict, 40), days, *max_age_days)});
+  }
+}
+
+bool SameName(const std::string& one, const std::string& other) {
+  return std::filesystem::path(one).filename() == std::filesystem::path(other).filename();
+}
+
+// A file of the run, as it recorded it.
+struct RecordedFile {
+  std::string path;
+  std::string sha256;
+};
+
+std::vector<RecordedFile> RecordedFiles(const std::vector<Artifact>& artifacts) {
+  std::vector<RecordedFile> files;
+  for (const Artifact& one : artifacts) {
+    if (!one.sha256.empty()) files.push_back({one.path, one.sha256});
+    const auto folder = std::filesystem::path(one.path).parent_path();
+    for (const ArtifactPart& part : one.parts) {
+      if (!part.sha256.empty()) files.push_back({(folder / part.path).string(), part.sha256});
+    }
+  }
+  return files;
+}
+
+// How much a registered path is a recorded one, which may lie in another folder there: the same
+// path, then what ends as it does, with the fewest folders above, then the same name. Empty: not.
+std::optional<std::pair<int, std::ptrdiff_t>> Likeness(const std::string& registered,
+                                                       const std::string& recorded) {
+  if (registered == recorded) return std::pair(3, std::ptrdiff_t{0});
+  if (!SameName(registered, recorded)) return std::nullopt;
+  if (recorded.ends_with("/" + registered) || registered.ends_with("/" + recorded)) {
+    return std::pair(
+        2, -std::abs(std::ranges::count(registered, '/') - std::ranges::count(recorded, '/')));
+  }
+  return std::pair(1, std::ptrdiff_t{0});
+}
+
+// A registered file, held to the recorded files that it is most like. That its content is that of
+// some other recorded file counts for nothing: what reads it goes by its path.
+struct HeldFile {
+  const RecordedFile* named = nullptr;  // null: nothing is recorded of it
+  bool held = false;
+};
+
+HeldFile Hold(const RegistryFile& file, const std::vector<RecordedFile>& recorded) {
+  HeldFile found;
+  const std::string& path = file.record_path.empty() ? file.path : file.record_path;
+  std::optional<std::pair<int, std::ptrdiff_t>> most;
+  for (const RecordedFile& one : recorded) {
+    const auto likeness = Likeness(path, one.path);
+    if (!likeness || likeness < most) continue;
+    if (likeness > most) most = likeness, found = {&one, false};
+    found.held = found.held || (!file.sha256.empty() && file.sha256 == one.sha256);
+  }
+  return found;
+}
+
+// Of a logged model all files, of others those that are named as weights.
+struct HeldFiles {
+  std::size_t held = 0;       // of a logged model, that have their recorded SHA-256
+  std::size_t unknown = 0;    // of a logged model, of which nothing is recorded
+  std::string first_unknown;  // path
+  Findings others;            // that are recorded with another one
+};
+
+HeldFiles HoldFiles(const RegistryEntry& entry, const std::vector<RecordedFile>& recorded,
+                    const std::vector<RecordedFile>& weights) {
+  HeldFiles files;
+  for (const RegistryFile& file : entry.files) {
+    const bool is_weights = std::ranges::any_of(
+        weights, [&](const RecordedFile& one) { return SameName(file.path, one.path); });
+    if (!file.of_model && !is_weights) continue;
+    const HeldFile found = Hold(file, recorded);
+    if (found.named == nullptr) {
+      if (files.unknown++ == 0) files.first_unknown = file.path;
+    } else if (found.held) {
+      files.held += file.of_model ? 1 : 0;
+    } else {
+      files.others.push_back(
+          {"weights_differ",
+           fmt::format("the run recorded {} with sha256 {}; the registered {} has {}",
+                       SafeText(found.named->path, 200), found.named->sha256,
+                       SafeText(file.path, 200),
+                       file.sha256.empty() ? "another one" : file.sha256)});
+    }
+  }
+  return files;
+}
+
+// Recorded weights that are not there under their name.
+void CheckThere(const RegistryEntry& entry, const RecordedFile& one, Findings* findings) {
+  const auto has_it = [&](const RegistryFile& file) { return file.sha256 == one.sha256; };
+  const bool there = std::ranges::any_of(entry.files, [&](const RegistryFile& file) {
+    return has_it(file) && SameName(file.path, one.path);
+  });
+  if (there) return;
+  const auto renamed = std::ranges::find_if(entry.files, has_it);
+  const std::string instead =
+      renamed == entry.files.end()
+          ? fmt::format("none of the {} has it", Counted(entry.files.size(), "registered file"))
+          : fmt::format("{} alone has it, which is another file", SafeText(renamed->path, 200));
+  findings->push_back(
+      {"weights_differ", fmt::format("the run recorded {} with sha256 {}; {}",
+                                     SafeText(one.path, 200), one.sha256, instead)});
+}
+
+void CheckWeights(const RegistryEntry& entry, const Manifest& manifest, Findings* findings) {
+  const std::vector<RecordedFile> weights = RecordedFiles(WeightsOf(manifest));
+  const HeldFiles files = HoldFiles(entry, RecordedFiles(manifest.artifacts), weights);
+  findings->insert(findings->end(), files.others.begin(), files.others.end());
+  if (!files.others.empty()) return;
+  if (files.unknown > 0) {
+    findings->push_back(
+        {"no_weights",
+         fmt::format("of {} of the logged model's files the manifest has no SHA-256, the first: "
+                     "{}; `rharness import` records them",
+                     files.unknown, SafeText(files.first_unknown, 200))});
+  }
+  const bool held = files.held > 0 && files.unknown == 0 && entry.unread.empty();
+  if (held && (entry.is_model || weights.empty())) return;
+  if (weights.empty()) {
+    if (files.unknown > 0) return;
+    findings->push_back({"no_weights",
+                         "the manifest has no weights with a SHA-256 to hold the model to; "
+                         "`rharness complete --weights` adds them"});
+    return;
+  }
+  if (!entry.unread.empty()) {
+    findings->push_back({"weights_unread", "its files were not read: " + entry.unread});
+    return;
+  }
+  for (const RecordedFile& one : weights) CheckThere(entry, one, findings);
+}
+
+}  // namespace
+
+const VerdictRecord* DecidingVerdict(const RunKnown& known) {
+  for (auto it = known.verdicts.rbegin(); it != known.verdicts.rend(); ++it) {
+    if (it->verdict != VerdictName(Verdict::kInfra)) return &*it;
+  }
+  return nullptr;
+}
+
+std::vector<Artifact> WeightsOf(const Manifest& manifest) {
+  std::vector<Artifact> weights;
+  for (const Artifact& one : manifest.artifacts) {
+    if (one.role == "weights" && !one.sha256.empty()) weights.push_back(one);
+  }
+  return weights;
+}
+
+std::vector<RegistrationFinding> DecideRegistration(const RegistryEntry& entry,
+                                                    const RunKnown& known,
+                                                    std::optional<double> max_age_days,
+                                                    WallTime now) {
+  Findings findings;
+  if (entry.run_id.empty()) {
+    return {{"no_run", "the server does not say which run it is of"}};
+  }
+  if (entry.deleted) {
+    findings.push_back({"run_deleted", fmt::format("the run {} was deleted at the server",
+                                                   SafeText(entry.run_id, 200))});
+  }
+  if (!known.manifest) {
+    findings.push_back(
+        {"no_manifest",
+         fmt::format("there is no manifest of the run {}; `rharness import --run "
+                     "{}` makes one",
+                     SafeText(entry.run_id, 200), ShellWord(SafeText(entry.run_id, 200)))});
+    return findings;
+  }
+  CheckRecord(known, &findings);
+  CheckVerdict(known, max_age_days, now, &findings);
+  CheckWeights(entry, *known.manifest, &findings);
+  return findings;
+}
+
+}  // namespace rharness

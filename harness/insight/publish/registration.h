@@ -1,0 +1,48 @@
+// May this model be registered, or promoted? What its record, its last drill and its files say.
+//
+// Role: pure; mlflow_registry.h and the history bring what it decides by.
+#ifndef RHARNESS_HARNESS_INSIGHT_PUBLISH_REGISTRATION_H_
+#define RHARNESS_HARNESS_INSIGHT_PUBLISH_REGISTRATION_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/history/records.h"
+#include "harness/insight/publish/mlflow_registry.h"
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+struct RegistrationFinding {
+  // "no_run", "run_deleted", "no_manifest", "manifest_differs", "retired",
+  // "retirement_doubtful", "incomplete", "never_drilled", "drifted", "not_reproduced", "too_old",
+  // "no_weights", "weights_unread", "weights_differ"
+  std::string code;
+  std::string message;
+};
+
+// What is known of the run that the entry is.
+struct RunKnown {
+  std::optional<Manifest> manifest;
+  bool manifest_differs = false;        // two records of the run do not say the same
+  std::optional<std::string> retired;   // why, and who signed
+  std::string retirement_doubt;         // it is not as it was signed; then nobody is named
+  std::vector<VerdictRecord> verdicts;  // in the order in which they were entered
+};
+
+// The verdict that counts: the last one that is not "infra", which says nothing of the run.
+const VerdictRecord* DecidingVerdict(const RunKnown& known);
+
+// Empty: admitted. `max_age_days`: of the last good verdict; empty: any.
+std::vector<RegistrationFinding> DecideRegistration(const RegistryEntry& entry,
+                                                    const RunKnown& known,
+                                                    std::optional<double> max_age_days,
+                                                    WallTime now);
+
+// The artifacts that are weights and have a hash.
+std::vector<Artifact> WeightsOf(const Manifest& manifest);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_INSIGHT_PUBLISH_REGISTRATION_H_

@@ -1,0 +1,308 @@
+// Lining up what two subjects have in common.
+#include "harness/judge/comparison/compare_subjects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "compare/curves/series.h"
+#include "compare/explain.h"
+#include "harness/base/files.h"
+#include "harness/judge/compare_rerun.h"
+#include "harness/judge/comparison/lineage_findings.h"
+#include "harness/judge/decide_metrics.h"
+#include "harness/judge/output_files.h"
+
+namespace rharness {
+namespace {
+
+// Bits are expected where they were promised, and where nothing but bits could be compared.
+bool ExpectsBits(const Subject& a, const Subject& b, const CompareOptions& options) {
+  if (options.expect_bitwise) return *options.expect_bitwise;
+  if (a.declared_bitwise && b.declared_bitwise) return *a.declared_bitwise && *b.declared_bitwise;
+  if (a.declared_bitwise) return *a.declared_bitwise;
+  if (b.declared_bitwise) return *b.declared_bitwise;
+  return a.curves.empty() && !a.results && a.manifest.metrics.empty();
+}
+
+// Facts that only one side speaks of are no difference; what defines a run is, when one side has it
+// alone: a seed, a flag, a file that it reads.
+bool MustBeOnBoth(const Fact& fact) {
+  return fact.key.starts_with("seed.") || fact.key.starts_with("hyperparameter.") ||
+         fact.key.starts_with("determinism.") || fact.key.starts_with("data.") ||
+         (fact.key.starts_with("code.") && fact.key.ends_with(".sha256"));
+}
+
+// `all`: of two environments or fingerprints every fact must be on both sides.
+void AddMissing(const std::vector<Fact>& from, bool all, std::vector<Fact>* to) {
+  std::set<std::string> known;
+  std::vector<std::string> not_known;  // what the keys of such facts begin with
+  for (const Fact& fact : *to) {
+    known.insert(fact.key);
+    if (fact.kind == FactKind::kNotKnown) not_known.push_back(fact.key);
+  }
+  for (const Fact& fact : from) {
+    if ((!all && !MustBeOnBoth(fact)) || known.contains(fact.key)) continue;
+    if (fact.kind != FactKind::kValue || !fact.realm.empty()) continue;
+    if (std::ranges::any_of(not_known,
+                            [&](const std::string& keys) { return fact.key.starts_with(keys); })) {
+      continue;
+    }
+    to->push_back({fact.layer, fact.key, std::nullopt, fact.weight});
+  }
+}
+
+void CompareLayers(const Subject& a, const Subject& b, Comparison* comparison) {
+  std::vector<Fact> facts_a = a.facts, facts_b = b.facts;
+  const bool same_kind = a.side.kind == b.side.kind && a.side.kind != "evidence";
+  if (same_kind) {
+    facts_a = Unbundled(a.facts);
+    facts_b = Unbundled(b.facts);
+    const bool all = a.side.kind != "manifest";
+    AddMissing(Unbundled(b.facts), all, &facts_a);
+    AddMissing(Unbundled(a.facts), all, &facts_b);
+  }
+  comparison->layers = CompareFacts(facts_a, facts_b);
+  std::ranges::copy(a.notes, std::back_inserter(comparison->notes));
+  std::ranges::copy(b.notes, std::back_inserter(comparison->notes));
+}
+
+ReportedMetrics ReportedBy(const Subject& subject) {
+  ReportedMetrics reported;
+  for (const Metric& metric : subject.manifest.metrics) reported[metric.name] = metric.value;
+  return reported;
+}
+
+bool IsRecord(const Subject& subject) {
+  return subject.side.kind == "manifest" || subject.side.kind == "evidence";
+}
+
+// What a record has and its counterpart lacks must not pass unseen.
+void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
+  const bool both_curves = a.side.kind == "curves" && b.side.kind == "curves";
+  if (!both_curves && !(IsRecord(a) && IsRecord(b))) return;
+  const auto note = [&](std::string code, std::string subject, bool in_a) {
+    const std::string message = fmt::format("{} is in {} alone", subject, in_a ? "A" : "B");
+    comparison->findings.push_back({.code = std::move(code),
+                                    .layer = {},
+                                    .subject = std::move(subject),
+                                    .observed = in_a ? "absent" : "present",
+                                    .limit = in_a ? "present" : "absent",
+                                    .rule = "what decides must be on both sides",
+                                    .message = message});
+  };
+  for (const bool in_a : {true, false}) {
+    const Subject& here = in_a ? a : b;
+    const Subject& there = in_a ? b : a;
+    for (const RecordedCheckpoint& weights : here.weights) {
+      const auto same_role = [&](const RecordedCheckpoint& other) {
+        return other.role == weights.role;
+      };
+      const auto same = [&](const RecordedCheckpoint& other) {
+        return same_role(other) && other.path == weights.path;
+      };
+      const bool alone = std::ranges::count_if(here.weights, same_role) == 1 &&
+                         std::ranges::count_if(there.weights, same_role) == 1;
+      if (!alone && std::ranges::none_of(there.weights, same)) {
+        note("missing_checkpoint", weights.role + " " + weights.path, in_a);
+      }
+    }
+    for (const Metric& metric : here.manifest.metrics) {
+      // What evidence has beside the record's metrics is the rerun's own affair.
+      const bool counts = metric.primary || here.side.kind == "manifest";
+      if (!counts || std::ranges::find(there.manifest.metrics, metric.name, &Metric::name) !=
+                         there.manifest.metrics.end()) {
+        continue;
+      }
+      note("missing_metric", "metric " + metric.name, in_a);
+    }
+  }
+}
+
+// Two environments are their facts: with a part that is not known they are not called identical.
+void NoteUnknown(const Subject& a, const Subject& b, Comparison* comparison) {
+  if (a.side.kind != "environment" || b.side.kind != "environment") return;
+  for (const LayerComparison& layer : comparison->layers) {
+    for (const std::string& part : layer.not_known) {
+      comparison->findings.push_back(
+          {.code = "missing_facts",
+           .layer = layer.layer,
+           .subject = std::string(LayerName(layer.layer)),
+           .observed = part,
+           .limit = "known on both sides",
+           .rule = "what is not known is never called the same",
+           .message = fmt::format("{} not known: {}", LayerName(layer.layer), part)});
+    }
+  }
+}
+
+// A rerun that failed says nothing about what it left behind.
+void NoteFailure(const Subject& subject, std::string_view side, Comparison* comparison) {
+  if (subject.failure.empty()) return;
+  comparison->findings.push_back({.code = "run_failed",
+                                  .layer = {},
+                                  .subject = fmt::format("{} {}", side, subject.side.path),
+                                  .observed = subject.failure,
+                                  .limit = "a run that ended well",
+                                  .rule = "a run that did not end well is not compared",
+                                  .message = fmt::format("{}: {}", side, subject.failure),
+                                  .decisive = true});
+}
+
+double ValueOf(const std::vector<Metric>& metrics, const std::string& name) {
+  return std::ranges::find(metrics, name, &Metric::name)->value;
+}
+
+// One value on each side and no margin declared: nothing can be tested. A difference that rounding
+// made in every upgrade of the published record is taken for one; any other stays open.
+void AcceptRounding(const std::vector<Metric>& reference, double value, MetricDecision* decision) {
+  const auto metric = std::ranges::find(reference, decision->name, &Metric::name);
+  if (metric->margin || !IsMeasured(value) || !IsMeasured(metric->value)) return;
+  if (decision->verdict == MetricVerdict::kDrifted || decision->verdict == MetricVerdict::kWithin) {
+    return;
+  }
+  const double limit = kRoundingFloor * std::abs(metric->value);
+  if (!(std::abs(value - metric->value) <= limit)) return;
+  // What was compared is the value with its own record, whatever further runs there are.
+  decision->mean_history = metric->value;
+  decision->difference = value - metric->value;
+  decision->verdict = MetricVerdict::kWithin;
+  decision->margin = limit;
+  decision->reason = "within_rounding";
+}
+
+void LeaveOut(const std::vector<OtherEvalSet>& others, std::vector<Metric>* metrics) {
+  for (const OtherEvalSet& other : others) {
+    std::erase_if(*metrics, [&](const Metric& metric) { return metric.name == other.metric; });
+  }
+  // What is left was measured on one set, whatever its name.
+  for (Metric& metric : *metrics) metric.evaluated_on.clear();
+}
+
+bool IsRerunOf(const Subject& a, const Subject& b) {
+  return a.side.kind == "manifest" && b.side.kind == "evidence" &&
+         a.manifest.run_id == b.manifest.run_id;
+}
+
+// The metrics of A that B has as well and that can be compared.
+std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
+  // Evidence knows no units and margins; where the other side is a manifest, its definitions hold.
+  std::vector<Metric> reference = a.manifest.metrics;
+  if (a.side.kind == "evidence" && b.side.kind == "manifest") {
+    for (Metric& metric : reference) {
+      const auto defined = std::ranges::find(b.manifest.metrics, metric.name, &Metric::name);
+      if (defined == b.manifest.metrics.end()) continue;
+      const double value = metric.value;
+      metric = *defined;
+      metric.value = value;
+    }
+  }
+  for (Metric& metric : reference) {
+    const auto other = std::ranges::find(b.manifest.metrics, metric.name, &Metric::name);
+    // Evidence knows no primary ones: of a record and its rerun those of the record decide.
+    const bool said = other != b.manifest.metrics.end() && !IsRerunOf(a, b);
+    if (said) metric.primary |= other->primary;
+  }
+  std::erase_if(reference, [&](const Metric& metric) {
+    return std::ranges::find(b.manifest.metrics, metric.name, &Metric::name) ==
+           b.manifest.metrics.end();
+  });
+  LeaveOut(OtherEvalSets(a, b), &reference);
+  return reference;
+}
+
+}  // namespace
+
+std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
+                                           const std::vector<Subject>& replicates) {
+  if (a.manifest.metrics.empty() || b.manifest.metrics.empty()) return {};
+  // A rerun is held to its own record, as a drill holds it that has this run alone. Else replicates
+  // stand for what runs of A differ by: each is a draw, whatever its seed.
+  const bool rerun = replicates.empty() && IsRerunOf(a, b);
+  RecordedMetrics reference{.run_id = a.manifest.run_id, .metrics = ReferenceOf(a, b)};
+  if (rerun) reference.seeds = SeedsOf(a.manifest);
+  std::vector<RecordedMetrics> members = {reference};
+  for (const Subject& replicate : replicates) {
+    RecordedMetrics member{.run_id = fmt::format("replicate-{}", members.size() + 1),
+                           .metrics = replicate.manifest.metrics};
+    LeaveOut(OtherEvalSets(a, replicate), &member.metrics);
+    members.push_back(std::move(member));
+  }
+  std::vector<MetricDecision> decisions =
+      DecideMetrics({{reference, {ReportedBy(b)}}}, Family(members)).runs.front();
+  for (MetricDecision& decision : decisions) {
+    if (!rerun)
+      AcceptRounding(reference.metrics, ValueOf(b.manifest.metrics, decision.name), &decision);
+    // The value itself, which may be an infinity; and what was not finite in A judges nothing.
+    decision.reruns = {ValueOf(b.manifest.metrics, decision.name)};
+    if (!IsMeasured(ValueOf(reference.metrics, decision.name))) {
+      decision.verdict = MetricVerdict::kInconclusive;
+      decision.reason = "non_finite_history";
+    }
+  }
+  return decisions;
+}
+
+Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
+                                  const std::vector<Subject>& replicates,
+                                  const CompareOptions& options) {
+  Gathered gathered{.facts_a = a.facts, .facts_b = b.facts};
+  Comparison& comparison = gathered.comparison;
+  comparison.a = a.side;
+  comparison.b = b.side;
+  comparison.expect_bitwise = ExpectsBits(a, b, options);
+  comparison.declared_bitwise = comparison.expect_bitwise && !options.expect_bitwise &&
+                                (a.declared_bitwise || b.declared_bitwise);
+  CompareLayers(a, b, &comparison);
+  ASSIGN_OR_RETURN(
+      comparison.checkpoints,
+      CompareCheckpoints(a.weights, b.weights, {options.weights_only, options.threads}));
+  std::vector<std::vector<CurveSeries>> replicate_curves;
+  replicate_curves.reserve(replicates.size());
+  for (const Subject& replicate : replicates) replicate_curves.push_back(replicate.curves);
+  const bool both_log = !a.curves.empty() && !b.curves.empty();
+  if (both_log || (IsRecord(a) && IsRecord(b)) ||
+      (a.side.kind == "curves" && b.side.kind == "curves")) {
+    comparison.curves = CompareCurves(a.curves, b.curves, replicate_curves, options.curves);
+  }
+  if (IsRecord(a) && IsRecord(b)) CompareOutputFiles(a.manifest, b.manifest, &comparison);
+  comparison.metrics = CompareMetrics(a, b, replicates);
+  NoteMissing(a, b, &comparison);
+  NoteLineage(a, b, &comparison);
+  NoteUnknown(a, b, &comparison);
+  if (a.unread && b.unread) {
+    std::ranges::move(CompareUnread(*a.unread, *b.unread, {"in A", "in B"}),
+                      std::back_inserter(comparison.findings));
+  }
+  NoteFailure(a, "A", &comparison);
+  NoteFailure(b, "B", &comparison);
+  if (a.results && b.results) {
+    RETURN_IF_ERROR(CompareResultGroups(*a.results, *b.results, replicates, options, &comparison));
+    gathered.judged = true;
+  } else if (a.fingerprint && b.fingerprint) {
+    CompareFingerprints(*a.fingerprint, *b.fingerprint, &comparison);
+    gathered.judged = true;
+  }
+  return gathered;
+}
+
+Comparison FinishComparison(Gathered gathered) {
+  Comparison& comparison = gathered.comparison;
+  if (!gathered.judged) JudgeComparison(&comparison);
+  comparison.causes = Explain(comparison, gathered.facts_a, gathered.facts_b);
+  NoteAlthough(&comparison);
+  return std::move(comparison);
+}
+
+Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
+                                   const std::vector<Subject>& replicates,
+                                   const CompareOptions& options) {
+  ASSIGN_OR_RETURN(Gathered gathered, GatherComparison(a, b, replicates, options));
+  return FinishComparison(std::move(gathered));
+}
+
+}  // namespace rharness

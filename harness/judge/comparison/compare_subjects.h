@@ -1,0 +1,67 @@
+// Two subjects side by side: every tensor, curve, metric and fact that both have, then the verdict
+// and its causes.
+#ifndef RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_SUBJECTS_H_
+#define RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_SUBJECTS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/results/rcp.h"
+#include "harness/base/result.h"
+#include "harness/judge/comparison/subject.h"
+
+namespace rharness {
+
+struct CompareOptions {
+  // Empty: bits are expected of checkpoints and environments, of manifests when both declare them,
+  // and of curves and results never.
+  std::optional<bool> expect_bitwise;
+  CurveRules curves;
+  std::optional<RcpSet> rcp;  // reference convergence points: the official checker's decision too
+  bool weights_only = false;  // of a checkpoint with optimizer state, the weights alone
+  int threads = 0;            // 0: one per core
+};
+
+// A comparison whose parts are filled and that is not judged yet, with what Explain needs beside
+// it.
+struct Gathered {
+  Comparison comparison;
+  std::vector<Fact> facts_a;
+  std::vector<Fact> facts_b;
+  bool judged = false;  // fingerprints and MLPerf results judge themselves
+};
+
+// The first half of CompareSubjects: everything but verdict and causes. Errors: as there.
+Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
+                                  const std::vector<Subject>& replicates,
+                                  const CompareOptions& options);
+// The second half.
+Comparison FinishComparison(Gathered gathered);
+
+// Pure but for reading the checkpoints' bytes. `replicates`: further runs of A's configuration;
+// their curves make the divergence envelope, their metrics the history, their result groups the
+// family. Errors: those of Checkpoint::Read and CheckUnchanged, integrity when a kept checkpoint
+// is not the recorded one.
+Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
+                                   const std::vector<Subject>& replicates,
+                                   const CompareOptions& options);
+
+// The metrics that both sides have.
+std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
+                                           const std::vector<Subject>& replicates);
+
+// Fingerprints decide by what their probes saw: fills verdict, headline and findings, one a changed
+// probe. That the stack around them changed is for layers and causes.
+void CompareFingerprints(const Fingerprint& a, const Fingerprint& b, Comparison* comparison);
+
+// MLPerf results decide by themselves: fills verdict, findings, metrics, curves and layers. Errors:
+// those of CheckRcp.
+Status CompareResultGroups(const ResultGroup& a, const ResultGroup& b,
+                           const std::vector<Subject>& replicates, const CompareOptions& options,
+                           Comparison* comparison);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_SUBJECTS_H_

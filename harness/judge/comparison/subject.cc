@@ -1,0 +1,173 @@
+// Finding out by content what a path is.
+#include "harness/judge/comparison/subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compare/curves/curve_files.h"
+#include "harness/base/files.h"
+#include "harness/judge/comparison/subject_records.h"
+#include "harness/records/manifest/run_metrics.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
+
+// The schema of one of our own records: "manifest", "evidence", "fingerprint". Empty if it is none;
+// all of them begin with it.
+std::string_view SchemaOf(std::string_view head) {
+  constexpr std::string_view kMark = "\"rharness.";
+  const auto key = head.find("\"schema\"");
+  if (key == head.npos) return {};
+  const auto begin = head.find(kMark, key);
+  if (begin == head.npos || begin > key + 32) return {};
+  const auto name = head.substr(begin + kMark.size());
+  return name.substr(0, name.find('/'));
+}
+
+std::string_view FirstWord(std::string_view head) {
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const auto begin = head.find_first_not_of(" \t\r\n");
+  return begin == head.npos ? std::string_view() : head.substr(begin);
+}
+
+// Text that begins as JSON does: a binary format has a zero among its first bytes.
+bool LooksLikeJson(std::string_view head) {
+  const std::string_view word = FirstWord(head);
+  return !word.empty() && std::string_view("{[\"").find(word.front()) != std::string_view::npos &&
+         head.substr(0, 16).find('\0') == std::string_view::npos;
+}
+
+// No control character but white space: a checkpoint's first bytes have one soon.
+bool LooksLikeText(std::string_view head) {
+  return std::ranges::none_of(head, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != '\x1b';
+  });
+}
+
+// An environment as manifests and evidence hold it, kept as a file of its own.
+bool LooksLikeEnvironment(std::string_view head) {
+  return LooksLikeJson(head) && head.find("\"variables\"") != head.npos &&
+         head.find("\"software\"") != head.npos && head.find("\"hardware\"") != head.npos;
+}
+
+// The file that a run writes its metrics and curves to.
+bool LooksLikeRunMetrics(std::string_view head, const std::optional<CurveFormat>& format) {
+  if (format) return *format == CurveFormat::kRunMetrics;
+  return LooksLikeJson(head) && head.find("\"metrics\"") != head.npos;
+}
+
+Result<Subject> LoadRecord(std::string_view schema, const fs::path& path,
+                           const SubjectOptions& options) {
+  if (schema == "manifest") return LoadManifestSubject(path, options);
+  if (schema == "evidence") return LoadEvidenceSubject(path, options);
+  if (schema == "fingerprint") return LoadFingerprintSubject(path);
+  return Unsupported(fmt::format("is a rharness.{}; expected a manifest, evidence or a fingerprint",
+                                 TerminalSafe(schema.substr(0, 40))),
+                     path.string());
+}
+
+Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
+  Subject subject;
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, path.string()));
+  subject.notes = std::move(salvaged.left_out);
+  subject.unread = std::move(salvaged.unread);
+  const RunMetrics& run = salvaged.metrics;
+  for (const auto& [name, value] : run.metrics) {
+    subject.manifest.metrics.push_back({.name = name, .value = value, .primary = true});
+  }
+  for (const auto& [name, version] : run.software) {
+    subject.facts.push_back(
+        {Layer::kEnvironment, "software." + name, version, FactWeight::kContext});
+  }
+  if (!run.curves.empty()) {
+    ASSIGN_OR_RETURN(subject.curves, LoadCurves(path));
+  }
+  subject.side = {
+      path.string(), "curves",
+      Counted(run.curves.size(), "curve") + ", " + Counted(run.metrics.size(), "metric")};
+  return subject;
+}
+
+Result<Subject> LoadCurveSubject(const fs::path& path) {
+  Subject subject;
+  ASSIGN_OR_RETURN(subject.curves, LoadCurves(path));
+  subject.side = {path.string(), "curves", Counted(subject.curves.size(), "curve")};
+  return subject;
+}
+
+Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
+  ASSIGN_OR_RETURN(const std::string head, ReadHead(path, kHeadBytes));
+  if (head.empty()) {
+    return InvalidInput(
+        "the file is empty; expected a manifest, evidence, checkpoint, curves, "
+        "environment or fingerprint",
+        path.string());
+  }
+  if (LooksLikeJson(head)) {
+    if (const auto schema = SchemaOf(head); !schema.empty()) {
+      return LoadRecord(schema, path, options);
+    }
+  }
+  const bool index = FirstWord(head).starts_with('{') && head.find("\"weight_map\"") != head.npos;
+  if (index) return LoadCheckpointSubject(path, options);
+  const auto format = DetectCurveFormat(head);
+  if (LooksLikeRunMetrics(head, format)) return LoadRunMetricsSubject(path);
+  if (LooksLikeEnvironment(head)) return LoadEnvironmentSubject(path);
+  if (format) return LoadCurveSubject(path);
+  if (LooksLikeJson(head)) {
+    return Unsupported(
+        "is JSON without a schema of ours, curves, an environment or a shard "
+        "index; expected one of these",
+        path.string());
+  }
+  if (LooksLikeText(head)) {
+    return Unsupported(
+        "is text of no kind that is compared; expected curves (CSV with a header "
+        "line, JSON lines, an MLPerf log), a record of ours or a checkpoint",
+        path.string());
+  }
+  return LoadCheckpointSubject(path, options);
+}
+
+Result<Subject> LoadResultSubject(const fs::path& path) {
+  Subject subject;
+  ASSIGN_OR_RETURN(subject.results, LoadResultGroup(path));
+  const ResultGroup& group = *subject.results;
+  const auto grid = group.context.find("evaluation_grid");
+  subject.side = {
+      path.string(), "results",
+      fmt::format("{} of {}{}", Counted(group.runs.size(), "run"), group.benchmark,
+                  grid == group.context.end() ? "" : fmt::format(", evaluated {}", grid->second))};
+  return subject;
+}
+
+Result<Subject> LoadFolder(const fs::path& path, const SubjectOptions& options) {
+  for (const char* record : {"evidence.json", "manifest.json"}) {
+    std::error_code error;
+    if (fs::is_regular_file(path / record, error)) return LoadFile(path / record, options);
+  }
+  if (HoldsResultLogs(path)) return LoadResultSubject(path);
+  return LoadCheckpointSubject(path, options);
+}
+
+}  // namespace
+
+Result<Subject> LoadSubject(const fs::path& path, const SubjectOptions& options) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return NotFound("no such file or folder", path.string());
+  }
+  return fs::is_directory(status) ? LoadFolder(path, options) : LoadFile(path, options);
+}
+
+}  // namespace rharness

@@ -1,0 +1,34 @@
+// Tags of images that moved: the same name, and another image behind it. Pure.
+#ifndef RHARNESS_HARNESS_JUDGE_IMAGE_TAGS_H_
+#define RHARNESS_HARNESS_JUDGE_IMAGE_TAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "compare/verdict.h"
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+struct TagMove {
+  std::string tag;     // "registry.example/ml/train:1"
+  std::string before;  // digest
+  std::string after;
+  std::string sentence;
+};
+// Each time that a tag was recorded with another digest than by the run before it, in the order of
+// the runs' start. Images without a tag or a digest say nothing.
+std::vector<TagMove> FindTagMoves(const std::vector<Manifest>& runs);
+
+// The last of these that are of the run's own tag, as findings of the environment layer that decide
+// nothing: a rerun goes by the digest.
+std::vector<Finding> TagFindings(const Manifest& run, const std::vector<TagMove>& moves);
+
+// One sentence for each time that a tag was recorded with another digest than by the run before it,
+// in the order of the runs' start: which tag, from and to what, and when either was recorded.
+// Images without a tag or a digest say nothing.
+std::vector<std::string> TagMoves(const std::vector<Manifest>& runs);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_JUDGE_IMAGE_TAGS_H_

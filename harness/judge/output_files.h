@@ -1,0 +1,27 @@
+// Declared outputs that no reader opens, by the SHA-256 of their bytes.
+//
+// Role: beside compare_rerun.h, for a record and its rerun as for any two records. Pure.
+#ifndef RHARNESS_HARNESS_JUDGE_OUTPUT_FILES_H_
+#define RHARNESS_HARNESS_JUDGE_OUTPUT_FILES_H_
+
+#include <vector>
+
+#include "compare/comparison.h"
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+// Whether these are compared as files: they are no checkpoint, or of one the tensors were read on
+// one side only or on neither, and both digests of the file are there. `seen`: null, if absent.
+bool IsComparedAsFile(const Artifact& recorded, const Artifact* seen);
+
+// Adds every output that is compared as a file: equal, or different, which is open ("not_compared",
+// with what to do) unless its role lets it differ (artifact.h). One that is on one side alone, or
+// without a digest, is open as well ("missing_output"). The file of the metrics is compared by its
+// values, and what a tracker keeps beside the run is written by no rerun: a note says so. `a` and
+// `b`: of one run, or of two.
+void CompareOutputFiles(const Manifest& a, const Manifest& b, Comparison* comparison);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_JUDGE_OUTPUT_FILES_H_

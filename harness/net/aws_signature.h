@@ -1,0 +1,41 @@
+// Version 4 of AWS's signatures: what a request to S3 says of who sends it.
+//
+// Role: private to this folder. Pure. Source: AWS, "Signature Version 4" (IAM user guide) and
+// "Authenticating Requests" (S3 API reference).
+#ifndef RHARNESS_HARNESS_NET_AWS_SIGNATURE_H_
+#define RHARNESS_HARNESS_NET_AWS_SIGNATURE_H_
+
+#include <string>
+#include <string_view>
+
+#include "harness/net/http.h"
+
+namespace rharness {
+
+struct AwsKeys {
+  std::string access_key;
+  std::string secret_key;
+  std::string session_token;  // of temporary keys
+};
+
+struct AwsRequest {
+  std::string method;
+  std::string path;     // as it is sent: each part escaped
+  HttpQuery query;      // not escaped
+  HttpHeaders headers;  // those that are signed: names in lower case; "host" among them
+  std::string payload_sha256;
+  std::string time;     // "20130524T000000Z"
+  std::string region;   // "us-east-1"
+  std::string service;  // "s3"
+};
+
+// The value of the header Authorization.
+std::string AwsAuthorization(const AwsKeys& keys, AwsRequest request);
+
+// SHA-256 of nothing, which a request without a body has.
+inline constexpr char kEmptySha256[] =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_NET_AWS_SIGNATURE_H_

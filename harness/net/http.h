@@ -1,0 +1,95 @@
+// Requests to a tracking server: JSON in and out, and files, within bounds.
+//
+// Role: for this folder, and for what writes back; http.cc is the fence around libcurl, which is
+// loaded when a server is first asked, so that nobody else needs it. Not here: any server's
+// addresses or records.
+#ifndef RHARNESS_HARNESS_NET_HTTP_H_
+#define RHARNESS_HARNESS_NET_HTTP_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+using HttpQuery = std::vector<std::pair<std::string, std::string>>;
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+// What a server asks of its users. Never in a log, an error or a record.
+struct HttpCredentials {
+  std::string token;  // "Authorization: Bearer TOKEN"; comes before a user
+  std::string user;
+  std::string password;
+  // Headers of one attempt, where each request is signed: by method, path and query.
+  std::function<HttpHeaders(std::string_view, std::string_view, const HttpQuery&)> sign;
+  std::vector<std::string> secrets;  // what it signs with, and what no server's words may repeat
+  bool empty() const { return token.empty() && user.empty() && !sign; }
+};
+
+struct HttpLimits {
+  std::chrono::milliseconds connect{15'000};
+  std::chrono::milliseconds request{120'000};  // one attempt, but for files
+  std::chrono::seconds stalled{30};            // a file of which nothing comes for so long
+  std::uint64_t response_bytes = std::uint64_t{64} << 20;  // decompressed
+  int attempts = 5;  // where a server is not there, is busy (429) or fails (500 and above)
+  std::chrono::milliseconds first_wait{1'000};  // twice as long each time, or as the server says
+  std::chrono::milliseconds longest_wait{30'000};
+};
+
+// Letters, digits, '-', '.', '_' and '~'; others as %XX.
+std::string EscapedForUrl(std::string_view text);
+
+// A connection that is kept. Not thread-safe.
+//
+// Certificates are verified: by the system's authorities, or by those in `certificates`. No
+// redirect is followed: it is an error that names where to. Errors: not_found (404), invalid_input
+// (other refusals of the request, answers that are no JSON, longer than the limit), io (the server
+// is not there or fails), timeout, unsupported (no libcurl). They quote what the server says of an
+// error, shortened, and nothing that was in the credentials.
+class HttpClient {
+ public:
+  // `url` is "http[s]://HOST[:PORT][/PATH]" without user and password (invalid_input).
+  static Result<HttpClient> Make(std::string_view url, HttpCredentials credentials,
+                                 const HttpLimits& limits = {}, std::string certificates = {},
+                                 std::function<bool()> should_cancel = {},
+                                 Clock* clock = &SystemClock());
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+  ~HttpClient();
+
+  const std::string& url() const;
+  Result<Json> Get(std::string_view path, const HttpQuery& query);
+  // Only what may be done twice: an attempt may have been answered without our seeing it.
+  Result<Json> Post(std::string_view path, const Json& body);
+  Result<Json> Delete(std::string_view path, const Json& body);
+  // Takes the place of what is there. Taken (200) or to be taken (202) is success; what is answered
+  // is not looked at.
+  Status Put(std::string_view path, const std::string& content_type, std::string body);
+  // The headers of what is there (HEAD), their names in lower case; `accept` in place of the usual.
+  Result<HttpHeaders> HeadersOf(std::string_view path, const HttpQuery& query,
+                                const std::string& accept = "");
+  // The content, piece by piece; at most `most_bytes` (invalid_input). After a failure it begins
+  // anew: `restart` is called before each attempt.
+  Status Fetch(std::string_view path, const HttpQuery& query, std::uint64_t most_bytes,
+               const std::function<void()>& restart,
+               const std::function<void(std::string_view)>& take);
+
+ private:
+  struct State;
+  Result<Json> Send(const char* method, std::string_view path, const Json& body);
+  explicit HttpClient(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_NET_HTTP_H_

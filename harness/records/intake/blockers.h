@@ -1,0 +1,39 @@
+// What keeps a run from being rerun, and the command that would fill it.
+#ifndef RHARNESS_HARNESS_RECORDS_INTAKE_BLOCKERS_H_
+#define RHARNESS_HARNESS_RECORDS_INTAKE_BLOCKERS_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/records/manifest/admission.h"
+
+namespace rharness {
+
+struct Blocker {
+  std::string field;    // "data", "image": the part of the manifest
+  std::string code;     // of the finding of admission
+  std::string message;  // of the first finding of this code
+  std::string command;  // "rharness complete FILE --image NAME@sha256:DIGEST"; empty: none would
+  std::size_t runs = 0;
+  std::size_t last_run = 0;  // private to CountBlockers
+};
+
+// "rharness complete FILE --data NAME=PATH"; empty where no option would fill it.
+std::string FillingOf(const AdmissionFinding& finding);
+// Of one manifest in one file: with its name, and that of the data.
+std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
+                      std::string_view file);
+
+// Pure. Counts what blocks the n-th run, n = 1, 2, ..., into `blockers`: one a field and code, in
+// the order in which they came. Returns whether anything does.
+bool CountBlockers(const Manifest& manifest, std::size_t n, std::vector<Blocker>* blockers);
+
+// The part of a manifest that a JSON path is of: "data[3].sha256" is of "data",
+// "environment.hardware.gpus" of "environment.hardware".
+std::string_view PartOf(std::string_view path);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_INTAKE_BLOCKERS_H_

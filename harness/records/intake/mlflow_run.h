@@ -1,0 +1,113 @@
+// A run as MLflow keeps it, however it was read, and what of it a manifest takes.
+//
+// Role: private to the files of MLflow's importer: one reader for each way in (a folder, a
+// database, a server) fills in a MlflowRun, and one function makes a manifest of it, so that the
+// same run is the same manifest by every way.
+#ifndef RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_RUN_H_
+#define RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/records/intake/intake.h"
+
+namespace rharness {
+
+struct MlflowPoint {
+  std::int64_t timestamp_ms = 0;
+  std::int64_t step = 0;
+  double value = 0.0;
+};
+
+struct MlflowInput {  // a data set that was logged
+  std::string name;
+  std::string digest;       // MLflow's: of its first rows
+  std::string source_type;  // "local", "http", "s3", "code", ...
+  std::string source;       // JSON: {"uri": ...}, {"url": ...}, {"path": ...}
+  std::string context;      // "training", "eval"; often empty
+};
+
+// A logged model (MLflow 3): its files lie outside of its run's artifacts.
+struct MlflowModel {
+  std::string id;      // "m-..."
+  std::string name;    // as it was logged; several of a run may share it
+  std::string status;  // as its source spells it: "LOGGED_MODEL_READY", "2"
+  std::int64_t created_ms = 0;
+  std::int64_t step = 0;
+  bool is_output = false;           // the run's outputs name it; else the model alone names the run
+  std::vector<Artifact> artifacts;  // paths are below the model
+  std::string folder;               // among the run's artifacts; PlaceMlflowModels says which
+};
+
+struct MlflowRun {
+  std::string id;
+  std::string experiment;       // its name; its id where it has none
+  std::string status;           // "FINISHED", "FAILED", "KILLED", "RUNNING", "SCHEDULED" or empty
+  std::int64_t started_ms = 0;  // since 1970; 0: not known
+  std::int64_t ended_ms = 0;
+  std::map<std::string, std::string> params;
+  std::map<std::string, std::string> tags;
+  std::map<std::string, std::vector<MlflowPoint>> metrics;
+  std::vector<MlflowInput> inputs;
+  // By metric, the name and digest of the data set that it was logged with; of several: two empty
+  // ones.
+  std::map<std::string, std::pair<std::string, std::string>> measured_on;
+  std::vector<Artifact> artifacts;  // their roles are set when the manifest is made
+  std::vector<MlflowModel> models;
+  std::vector<std::string> remarks;
+};
+
+inline constexpr std::size_t kMostMlflowPoints = 1'000'000;   // of one run; more are a remark
+inline constexpr std::size_t kMostMlflowArtifacts = 100'000;  // of one run; more are a remark
+inline constexpr std::size_t kMostMlflowModels = 1000;        // logged models of one run; likewise
+
+// What is said of an output that is not there any more.
+std::string DeletedMlflowModel(const std::string& id);
+// Whether its files are all there, by its status.
+bool IsReadyMlflowModel(const MlflowModel& model);
+
+// Of a machine's load ("system/...") or what a drill said ("rharness..."), not of the training:
+// neither read nor compared.
+bool IsMlflowSystemMetric(std::string_view name);
+
+// A line of a metric's file in a folder: "TIMESTAMP VALUE [STEP [DATASET DIGEST]]", without a step
+// step 0; `set` gets the data set's name and digest. Errors: invalid_input with `where`.
+Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where,
+                                          std::pair<std::string, std::string>* set = nullptr);
+
+// Notes with which data set a value of the metric was logged; an empty name: with none.
+void SayMeasuredOn(const std::string& metric, std::pair<std::string, std::string> set,
+                   MlflowRun* run);
+
+// Also of a text, as servers write NaN.
+std::optional<double> MlflowNumber(const Json& json);
+// Numbers and texts of digits, as servers write 64 bits.
+std::optional<std::int64_t> MlflowInteger(const Json* json);
+
+// Names of data by data set, as they were added to `run`. A metric is said to be measured on the
+// set that it was logged with; else, by its name ("test_..."), on the only one of a context of
+// evaluation.
+void SetMlflowEvalSets(const MlflowRun& from,
+                       const std::map<std::pair<std::string, std::string>, std::string>& names,
+                       ImportedRun* run);
+
+// Gives each logged model of the run a folder among its artifacts: the model's name; of several of
+// one name, and where the run's own artifacts have the name, "NAME@ID", but for the last one.
+void PlaceMlflowModels(MlflowRun* from);
+// Adds their files as artifacts of the role "model": exact where the run's outputs name the model,
+// else hints. Models that are not ready are remarks.
+void AddMlflowModels(MlflowRun& from, ImportedRun* run);
+
+// Pure. Points are in any order.
+ImportedRun BuildMlflowRun(MlflowRun run, const ImportRequest& request);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_RUN_H_

@@ -1,0 +1,32 @@
+// Admission: is a manifest complete and consistent enough to be rerun and judged one day?
+#ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_H_
+#define RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+struct AdmissionFinding {
+  std::string code;     // "unpinned_image", "missing_seed", ...
+  std::string path;     // JSON path: "$.image.digest"
+  std::string message;  // what is wrong and what was expected
+};
+
+// In a note of `record`: something that the run needs or should have left behind could not be had.
+// A rerun would not have it, or could not be held to it.
+inline constexpr char kNotRecorded[] = "was not recorded";
+// Begins a note of `record`: the command ended with 0, and a process of it was killed or could not
+// write. A rerun would have failed.
+inline constexpr char kLostSomething[] = "ended with 0 and lost something";
+// Begins a note of `record --keep-failed`.
+inline constexpr char kCommandFailed[] = "the command failed";
+
+// Empty: admitted. Pure; looks at no file. In the order of the manifest's fields.
+std::vector<AdmissionFinding> Admit(const Manifest& manifest);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_H_

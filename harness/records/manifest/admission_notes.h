@@ -1,0 +1,69 @@
+// What is worth knowing of a manifest that is admitted all the same: what in it cannot fail, and so
+// can show nothing.
+//
+// Role: refuses nothing; `record`, `admit`, `history add` and `lint` print it. Pure.
+#ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_
+#define RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/records/manifest/admission.h"
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+
+// Values of one metric over the runs of one configuration, which differ in their seeds.
+struct MetricSpread {
+  std::size_t runs = 0;
+  double mean = 0.0;
+  double squares = 0.0;      // sum of squared deviations from the mean
+  double deviation() const;  // sample standard deviation; 0 of fewer than two runs
+};
+
+// Notes on manifests that are looked at together, since the spread of a metric over its family says
+// how wide a margin is.
+//
+// Codes: "vacuous_curve" (constant, or fewer than two points: neither confirms nor refuses
+// anything), "non_finite_curve" (some values; where it ends so, Admit refuses it), "wide_margin"
+// (no value could exceed it, or it is six standard deviations of the family or more; the default
+// without a margin is three), "bad_margin" (0 or less of a metric that is not primary).
+class AdmissionNotes {
+ public:
+  // The manifest's notes are Of(how many were added before).
+  void Add(const Manifest& manifest);
+  // A run that has no notes here and counts for the spread. Each run_id counts once.
+  void AddToSpread(const Manifest& manifest);
+  std::vector<AdmissionFinding> Of(std::size_t index) const;
+
+ private:
+  struct Margin {
+    Metric metric;
+    std::string path;
+    std::optional<std::pair<double, double>> curve;  // least and greatest value of its curve
+  };
+  struct Noted {
+    std::string configuration;
+    std::vector<AdmissionFinding> notes;
+    std::vector<Margin> margins;
+  };
+
+  std::vector<Noted> noted_;
+  std::set<std::string> run_ids_;
+  std::map<std::pair<std::string, std::string>, MetricSpread> spreads_;  // configuration, metric
+};
+
+// Of one manifest alone.
+std::vector<AdmissionFinding> NotesOnAdmission(const Manifest& manifest);
+
+// Whether all its finite values are one, or it has fewer than two points.
+bool IsVacuous(const Curve& curve);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_

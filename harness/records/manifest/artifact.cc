@@ -1,0 +1,17 @@
+// What an artifact is, and what it consists of.
+#include "harness/records/manifest/artifact.h"
+
+namespace rharness {
+
+bool IsCheckpoint(const Artifact& artifact) {
+  return artifact.role == "weights" || artifact.role == "optimizer";
+}
+
+std::vector<std::filesystem::path> FilesOf(const Artifact& artifact) {
+  const std::filesystem::path path = artifact.path;
+  std::vector<std::filesystem::path> files = {path};
+  for (const ArtifactPart& part : artifact.parts) files.push_back(path.parent_path() / part.path);
+  return files;
+}
+
+}  // namespace rharness

@@ -1,0 +1,55 @@
+// A file that a run made, as manifests and evidence record it.
+#ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ARTIFACT_H_
+#define RHARNESS_HARNESS_RECORDS_MANIFEST_ARTIFACT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rharness {
+
+// One tensor of a recorded checkpoint; sha256 is the leaf of the canonical tensor digest.
+struct TensorRecord {
+  std::string name;
+  std::string dtype;  // the safetensors spelling
+  std::vector<std::uint64_t> shape;
+  std::string sha256;
+  // Elements that are not-a-number or infinite and should not be (compare/weights/non_finite.h).
+  std::uint64_t non_finite = 0;
+};
+
+// A further file of an artifact that consists of several: a shard beside an index.
+struct ArtifactPart {
+  std::string path;  // relative to the folder of the artifact's own path
+  std::uint64_t size_bytes = 0;
+  std::string sha256;
+};
+
+// The role of what a tracker keeps beside the run: a model as it was logged. The run did not write
+// it, and no rerun does.
+inline constexpr std::string_view kModelOfTracker = "model";
+
+struct Artifact {
+  std::string role;      // "weights", "optimizer", "metrics", "log", "other" or "model"
+  std::string path;      // relative to the working directory
+  std::string location;  // where the original can be read, if kept; relative ones below --root
+  std::uint64_t size_bytes = 0;
+  std::string sha256;
+  std::string tensor_digest;          // canonical; weights and optimizer state
+  std::vector<TensorRecord> tensors;  // one a tensor, sorted by name; may be empty
+  // Of an index or a .metadata: the files that it lists, sorted by path, kept beside it. Else
+  // empty.
+  std::vector<ArtifactPart> parts;
+};
+
+// Whether an artifact holds tensors: weights or optimizer state.
+bool IsCheckpoint(const Artifact& artifact);
+
+// The paths of all files that an artifact consists of, its own first; relative as its own is.
+std::vector<std::filesystem::path> FilesOf(const Artifact& artifact);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_MANIFEST_ARTIFACT_H_

@@ -1,0 +1,45 @@
+// Where a manifest that nobody recorded comes from: what another tool says of a run, field by
+// field, and what each is worth.
+//
+// Role: a member of manifests that harness/records/intake made; what `rharness record` writes has none.
+#ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ORIGIN_H_
+#define RHARNESS_HARNESS_RECORDS_MANIFEST_ORIGIN_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+
+namespace rharness {
+
+class JsonReader;
+
+// What a field is worth that another tool wrote.
+//   exact:   the source holds it to be an identity or the value itself (a full commit, a SHA-256, a
+//            metric as it was logged)
+//   hint:    it may be so: a short or truncated digest, a tag, a heuristic, a file as it is today
+//   missing: the source does not say; nothing was put in its place
+enum class Grade { kExact, kHint, kMissing };
+std::string_view GradeName(Grade grade);  // "exact", "hint", "missing"
+
+struct FieldOrigin {
+  std::string path;  // JSON path in the manifest without "$.": "code.commit", "seeds.init"
+  Grade grade = Grade::kMissing;
+  std::string from;  // where it stood: "tag mlflow.source.git.commit"; of a hint, and why it is one
+};
+
+struct Origin {
+  std::string kind;                  // "mlflow", "dvc", ...
+  std::string source;                // folder, file or URL, without credentials
+  std::string id;                    // the run's name there
+  std::vector<FieldOrigin> fields;   // by path
+  std::vector<std::string> remarks;  // what could not be read, one sentence each
+};
+
+// "origin" of a manifest. Errors stick to the reader.
+void ReadOrigin(JsonReader& reader, Origin* out);
+Json ToJson(const Origin& origin);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_MANIFEST_ORIGIN_H_

@@ -1,0 +1,48 @@
+// What a record says against what was seen: lies that cost somebody a day.
+//
+// Role: pure; `record` writes the sentences into its notes, a rerun into its remarks.
+#ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_OBSERVED_FINDINGS_H_
+#define RHARNESS_HARNESS_RECORDS_OBSERVE_OBSERVED_FINDINGS_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/records/manifest/observation.h"
+
+namespace rharness {
+
+struct DeclaredOfRun {
+  std::map<std::string, std::int64_t> seeds;
+  std::map<std::string, std::string> flags;
+  std::set<std::string> variables;  // by name, as the run was said to read them
+  bool bitwise = false;             // the run is declared to repeat its bits
+};
+
+// The code of a finding: a process was ended by a signal, or a file could not be written.
+inline constexpr char kLossCode[] = "lost_something";
+
+struct ObservedFinding {
+  std::string code;  // "generator_unseeded", "seed_of_the_moment", "seed_not_set",
+                     // "workers_alike", "hash_salted", "file_order", "file_times", "worker_order",
+                     // "flag_not_in_force", "variable_not_recorded", "variable_not_read",
+                     // "undeclared_input", "nondeterministic_operator", "lost_something"
+  std::string subject;  // "seed init", "variable BATCH", "input config.yaml", "inputs in /site/lib"
+  std::string observed;  // may be empty
+  std::string limit;     // what was declared
+  std::string message;   // one sentence
+};
+
+// Of files that were read and not declared three or more of one folder are one line; those outside
+// of installations come first, those of what launches programs (pyenv, modules) last. At most
+// kMostFindings of a code, the last of which then says how many more there are. A seed is set if
+// its value is among those that anything set; a flag that no library in use has, a variable where
+// not every program could be looked at, and anything else that was not looked at, is no finding.
+inline constexpr std::size_t kMostFindings = 8;
+std::vector<ObservedFinding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_OBSERVE_OBSERVED_FINDINGS_H_

@@ -1,0 +1,49 @@
+// What the hooks in each Python noted, read and merged.
+//
+// Role: the reader of the files that python/rharness_observe.py writes. They are the run's own, so
+// that each is held to its size and its form, and what is neither is told and left.
+#ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_PYTHON_NOTES_H_
+#define RHARNESS_HARNESS_RECORDS_OBSERVE_PYTHON_NOTES_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/held_folder.h"
+
+namespace rharness {
+
+// Of one process, in the order in which it wrote.
+struct ProcessNotes {
+  std::map<std::string, std::vector<std::string>> seeds;
+  std::map<std::string, std::string> flags;
+  std::map<std::string, int> nondeterministic;
+  std::set<std::string> variables;
+  std::set<std::string> programs;
+  std::size_t unread_lines = 0;  // of no known form
+};
+
+// All of a run. See Observation for the order of seeds.
+struct PythonNotes {
+  ProcessNotes all;
+  std::vector<std::string> troubles;  // one sentence each
+};
+
+inline constexpr std::size_t kMostPythonFiles = 1024;
+inline constexpr std::size_t kMostPythonFileBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMostPythonLines = 4096;  // of a file
+
+// Pure: lines of "KIND\tNAME\tVALUE"; a last line without its end is left out, as it was cut off.
+ProcessNotes ParseProcessNotes(std::string_view text);
+// Pure. Of a source that several processes seeded: the union, sorted; kMostSeenValues at most, and
+// then how many more. Of a flag that is not the same in all: all values, sorted.
+ProcessNotes MergeProcessNotes(const std::vector<ProcessNotes>& processes);
+
+// All files python-*.txt of the folder. Never fails: what cannot be read is a trouble.
+PythonNotes ReadPythonNotes(const HeldFolder& folder);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_OBSERVE_PYTHON_NOTES_H_

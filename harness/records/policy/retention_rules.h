@@ -1,0 +1,38 @@
+// What takes two people, and how long what runs made is kept: parts of a policy.
+#ifndef RHARNESS_HARNESS_RECORDS_POLICY_RETENTION_RULES_H_
+#define RHARNESS_HARNESS_RECORDS_POLICY_RETENTION_RULES_H_
+
+#include <optional>
+#include <string>
+
+namespace rharness {
+
+// Whether a retirement takes a second person's signature (`rharness retire`). A deletion always
+// does.
+struct Approvals {
+  bool retirement = false;
+};
+
+// A run of these families lets go of what it made when it is neither one of the last `keep_last`
+// of its family nor as young as `keep_days`; at least one of the two is there.
+struct RetentionRule {
+  std::string families;  // a glob
+  std::optional<double> keep_last;
+  std::optional<double> keep_days;
+  std::string where;  // "policy.yaml:12"
+};
+
+// Nothing of these runs is deleted, whatever the rules say. At least one glob is there; both must
+// match.
+struct Hold {
+  std::string families;
+  std::string runs;
+  std::string reason;
+  std::string where;
+
+  bool Names(const std::string& family, const std::string& run_id) const;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_POLICY_RETENTION_RULES_H_

@@ -1,0 +1,19 @@
+// Whoever asks, approves or takes back: with which key, believed by whom, at what time.
+#ifndef RHARNESS_HARNESS_TRUST_APPROVAL_SIGNING_PERSON_H_
+#define RHARNESS_HARNESS_TRUST_APPROVAL_SIGNING_PERSON_H_
+
+#include "harness/base/clock.h"
+#include "harness/trust/attestation/signer.h"
+#include "harness/trust/attestation/trust.h"
+
+namespace rharness {
+
+struct SigningPerson {
+  Signer* signer = nullptr;
+  const TrustPolicy* trust = nullptr;
+  WallTime now{};
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_TRUST_APPROVAL_SIGNING_PERSON_H_

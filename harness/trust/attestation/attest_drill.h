@@ -1,0 +1,47 @@
+// A drill's folder in, a signed statement of each of its verdicts out.
+//
+// Role: the effects around verdict_statement.h and envelope.h. Before anything is signed, what the
+// report says is held to what the drill kept elsewhere: each rerun's evidence and logs to the
+// journal, the files that were kept to the evidence, each verdict to the history. Not here: who
+// will believe it (verification.h).
+#ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_ATTEST_DRILL_H_
+#define RHARNESS_HARNESS_TRUST_ATTESTATION_ATTEST_DRILL_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "compare/verdict.h"
+#include "harness/base/result.h"
+#include "harness/trust/attestation/attest_state.h"
+#include "harness/trust/attestation/signer.h"
+
+namespace rharness {
+
+struct AttestedFile {
+  std::string run_id;
+  Verdict verdict = Verdict::kInconclusive;
+  std::filesystem::path path;
+  AttestState state = AttestState::kWritten;
+};
+
+struct AttestRequest {
+  std::filesystem::path drill;
+  std::string history;        // URL; empty: the report's
+  std::filesystem::path out;  // empty: "attestations" in the drill's folder
+};
+
+// OUT/RUN.verdict.intoto.jsonl for each run of the drill, of one line. Every statement is made and
+// signed before the first is written, each file whole or not at all; done again it changes nothing,
+// and with another key it adds that key's signature. Then the history is told. Errors: not_found,
+// io, invalid_input (no drill, a drill without runs, a file there that holds another statement);
+// integrity where report, journal, evidence and history do not agree, and nothing is written then;
+// the signer's.
+Result<std::vector<AttestedFile>> AttestDrill(const AttestRequest& request, Signer* signer);
+
+// "RUN.verdict.intoto.jsonl". Source: in-toto/attestation, spec/v1/bundle.md.
+std::string AttestationName(std::string_view run_id);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_TRUST_ATTESTATION_ATTEST_DRILL_H_

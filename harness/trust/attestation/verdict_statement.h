@@ -1,0 +1,84 @@
+// What a drill said of one run, as a statement: predicate "urn:rharness:verdict:v1".
+//
+// Role: pure; a report, a manifest and the reruns' evidence in, a statement out, and back. Subjects
+// are the record's checkpoints, whose bits were compared, and its manifest. verdict.schema.json in
+// this folder is the form. Not here: signing (envelope.h), whom to believe (trust.h).
+#ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_VERDICT_STATEMENT_H_
+#define RHARNESS_HARNESS_TRUST_ATTESTATION_VERDICT_STATEMENT_H_
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/verdict.h"
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+#include "harness/records/manifest/evidence.h"
+#include "harness/records/manifest/manifest.h"
+#include "harness/trust/attestation/statement.h"
+#include "reports/model.h"
+
+namespace rharness {
+
+inline constexpr char kVerdictPredicate[] = "urn:rharness:verdict:v1";
+
+// A rerun as the drill's folder has it.
+struct AttestedRerun {
+  int index = 0;
+  std::string state;                     // as in ReportRerun
+  std::string outcome;                   // "exited with 0"
+  std::string reason;                    // empty when compared
+  std::string evidence_sha256;           // of evidence.json; empty: there is none
+  std::vector<SignedSubject> artifacts;  // its checkpoints
+};
+
+struct AttestedLayer {
+  Layer layer = Layer::kData;
+  LayerState state = LayerState::kUnknown;
+  std::vector<std::string> differs;  // keys of the facts that differ, kMostReasons at most
+  std::vector<Finding> reasons;      // of this layer
+};
+
+struct AttestedVerdict {
+  std::string run_id;
+  std::string family;
+  std::string declared;    // "bitwise" or "statistical"
+  SignedSubject manifest;  // "RUN.json", as `rharness record` and `import` write it
+  std::vector<SignedSubject> artifacts;
+  std::string drill_id;
+  WallTime started{};  // of the drill
+  WallTime decided{};  // when it ended
+  std::string report_sha256;
+  std::string version;  // of rharness, which drilled
+  Verdict verdict = Verdict::kInconclusive;
+  std::string headline;
+  std::array<AttestedLayer, 5> layers;  // in the order of kLayers
+  std::vector<Finding> reasons;         // of no layer
+  std::size_t reasons_left_out = 0;     // beyond kMostReasons
+  std::vector<AttestedRerun> reruns;
+};
+
+inline constexpr std::size_t kMostReasons = 200;  // of a statement, the decisive ones first
+
+// The drill's, beside its runs.
+struct AttestedDrill {
+  const Report* report = nullptr;
+  std::string report_sha256;  // of report.json
+};
+
+AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& run,
+                                  const Manifest& manifest, std::vector<AttestedRerun> reruns);
+
+// The files of these artifacts that hold tensors, by their paths, with every part.
+std::vector<SignedSubject> CheckpointSubjects(const std::vector<Artifact>& artifacts);
+
+SignedStatement VerdictStatement(const AttestedVerdict& verdict);
+// Errors: integrity for another predicate type, members missing or of another type, a layer that is
+// missing or there twice, a verdict or state that there is not, a manifest that is no subject.
+Result<AttestedVerdict> ReadVerdictStatement(const SignedStatement& statement,
+                                             std::string_view where);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_TRUST_ATTESTATION_VERDICT_STATEMENT_H_

@@ -1,0 +1,25 @@
+// Which files of one run were deleted, by whose signatures, when and why.
+//
+// Role: a part of the answer (answer.h).
+#ifndef RHARNESS_HARNESS_TRUST_AUDIT_DELETIONS_H_
+#define RHARNESS_HARNESS_TRUST_AUDIT_DELETIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/history/store.h"
+#include "harness/trust/audit/answer.h"
+#include "reports/audit_report.h"
+
+namespace rharness {
+
+// Each is an exception, and said behind the file's fact in `made`, which has to be there; one that
+// is not what two people signed is a statement that is refused. `lists` gets the lists of all of
+// them, each once. Errors: those of the history.
+Status AddDeletions(const AnswerRequest& request, HistoryStore* store, AuditReport* report,
+                    std::vector<std::string>* lists);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_TRUST_AUDIT_DELETIONS_H_

@@ -1,0 +1,25 @@
+// How a run was made and from what, as its manifest says it, for somebody who asks in words.
+//
+// Role: pure. The order is that of the question: program, data, randomness, machine, results.
+#ifndef RHARNESS_HARNESS_TRUST_AUDIT_RUN_FACTS_H_
+#define RHARNESS_HARNESS_TRUST_AUDIT_RUN_FACTS_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/records/manifest/manifest.h"
+#include "reports/audit_report.h"
+
+namespace rharness {
+
+// What it was seen to read and load (observation.h) is among them, whoever declared it or not.
+std::vector<AuditFact> RunFacts(const Manifest& manifest);
+
+// "2 NVIDIA H100, driver 580.65, AMD EPYC 9654 (96 cores), 1.0 TiB"; "not recorded".
+std::string HardwareWords(const Hardware& hardware);
+// "glibc=2.36, python=3.11.2"; empty: nothing is recorded.
+std::string SoftwareWords(const Environment& environment);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_TRUST_AUDIT_RUN_FACTS_H_

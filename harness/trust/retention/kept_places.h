@@ -1,0 +1,66 @@
+// Contents and places that stay, and whether a file is one of them, by whatever name.
+//
+// Role: private to this folder. Files and folders are compared by device and inode with links
+// followed, so neither another spelling of a place, a link to it, nor a second mount of it hides
+// it. Links below a folder are not followed: no folder with one has a hash (HashTree).
+#ifndef RHARNESS_HARNESS_TRUST_RETENTION_KEPT_PLACES_H_
+#define RHARNESS_HARNESS_TRUST_RETENTION_KEPT_PLACES_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/base/held_folder.h"
+#include "harness/base/mounts.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+class KeptPlaces {
+ public:
+  // From what a recorded location begins with, to where that lies here; as --map of a drill.
+  using Maps = std::vector<std::pair<std::string, std::filesystem::path>>;
+
+  // Relative locations lie below the root, whose path has every link resolved. Errors: io.
+  static Result<KeptPlaces> Make(const HeldFolder* root, Maps maps);
+
+  // `who`: what WhoHas tells, "data 'init' of run mlp-2". The first to name a thing is told. An
+  // empty digest is none.
+  void AddContent(const std::string& sha256, const std::string& who);
+  // A file, or a folder with all below it, at each place where the location may lie here. Whether
+  // there is one now, with a size given a file of that size. Errors: io.
+  Result<bool> AddPlace(const std::string& location, const std::string& who,
+                        std::optional<std::uint64_t> size_bytes = {});
+
+  // Whose the file at root/relative is, if its content is this; empty: nobody's here. Errors: as of
+  // HeldFolder::OpenFile.
+  Result<std::string> WhoHas(const std::filesystem::path& relative,
+                             const std::string& sha256) const;
+
+ private:
+  using FileId = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
+
+  KeptPlaces(const HeldFolder* root, Maps maps) : root_(root), maps_(std::move(maps)) {}
+  std::vector<std::filesystem::path> PathsOf(const std::string& location) const;
+  Status AddFolder(const std::filesystem::path& folder, const std::string& who);
+  Result<std::string> WhoHasFolder(const std::filesystem::path& relative) const;
+
+  const HeldFolder* root_;
+  Maps maps_;
+  std::vector<MountPoint> mounts_;
+  PlaceOnDevice root_place_;
+  std::set<FileId> above_;  // the root and the folders that it lies in
+  std::map<std::string, std::string> by_content_;
+  std::map<FileId, std::string> by_id_;
+  std::string everything_;  // whose a folder is that the root lies in; empty: there is none
+  mutable std::map<std::filesystem::path, std::string> folders_;  // of those below the root
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_TRUST_RETENTION_KEPT_PLACES_H_

@@ -1,0 +1,147 @@
+// What the dispatcher makes of a Slurm that fails in the middle of a call.
+#include "harness/execution/dispatch/slurm_dispatcher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// Answers each program with the next of its lines; an empty one is a controller that is down.
+class Answers {
+ public:
+  void Say(const std::string& program, std::vector<std::optional<std::string>> lines) {
+    lines_[program] = {lines.begin(), lines.end()};
+  }
+  ProcessResult operator()(const ProcessSpec& spec) {
+    const std::string& program = spec.argv[0];
+    ++calls[program];
+    std::deque<std::optional<std::string>>& lines = lines_[program];
+    ProcessResult result;
+    result.outcome.kind = OutcomeKind::kExited;
+    const std::optional<std::string> line = lines.empty() ? "" : lines.front();
+    if (lines.size() > 1) lines.pop_front();
+    if (line) {
+      result.stdout_text = *line;
+    } else {
+      result.outcome.exit_code = 1;
+      result.stderr_text = "error: Unable to contact slurm controller (connect failure)\n";
+    }
+    return result;
+  }
+  std::map<std::string, int> calls;
+
+ private:
+  std::map<std::string, std::deque<std::optional<std::string>>> lines_;
+};
+
+class SlurmThatFails : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = ScopedTempDir::Make();
+    ASSERT_TRUE(made.ok());
+    folder_ = std::make_unique<ScopedTempDir>(std::move(*made));
+    client_ =
+        std::make_unique<SlurmClient>([this](const ProcessSpec& spec) { return answers_(spec); });
+    dispatcher_ = std::make_unique<SlurmDispatcher>(
+        SlurmOptions{.folder = folder_->path(), .drill_id = "d", .program = "/rharness"},
+        client_.get(), &clock_, std::function<Status(const RerunStep&)>(), std::function<bool()>());
+    Ticket ticket{.drill_id = "d", .launcher = "host"};
+    ticket.manifest.run_id = "r";
+    ticket.manifest.command = {"true"};
+    attempt_ = {0, ticket};
+  }
+  fs::path batch() const { return folder_->path() / "dispatch/1"; }
+  // What has ended after so much time on the clock.
+  std::vector<AttemptEnd> After(std::chrono::seconds time) {
+    const auto until = clock_.Monotonic() + time;
+    while (clock_.Monotonic() < until) {
+      auto ends = dispatcher_->Wait(std::chrono::milliseconds(100));
+      EXPECT_TRUE(ends.ok());
+      if (!ends.ok() || !ends->empty()) return ends.ok() ? *ends : std::vector<AttemptEnd>();
+      clock_.SleepFor(std::chrono::milliseconds(100));
+    }
+    return {};
+  }
+
+  std::unique_ptr<ScopedTempDir> folder_;
+  Answers answers_;
+  FakeClock clock_;
+  std::unique_ptr<SlurmClient> client_;
+  std::unique_ptr<SlurmDispatcher> dispatcher_;
+  Attempt attempt_;
+};
+
+// What is for one node goes there and nowhere else, also after that node has failed.
+TEST_F(SlurmThatFails, PinsWhatIsForOneNode) {
+  Ticket ticket = attempt_.ticket;
+  ticket.node = "n2";
+  const SlurmOptions options{.folder = "/d",
+                             .drill_id = "d",
+                             .program = "/rharness",
+                             .sbatch = {"--nodelist=n[1-2]", "--exclude=n3", "--qos=x"}};
+  const auto pinned = SbatchArguments(options, "/d/dispatch/1", ClassOf(ticket), 1, {"n2"});
+  EXPECT_THAT(pinned, testing::Contains("--nodelist=n2"));
+  EXPECT_THAT(pinned, testing::Contains("--qos=x"));
+  EXPECT_THAT(pinned, testing::Not(testing::Contains("--nodelist=n[1-2]")));
+  EXPECT_THAT(pinned, testing::Not(testing::Contains(testing::StartsWith("--exclude"))));
+  const auto anywhere =
+      SbatchArguments(options, "/d/dispatch/1", ClassOf(attempt_.ticket), 1, {"n2"});
+  EXPECT_THAT(anywhere, testing::Contains("--nodelist=n[1-2]"));
+  EXPECT_THAT(anywhere, testing::Contains("--exclude=n2"));
+  EXPECT_NE(ClassOf(ticket), ClassOf(attempt_.ticket)) << "an array a node";
+}
+
+// It took the job, and went down before it said so: the job is waited for, and not sent again.
+TEST_F(SlurmThatFails, InTheMiddleOfASubmissionIsAskedForTheJobByName) {
+  answers_.Say("sbatch", {std::nullopt});
+  answers_.Say("squeue", {std::nullopt, std::nullopt, "77\n", "77_0|RUNNING|n1|None\n"});
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  EXPECT_TRUE(After(std::chrono::hours(1)).empty());
+  EXPECT_EQ(answers_.calls["sbatch"], 1);
+  EXPECT_EQ(*ReadFile(batch() / "job"), "77\n");
+}
+
+TEST_F(SlurmThatFails, AndKnowsNoSuchJobLetsItBeTriedAgain) {
+  answers_.Say("sbatch", {std::nullopt});
+  answers_.Say("squeue", {std::nullopt, ""});
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  const auto ends = After(std::chrono::minutes(1));
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_EQ(ends[0].kind, AttemptEnd::Kind::kInfrastructure);
+  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("did not take it"));
+  EXPECT_FALSE(fs::exists(batch() / "0"));
+}
+
+// Unknown is never done: as long as nobody answers, nothing is decided.
+TEST_F(SlurmThatFails, ForADayIsWaitedFor) {
+  answers_.Say("sbatch", {std::nullopt});
+  answers_.Say("squeue", {std::nullopt});
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  EXPECT_TRUE(After(std::chrono::hours(24)).empty());
+  EXPECT_TRUE(fs::exists(batch() / "0/ticket.json"));
+}
+
+// A task was taken up, and Slurm has forgotten its array: what it leaves is not thrown away.
+TEST_F(SlurmThatFails, ByForgettingIsNoReasonToThrowAwayWhatWasTakenUp) {
+  ASSERT_TRUE(WriteBatch(batch(), {attempt_}).ok());
+  fs::create_directories(batch() / "0/out");
+  answers_.Say("squeue", {""});
+  ASSERT_TRUE(dispatcher_->Adopt().ok());
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  EXPECT_TRUE(After(std::chrono::seconds(60)).empty());
+  EXPECT_EQ(answers_.calls["sbatch"], 0);
+  const auto ends = After(std::chrono::minutes(5));
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("nor its accounting"));
+}
+
+}  // namespace
+}  // namespace rharness
