@@ -87,10 +87,11 @@ void Salted(const ExplainInput& in, CauseList* out) {
          std::move(evidence), "rerun with the PYTHONHASHSEED of A"});
     return;
   }
-  if (!OnEither(in, kSeed, "random")) return;
+  // Nearly every Python is salted: without a place that goes by hashes it explains nothing.
+  if (at.empty() || !OnEither(in, kSeed, "random")) return;
   evidence.emplace_back("python.hash_seed is random");
-  out->Add(at.empty() ? CausePlace::kChance : CausePlace::kUnordered,
-           {"hash_salted", Layer::kRandomness, at.empty() ? "possible" : "likely",
+  out->Add(CausePlace::kUnordered,
+           {"hash_salted", Layer::kRandomness, "likely",
             "Python's hashes are salted: PYTHONHASHSEED is not set, so that sets are in another "
             "order in every process.",
             std::move(evidence), "set PYTHONHASHSEED=0, record the run again, and rerun it twice"});

@@ -14,7 +14,8 @@ namespace {
 void Roles(const ExplainInput& in, CauseList* out) {
   bool weights_equal = false, weights_differ = false, others_differ = false;
   for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
-    if (checkpoint.difference.vacuous) continue;
+    // Of a file that no reader opens nobody knows what it is.
+    if (checkpoint.difference.vacuous || checkpoint.is_file) continue;
     const bool equal = checkpoint.difference.bit_equal;
     if (!checkpoint.weights) {
       others_differ |= !equal;
@@ -31,6 +32,25 @@ void Roles(const ExplainInput& in, CauseList* out) {
             "moment, in another precision, or reset.",
             {"every weight is equal bit for bit"},
             "compare the step counters of both checkpoints"});
+}
+
+// All that is read is equal, and a file that no reader opens is not.
+void FilesAlone(const ExplainInput& in, CauseList* out) {
+  std::vector<std::string> files;
+  for (const CheckpointComparison& one : in.comparison.checkpoints) {
+    if (one.difference.bit_equal || !one.matters) continue;
+    if (!one.is_file) return;
+    files.push_back(one.subject);
+  }
+  const auto moved = [](const CurveComparison& curve) { return curve.differing > 0; };
+  if (files.empty() || std::ranges::any_of(in.comparison.curves, moved)) return;
+  const std::string sentence = fmt::format(
+      "Only {} differs, and no reader opens it: a date, a duration or an address in it "
+      "is enough.",
+      files.front());
+  out->Add(CausePlace::kBits,
+           {"file_alone", Layer::kCode, "possible", sentence, std::move(files),
+            "declare it with --artifact log=PATH if it may differ, or write it without them"});
 }
 
 // Values that a checkpoint keeps beside its tensors: a step counter, a learning rate.
@@ -183,8 +203,8 @@ void Tied(const ExplainInput& in, CauseList* out) {
 }  // namespace
 
 const std::vector<ExplainRule>& TensorRules() {
-  static const std::vector<ExplainRule> rules = {Roles,    CarriedState, SingleElement, Unrelated,
-                                                 LastBits, NamesOrTypes, Tied};
+  static const std::vector<ExplainRule> rules = {Roles,     FilesAlone, CarriedState, SingleElement,
+                                                 Unrelated, LastBits,   NamesOrTypes, Tied};
   return rules;
 }
 

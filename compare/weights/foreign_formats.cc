@@ -33,7 +33,6 @@ constexpr auto kMarks = std::to_array<Mark>({
     {0, "\x80\x03"sv, kPickle},
     {0, "\x80\x04"sv, kPickle},
     {0, "\x80\x05"sv, kPickle},
-    {0, "\x89HDF\r\n\x1a\n"sv, kHdf5},
     {0, "\x0c\xdb\x3a\x2a"sv, kOcdbt},  // a manifest
     {0, "\x0c\xdb\x20\xde"sv, kOcdbt},  // a node of the tree
     {0, "\x0c\xdb\x12\x34"sv, kOcdbt},  // a node of versions
@@ -107,7 +106,6 @@ Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view
 std::string_view ForeignArchive(const ZipDirectory& directory) {
   for (const ZipMember& member : directory.members) {
     const std::string_view name = member.name;
-    if (name == "model.weights.h5") return kKeras;
     if (name == "archive_format" || name.ends_with("/archive_format") ||
         name.ends_with("serialized_exported_program.json")) {
       return kExported;

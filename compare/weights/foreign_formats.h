@@ -18,7 +18,7 @@ inline constexpr std::string_view kDistributedEnding = ".distcp";
 // last; empty: not known. Errors: io, integrity.
 Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view head);
 
-// The same by the members of a zip archive: "a Keras archive".
+// The same by the members of a zip archive: "an archive of torch.export".
 std::string_view ForeignArchive(const ZipDirectory& directory);
 
 // The same by the ending of a name: what a file says of itself whose content says nothing.

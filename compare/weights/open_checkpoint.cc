@@ -12,6 +12,7 @@
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/foreign_formats.h"
 #include "compare/weights/gguf.h"
+#include "compare/weights/hdf5.h"
 #include "compare/weights/names.h"
 #include "compare/weights/npy.h"
 #include "compare/weights/safetensors.h"
@@ -31,6 +32,7 @@ Result<std::unique_ptr<Checkpoint>> OpenZip(InputFile file) {
   ASSIGN_OR_RETURN(const ZipDirectory directory, ReadZipDirectory(file));
   if (IsTorchZip(directory)) return OpenTorchZip(std::move(file), directory);
   if (IsNpz(directory)) return OpenNpz(std::move(file), directory);
+  if (IsKeras(directory)) return OpenKeras(std::move(file), directory);
   const std::string_view format = ForeignArchive(directory);
   return Unsupported(
       fmt::format("is {}; expected an archive with data.pkl (PyTorch) or .npy members "
@@ -45,11 +47,12 @@ struct Reader {
   Result<std::unique_ptr<Checkpoint>> (*open)(InputFile file);
 };
 
-constexpr std::array<Reader, 4> kReaders = {{
+constexpr std::array<Reader, 5> kReaders = {{
     {"PK\x03\x04"sv, OpenZip},
     {kTorchLegacyMagic, OpenTorchLegacy},
     {"\x93NUMPY"sv, OpenNpy},
     {"GGUF"sv, OpenGguf},
+    {"\x89HDF\r\n\x1a\n"sv, OpenHdf5},
 }};
 
 // The first bytes of a header length below 2^32 may happen to be those of another format; what
@@ -73,7 +76,7 @@ Result<std::string> HeadOf(const InputFile& file) {
 }
 
 constexpr std::string_view kExpected =
-    "a safetensors, PyTorch (.pt, .pth, .bin), GGUF, .npz or .npy file";
+    "a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), .npz or .npy file";
 
 // What a file is that begins like none of the formats.
 std::string Describe(std::string_view head) {

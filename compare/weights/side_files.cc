@@ -48,7 +48,7 @@ constexpr auto kLogFolders = std::to_array<std::string_view>(
 constexpr auto kSilentMembers = std::to_array<std::string_view>(
     {"transformers_version", "_diffusers_version", "peft_version", "_name_or_path", "name_or_path",
      "_commit_hash", "_from_model_config", "_attn_implementation_autoset",
-     "special_tokens_map_file", "tokenizer_file"});
+     "special_tokens_map_file", "tokenizer_file", "shared_object_id", "date_saved"});
 
 bool IsOneOf(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -96,9 +96,11 @@ Json Essence(const Json& json) {
 }
 
 Result<std::optional<Json>> EssenceOf(const UnreadPart& part) {
-  if (part.file == nullptr || part.size_bytes > kMostJsonBytes) return std::optional<Json>();
-  std::string text(part.size_bytes, '\0');
-  RETURN_IF_ERROR(part.file->ReadAt(part.begin, std::as_writable_bytes(std::span(text))));
+  std::string text = part.content;
+  if (part.file != nullptr && part.size_bytes <= kMostJsonBytes) {
+    text.resize(part.size_bytes);
+    RETURN_IF_ERROR(part.file->ReadAt(part.begin, std::as_writable_bytes(std::span(text))));
+  }
   const auto json = ParseJson(text, part.name);
   if (!json.ok() || !json->IsObject()) return std::optional<Json>();
   return std::optional<Json>(Essence(*json));

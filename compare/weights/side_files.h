@@ -22,7 +22,8 @@
 //     hidden        names and folders that begin with a dot
 //     other texts   texts of other names
 // Source: save_pretrained of transformers, diffusers, peft and sentence-transformers; the Trainer
-// of transformers; Accelerate; DeepSpeed.
+// of transformers; Accelerate; DeepSpeed;
+// keras/src/saving/{saving_lib,serialization_lib}.py.
 #ifndef RHARNESS_COMPARE_WEIGHTS_SIDE_FILES_H_
 #define RHARNESS_COMPARE_WEIGHTS_SIDE_FILES_H_
 
@@ -48,7 +49,8 @@ SideFile SideFileOf(const std::filesystem::path& relative);
 // compared by what they say: neither white space nor the order of members counts, torch_dtype and
 // dtype are one member, and these say nothing of the model, at any depth: transformers_version,
 // _diffusers_version, peft_version, _name_or_path, name_or_path, _commit_hash,
-// _from_model_config, _attn_implementation_autoset, special_tokens_map_file, tokenizer_file.
+// _from_model_config, _attn_implementation_autoset, special_tokens_map_file, tokenizer_file, and
+// Keras's shared_object_id, an address in memory, and date_saved.
 // Errors: io, integrity (a file that changed).
 Result<std::optional<std::string>> DifferenceOf(const UnreadPart& a, const UnreadPart& b);
 

@@ -200,7 +200,9 @@ void AddObservation(Command* verb, RecordArguments* a) {
 
 void AddOutputs(Command* verb, RecordArguments* a) {
   verb->Heading("What it writes");
-  AddRepeatable(verb, "--weights", &a->weights, "Checkpoints that the command writes").Path();
+  AddRepeatable(verb, "--weights", &a->weights,
+                "Checkpoints that the command writes: files, or folders with one")
+      .Path();
   AddRepeatable(verb, "--artifact", &a->artifacts,
                 "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
   verb->Add("--metrics", &a->metrics_path, "Metrics file that the command writes").File();

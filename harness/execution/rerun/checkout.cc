@@ -29,7 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
-constexpr int kDeepestSubmodule = 8;
 
 GitHash HashOf(const std::string& name) {
   return name.size() == 64 ? GitHash::kSha256 : GitHash::kSha1;

@@ -12,6 +12,8 @@
 
 namespace rharness {
 
+inline constexpr int kDeepestSubmodule = 8;  // submodules of submodules are read down to here
+
 // The folder of objects that FindGitFolders finds. Errors: not_found (is no repository),
 // invalid_input (objects, or alternates of them, lie outside of the declared places),
 // unsupported (a quoted name among the alternates), io. Cost: lists the folder.

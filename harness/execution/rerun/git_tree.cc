@@ -12,13 +12,12 @@
 
 #include "harness/base/borrowed_repository.h"
 #include "harness/base/digest.h"
+#include "harness/execution/rerun/git_objects.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kDeepestSubmodule = 8;
 
 // Whether the environment says that no repository is looked for in `folder` or above it. Source:
 // git(1), GIT_CEILING_DIRECTORIES.

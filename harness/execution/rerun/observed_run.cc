@@ -211,10 +211,8 @@ void NoteMemoryKills(std::optional<std::uint64_t> before, Recording* out) {
 
 void AddFindings(const RecordRequest& request, Recording* recording) {
   if (!recording->observation) return;
-  const DeclaredOfRun declared{.seeds = request.seeds,
-                               .flags = request.determinism.flags,
-                               .variables = request.variables,
-                               .bitwise = request.determinism.declared == "bitwise"};
+  const DeclaredOfRun declared{
+      .seeds = request.seeds, .flags = request.determinism.flags, .variables = request.variables};
   for (const ObservedFinding& finding : FindingsOf(declared, *recording->observation)) {
     const auto at = finding.subject.find(' ');
     const std::string told = fmt::format("the command's '{}' ", finding.subject.substr(at + 1));
@@ -230,10 +228,8 @@ void AddFindings(const RecordRequest& request, Recording* recording) {
 void AddFindings(const Manifest& manifest, Evidence* evidence) {
   if (!evidence->observation) return;
   // Which variables were named when the run was recorded is not known any more.
-  const DeclaredOfRun declared{.seeds = manifest.seeds,
-                               .flags = manifest.determinism.flags,
-                               .variables = {},
-                               .bitwise = manifest.determinism.declared == "bitwise"};
+  const DeclaredOfRun declared{
+      .seeds = manifest.seeds, .flags = manifest.determinism.flags, .variables = {}};
   for (const ObservedFinding& finding : FindingsOf(declared, *evidence->observation)) {
     evidence->remarks.push_back({.code = finding.code,
                                  .subject = finding.subject,

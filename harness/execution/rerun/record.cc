@@ -2,7 +2,6 @@
 #include "harness/execution/rerun/record.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -22,16 +21,13 @@
 #include "harness/execution/rerun/image_file.h"
 #include "harness/execution/rerun/observed_run.h"
 #include "harness/execution/rerun/record_kept.h"
+#include "harness/execution/rerun/record_outputs.h"
 #include "harness/execution/rerun/table_data.h"
-#include "harness/execution/rerun/tensor_records.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/packages.h"
 
 namespace rharness {
 namespace {
-
-constexpr std::size_t kLongestKernelName = 200;
-constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
 
 namespace fs = std::filesystem;
 
@@ -220,30 +216,6 @@ Status CheckRequest(const RecordRequest& request) {
   return {};
 }
 
-// Which file lies at a path, or nothing: changes whenever it is written or replaced.
-std::optional<std::string> IdentityOf(const fs::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return fmt::format("{}:{}:{}:{}.{}:{}.{}", info.st_dev, info.st_ino, info.st_size,
-                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
-                     info.st_ctim.tv_nsec);
-}
-
-std::map<std::string, std::optional<std::string>> IdentifyOutputs(const RecordRequest& request,
-                                                                  const fs::path& folder) {
-  std::map<std::string, std::optional<std::string>> identities;
-  for (const Artifact& artifact : request.artifacts) {
-    identities[artifact.path] = IdentityOf(folder / artifact.path);
-  }
-  if (!request.kernel_list.empty()) {
-    identities[request.kernel_list] = IdentityOf(folder / request.kernel_list);
-  }
-  if (!request.metrics_path.empty()) {
-    identities[request.metrics_path] = IdentityOf(folder / request.metrics_path);
-  }
-  return identities;
-}
-
 void RunCommand(const RecordRequest& request, const fs::path& folder,
                 const std::function<bool()>& should_cancel, Recording* out) {
   ProcessSpec spec;
@@ -297,77 +269,6 @@ void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recor
     CompareInput(fmt::format("code file '{}'", file.path), file.sha256, HashTree(base / file.path),
                  out);
   }
-}
-
-Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  ASSIGN_OR_RETURN(const std::string text,
-                   ReadFile(folder / request.metrics_path, kMetricsLimitBytes));
-  ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, request.metrics_path));
-  out->metrics = std::move(salvaged.metrics);
-  out->unread_metrics = std::move(salvaged.unread);
-  out->remarks.insert(out->remarks.end(), salvaged.left_out.begin(), salvaged.left_out.end());
-  for (const Metric& metric : request.metrics) {
-    if (out->metrics.metrics.contains(metric.name)) continue;
-    out->missing_outputs.push_back(fmt::format("metric '{}' {}: it is not in {}", metric.name,
-                                               kNotRecorded, request.metrics_path));
-  }
-  return {};
-}
-
-Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(folder / request.kernel_list));
-  ASSIGN_OR_RETURN(out->kernels, FamiliesOfKernels(text, request.kernel_list));
-  if (out->kernels->unknown.empty()) return {};
-  out->remarks.push_back(
-      fmt::format("{} of {} kernels tell no family of probes, such as '{}': the run counts as "
-                  "depending on all of them",
-                  out->kernels->unknown.size(), out->kernels->kernels,
-                  out->kernels->unknown.front().substr(0, kLongestKernelName)));
-  return {};
-}
-
-Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recording* out) {
-  Artifact seen = artifact;
-  const fs::path path = folder / artifact.path;
-  ASSIGN_OR_RETURN(FileDigest digest, HashFile(path));
-  seen.sha256 = std::move(digest.sha256);
-  seen.size_bytes = digest.size_bytes;
-  if (seen.role == "weights" || seen.role == "optimizer") {
-    const Status read = ReadTensorRecords(path, &seen);
-    if (!read.ok()) {
-      out->remarks.push_back("no tensor digest: " + read.error().ToString());
-    }
-  }
-  out->artifacts.push_back(std::move(seen));
-  return {};
-}
-
-void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
-                    const std::map<std::string, std::optional<std::string>>& before,
-                    Recording* out) {
-  const auto measure = [&](const std::string& path, const std::function<Status()>& read) {
-    const std::optional<std::string> now = IdentityOf(folder / path);
-    if (now && now == before.at(path)) {
-      out->missing_outputs.push_back(
-          fmt::format("output '{}' {}: it was there before the run and was not written by it", path,
-                      kNotRecorded));
-      return;
-    }
-    const Status status = read();
-    if (!status.ok()) {
-      out->missing_outputs.push_back(
-          fmt::format("output '{}' {}: {}", path, kNotRecorded,
-                      now ? status.error().ToString() : "the run did not write it"));
-    }
-  };
-  for (const Artifact& artifact : request.artifacts) {
-    measure(artifact.path, [&] { return MeasureArtifact(artifact, folder, out); });
-  }
-  if (!request.kernel_list.empty()) {
-    measure(request.kernel_list, [&] { return MeasureKernels(request, folder, out); });
-  }
-  if (request.metrics_path.empty()) return;
-  measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
 }
 
 }  // namespace

@@ -189,24 +189,27 @@ void CheckEnvironment(const Manifest& m, Findings* out) {
   }
 }
 
-bool HasWeights(const Manifest& m, bool with_digest) {
+// An output that reruns are held to: by its tensors, or else by its bytes.
+bool HasOutput(const Manifest& m) {
   return std::any_of(m.artifacts.begin(), m.artifacts.end(), [&](const Artifact& artifact) {
-    return artifact.role == "weights" && (!with_digest || !artifact.tensor_digest.empty());
+    return artifact.role != "log" && artifact.role != "metrics" && artifact.role != kModelOfTracker;
   });
 }
 
 void CheckPromise(const Manifest& m, Findings* out) {
   if (m.determinism.declared == "bitwise") {
-    out->Require(HasWeights(m, true), "missing_weights_digest", "determinism.declared",
-                 "promises bits, but no weights with a tensor digest are recorded");
+    out->Require(HasOutput(m), "missing_weights_digest", "determinism.declared",
+                 "promises bits, but no output with a digest is recorded (`--weights FILE`, "
+                 "`--artifact other=FILE`)");
   }
   if (!m.metrics.empty() || !m.curves.empty()) {
     out->Require(!m.metrics_path.empty(), "missing_metrics_path", "metrics_path",
                  "missing; expected the file from which a rerun's metrics are read");
   }
-  if (m.metrics.empty() && !HasWeights(m, false)) {
+  if (m.metrics.empty() && !HasOutput(m)) {
     out->Add("nothing_to_compare", "metrics",
-             "neither metrics nor weights are recorded; expected one of them");
+             "neither metrics nor outputs are recorded; expected one of them (`--metrics FILE`, "
+             "`--weights FILE`, `--artifact other=FILE`)");
   }
   const bool primary = std::any_of(m.metrics.begin(), m.metrics.end(),
                                    [](const Metric& metric) { return metric.primary; });
@@ -283,7 +286,8 @@ void CheckFinite(const Artifact& artifact, const std::string& at, Findings* out)
                   count, artifact.tensors.size(), artifact.path, first->name, first->non_finite));
 }
 
-void CheckArtifacts(const std::vector<Artifact>& artifacts, Findings* out) {
+void CheckArtifacts(const Manifest& m, Findings* out) {
+  const std::vector<Artifact>& artifacts = m.artifacts;
   Uniqueness paths("duplicate_path", out);
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
     const Artifact& artifact = artifacts[i];
@@ -294,9 +298,12 @@ void CheckArtifacts(const std::vector<Artifact>& artifacts, Findings* out) {
     } else {
       out->RequireHash(artifact.sha256, "missing_hash", at + ".sha256", "the file");
     }
-    if (artifact.role == "weights") {
+    // Where bits are promised, the bytes of a file that no reader opens are held to as well.
+    if (artifact.role == "weights" && m.determinism.declared != "bitwise") {
       out->RequireHash(artifact.tensor_digest, "missing_tensor_digest", at + ".tensor_digest",
-                       "its tensors (`rharness hash`)");
+                       "its tensors, of a format that is read; declare another file as --artifact "
+                       "other=PATH, or "
+                       "as log=PATH if it may differ");
     } else {
       out->CheckHash(artifact.tensor_digest, at + ".tensor_digest");
     }
@@ -332,7 +339,7 @@ std::vector<AdmissionFinding> Admit(const Manifest& manifest) {
   CheckPromise(manifest, &findings);
   CheckMetrics(manifest, &findings);
   CheckCurves(manifest.curves, &findings);
-  CheckArtifacts(manifest.artifacts, &findings);
+  CheckArtifacts(manifest, &findings);
   CheckNotes(manifest.notes, &findings);
   return findings.Take();
 }

@@ -89,6 +89,9 @@ inline constexpr std::string_view kSetOrderFlag = "python.set_order";
 inline constexpr std::string_view kWorkerOrderFlag = "python.worker_order";
 inline constexpr std::string_view kListingFlag = "python.listing_order";
 inline constexpr std::string_view kFileTimesFlag = "python.file_times";
+// Where the run's own code hands a seed to a RandomState, as random_state=42 does: which seed that
+// is, is not seen.
+inline constexpr std::string_view kRandomStateFlag = "python.random_state";
 // How many CPUs the run could use.
 inline constexpr std::string_view kCpusFlag = "process.cpus";
 // Children that did not end with 0, where there were any: "2 by SIGKILL, with 1".

@@ -69,10 +69,15 @@ std::vector<std::string> InstalledPlaces(const Footprint& footprint) {
   return places;
 }
 
-// What a program keeps for itself, and no one's input.
+// What a program keeps for itself, and no one's input. Of what lies in caches, compiled code and
+// fonts do; models and data sets (~/.cache/huggingface, ~/.cache/torch/hub) do not.
 bool IsHousekeeping(const std::string& path) {
   if (path.ends_with("/pyvenv.cfg")) return true;
-  constexpr std::array<std::string_view, 3> kFolders = {"/.git/", "/.cache/", "/__pycache__/"};
+  constexpr auto kFolders = std::to_array<std::string_view>(
+      {"/.git/", "/__pycache__/", "/.cache/fontconfig/", "/.cache/jax/", "/.cache/matplotlib/",
+       "/.cache/mesa_shader_cache/", "/.cache/numba/", "/.cache/nvidia/", "/.cache/pip/",
+       "/.cache/rharness/", "/.cache/torch_extensions/", "/.cache/torch/inductor/",
+       "/.cache/torch/kernels/", "/.cache/triton/", "/.cache/uv/", "/.cache/vllm/"});
   return std::ranges::any_of(
       kFolders, [&](std::string_view folder) { return path.find(folder) != path.npos; });
 }

@@ -66,6 +66,8 @@ void SeedsNotSet(const DeclaredOfRun& declared, const Observation& seen, Finding
     // What salts the hashes is a seed as well, which the interpreter sets.
     const auto salt = seen.flags.find(std::string(kHashSeedFlag));
     if (is_set || (salt != seen.flags.end() && salt->second == std::to_string(value))) continue;
+    // scikit-learn's way: what seeds a RandomState is a type's constructor, which no hook sees.
+    if (seen.flags.contains(std::string(kRandomStateFlag))) continue;
     const std::string words = SeedsInWords(seen);
     out->push_back(
         {"seed_not_set", "seed " + name, words, std::to_string(value),
@@ -121,7 +123,7 @@ void WorkersAlike(const Observation& seen, Findings* out) {
 }
 
 // Orders that the run's own code leaves open.
-void Orders(const DeclaredOfRun& declared, const Observation& seen, Findings* out) {
+void Orders(const Observation& seen, Findings* out) {
   const auto flag = [&](std::string_view name) {
     const auto found = seen.flags.find(std::string(name));
     return found == seen.flags.end() ? std::string() : found->second;
@@ -134,10 +136,6 @@ void Orders(const DeclaredOfRun& declared, const Observation& seen, Findings* ou
          fmt::format("Python's hashes are salted (PYTHONHASHSEED is not set), and {} goes "
                      "by the order of a set or by a hash: another one in every run",
                      sets)});
-  } else if (salted && declared.bitwise) {
-    out->push_back(
-        {"hash_salted", "order of sets", "random", "PYTHONHASHSEED",
-         "bits are promised, and Python's hashes are salted: PYTHONHASHSEED is not set"});
   }
   if (const std::string listing = flag(kListingFlag); !listing.empty()) {
     out->push_back({"file_order", "order of files", "as listed", "sorted",
@@ -298,7 +296,7 @@ std::vector<ObservedFinding> FindingsOf(const DeclaredOfRun& declared, const Obs
   SeedsOfTheMoment(seen, &kinds[1]);
   SeedsNotSet(declared, seen, &kinds[2]);
   WorkersAlike(seen, &kinds[3]);
-  Orders(declared, seen, &kinds[4]);
+  Orders(seen, &kinds[4]);
   FlagsNotInForce(declared, seen, &kinds[5]);
   Unrecorded(seen, &kinds[6]);
   VariablesNotRead(declared, seen, &kinds[7]);

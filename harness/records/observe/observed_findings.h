@@ -18,7 +18,6 @@ struct DeclaredOfRun {
   std::map<std::string, std::int64_t> seeds;
   std::map<std::string, std::string> flags;
   std::set<std::string> variables;  // by name, as the run was said to read them
-  bool bitwise = false;             // the run is declared to repeat its bits
 };
 
 // The code of a finding: a process was ended by a signal, or a file could not be written.

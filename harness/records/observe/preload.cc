@@ -175,11 +175,33 @@ void NoteVariable(const char* name) {
   }
 }
 
-// What belongs to the system or to an installed Python is no input of the run.
+// What belongs to the system or to an installed Python is no input of the run. Below folders that
+// hold the system's files and people's data, such as /var/lib, these are what the system has.
 bool IsOfTheSystem(const char* path) {
-  static constexpr const char* kFolders[] = {
-      "/usr/", "/lib/", "/lib64/", "/lib32/", "/proc/",      "/sys/",     "/dev/",
-      "/etc/", "/run/", "/bin/",   "/sbin/",  "/var/cache/", "/var/lib/", "/boot/"};
+  static constexpr const char* kData[] = {"/usr/local/share/", "/dev/shm/"};
+  for (const char* folder : kData) {
+    if (BeginsWith(path, folder)) return false;
+  }
+  static constexpr const char* kFolders[] = {"/usr/",
+                                             "/lib/",
+                                             "/lib64/",
+                                             "/lib32/",
+                                             "/proc/",
+                                             "/sys/",
+                                             "/dev/",
+                                             "/etc/",
+                                             "/run/",
+                                             "/bin/",
+                                             "/sbin/",
+                                             "/boot/",
+                                             "/var/cache/fontconfig/",
+                                             "/var/cache/ldconfig/",
+                                             "/var/cache/nscd/",
+                                             "/var/lib/dbus/",
+                                             "/var/lib/dpkg/",
+                                             "/var/lib/nscd/",
+                                             "/var/lib/rpm/",
+                                             "/var/lib/sss/"};
   for (const char* folder : kFolders) {
     if (BeginsWith(path, folder)) return true;
   }

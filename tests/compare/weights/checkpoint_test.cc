@@ -21,7 +21,6 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
   const std::vector<Row> rows = {
       {std::string("PK\x05\x06\x00\x00\x00\x00\x00\x00", 10), "empty zip archive"},
       {"\x80\x02\x8a\nl\xfc\x9c", "pickle"},
-      {"\x89HDF\r\n\x1a\n", "HDF5"},
       // The eight bytes after which a reader of safetensors would look for a header.
       {"\x08\x0e\x3a\x7e\x0a\x11\x0a\x01xyz", "an ONNX model"},
       {"\x08\x01\x12\x80\x01\x0a\x02xyz", "a TensorFlow SavedModel"},
@@ -30,7 +29,6 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
       {"\x0c\xdb\x3a\x2a\x15\x01\x02\x03", "an OCDBT database, as Orbax"},
       {std::string(60, 'k') + "\x57\xfb\x80\x8b\x24\x75\x47\xdb", "of a TensorFlow checkpoint"},
       {"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"},
-      {ZipOf({{.name = "config.json"}, {.name = "model.weights.h5"}}), "a Keras archive"},
       {ZipOf({{.name = "m/archive_format", .content = "pt2"}}), "a program of torch.export"},
   };
   for (const Row& row : rows) {

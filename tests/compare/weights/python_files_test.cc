@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "compare/weights/side_files.h"
 #include "compare/weights/tensor_digest.h"
 #include "harness/base/subprocess.h"
 #include "tests/compare/weights/safetensors_file.h"
@@ -136,6 +137,53 @@ TEST_F(PythonFiles, OfNumpyAreReadAsNumpySays) {
   if (!Run(kNumpyProgram)) GTEST_SKIP() << "/usr/bin/python3 has no numpy";
   CheckAll();
   EXPECT_EQ(DigestOf(folder_ / "stored.npz"), DigestOf(folder_ / "deflated.npz"));
+}
+
+TEST_F(PythonFiles, OfH5pyAreReadAsH5pySays) {
+  if (!Run(kHdf5Program)) GTEST_SKIP() << "/usr/bin/python3 has no h5py";
+  CheckAll();
+  EXPECT_EQ(DigestOf(folder_ / "model.keras"), DigestOf(folder_ / "model.weights.h5"));
+}
+
+TEST_F(PythonFiles, OfKerasDifferByTheirModelAndNotByWhenTheyWereSaved) {
+  if (!Run(kHdf5Program)) GTEST_SKIP() << "/usr/bin/python3 has no h5py";
+  const auto unread = [&](const char* name) {
+    const auto checkpoint = OpenCheckpoint(folder_ / name);
+    EXPECT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+    return (*checkpoint)->unread();
+  };
+  const auto model = unread("model.keras"), again = unread("again.keras");
+  const auto wider = unread("wider.keras");
+  ASSERT_EQ(model.size(), 2u);
+  EXPECT_EQ(model[0].name, "config.json");
+  EXPECT_EQ(model[0].kind, PartKind::kModel);
+  EXPECT_EQ(model[1].kind, PartKind::kAside);
+  for (const std::size_t part : {0, 1}) EXPECT_FALSE(*DifferenceOf(model[part], again[part]));
+  ASSERT_TRUE(*DifferenceOf(model[0], wider[0]));
+  EXPECT_NE((*DifferenceOf(model[0], wider[0]))->find("config"), std::string::npos);
+}
+
+// Every byte of a file that is small: none leads astray for ever or out of the file.
+TEST_F(PythonFiles, OfH5pyMayBeDamagedAtAnyByte) {
+  if (!Run(kHdf5Program)) GTEST_SKIP() << "/usr/bin/python3 has no h5py";
+  std::ifstream stream(folder_ / "small.h5", std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(stream), {});
+  ASSERT_GT(bytes.size(), 500u);
+  int refused = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (const char value : {'\0', '\xff', '\x01'}) {
+      std::string damaged = bytes;
+      damaged[i] = value;
+      const auto checkpoint = OpenCheckpoint(Write(damaged, "damaged.h5"));
+      if (!checkpoint.ok()) {
+        ++refused;
+        continue;
+      }
+      for (std::size_t t = 0; t < (*checkpoint)->tensors().size(); ++t) ReadAll(**checkpoint, t);
+    }
+    if (i % 16 == 0) (void)OpenCheckpoint(Write(bytes.substr(0, i), "short.h5"));
+  }
+  EXPECT_GT(refused, 100);
 }
 
 }  // namespace

@@ -72,14 +72,21 @@ TEST(FindingsOf, WhatIsLeftToChanceIsToldWithItsPlace) {
 TEST(FindingsOf, TheSaltOfHashesIsASeedThatIsSetAndIsToldWhereItIsNot) {
   Observation seen = Seen();
   seen.flags = {{"python.hash_seed", "42"}, {"python.set_order", "t.py:4"}};
-  EXPECT_THAT(Sentences({.seeds = {{"hash", 42}}, .bitwise = true}, seen), IsEmpty());
+  EXPECT_THAT(Sentences({.seeds = {{"hash", 42}}}, seen), IsEmpty());
   seen.flags["python.hash_seed"] = "random";
   EXPECT_THAT(Sentences({}, seen),
               ElementsAre("Python's hashes are salted (PYTHONHASHSEED is not set), and t.py:4 goes "
                           "by the order of a set or by a hash: another one in every run"));
   seen.flags.erase("python.set_order");
-  EXPECT_THAT(Sentences({}, seen), IsEmpty());
-  EXPECT_EQ(Sentences({.bitwise = true}, seen).size(), 1U);
+  EXPECT_THAT(Sentences({}, seen), IsEmpty()) << "nothing goes by hashes";
+}
+
+TEST(FindingsOf, ASeedForARandomStateIsNotCalledUnset) {
+  Observation seen = Seen();
+  seen.seeds = {{"numpy.random.default_rng", {"7"}}};
+  EXPECT_EQ(Sentences({.seeds = {{"split", 42}}}, seen).size(), 1U);
+  seen.flags["python.random_state"] = "t.py:3";
+  EXPECT_THAT(Sentences({.seeds = {{"split", 42}}}, seen), IsEmpty());
 }
 
 TEST(FindingsOf, AFlagIsHeldToWhatWasInForce) {

@@ -410,7 +410,7 @@ def at_end():
         for asked, line in sorted(_asked):
             if os.path.abspath(asked) == os.path.abspath(file) and line not in found.seeded_states:
                 _note("numpy.random generator", "%s (%s:%d)" % (DRAWN, short(file), line))
-        for name, lines in (("python.set_order", found.sets), ("python.worker_order", found.workers), ("python.file_times", found.times)):
+        for name, lines in (("python.set_order", found.sets), ("python.worker_order", found.workers), ("python.file_times", found.times), ("python.random_state", found.states)):
             if lines and name not in _told:
                 _told.add(name)
                 _flag(name, "%s:%d" % (short(file), lines[0]))

@@ -10,6 +10,7 @@ class Found:
         self.sets = []  # lines that go through a set, or use hash()
         self.workers = []  # lines that take results as workers finish
         self.seeded_states = set()  # lines that make a RandomState with a seed
+        self.states = []  # lines that hand on a seed for one: random_state=42
         self.times = []  # lines that sort by the times of files
         self.listings = []  # first and last lines of what lists a folder and is not sorted
         self.draws = {}  # "random", "numpy.random": the first line that draws
@@ -167,7 +168,10 @@ def scan(tree):
         if called in ("RandomState", "check_random_state") and (node.args or node.keywords):
             value = node.args[0] if node.args else node.keywords[0].value
             if getattr(value, "value", 0) is not None:
+                found.states.append(node.lineno)
                 found.seeded_states.update(range(node.lineno, (getattr(node, "end_lineno", None) or node.lineno) + 1))
+        if called and any(one.arg == "random_state" and getattr(one.value, "value", 0) is not None for one in node.keywords):
+            found.states.append(node.lineno)
         if called in ("sorted", "sort", "min", "max"):
             keys = [one.value for one in node.keywords if one.arg == "key"]
             if any(getattr(one, "attr", getattr(one, "id", "")) in _TIMES for key in keys for one, _ in _walk(key)):

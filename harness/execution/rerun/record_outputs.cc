@@ -1,0 +1,146 @@
+// What a run wrote, told from what was there, hashed and read.
+#include "harness/execution/rerun/record_outputs.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <functional>
+#include <utility>
+
+#include "compare/weights/checkpoint_folder.h"
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/execution/rerun/tensor_records.h"
+#include "harness/records/manifest/admission.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestKernelName = 200;
+constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
+
+// The one checkpoint file of a folder, as a trainer saves a model: its index, else its one
+// safetensors file, else its one other checkpoint. Of a file the file itself, also where there is
+// none. Errors: those of ListFolder; invalid_input when there is none or more than one.
+Result<fs::path> CheckpointAt(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return path;
+  ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(path));
+  for (const auto* names : {&contents.indexes, &contents.safetensors, &contents.others}) {
+    if (names->size() == 1) return path / names->front();
+    if (!names->empty()) {
+      return InvalidInput(fmt::format("is a folder that holds {}; expected the one that is meant",
+                                      fmt::join(*names, ", ")),
+                          path.string());
+    }
+  }
+  return InvalidInput("is a folder without a checkpoint; expected a file", path.string());
+}
+
+// Which file lies at a path, or nothing: changes whenever it is written or replaced.
+std::optional<std::string> IdentityOf(const fs::path& named) {
+  const auto inside = CheckpointAt(named);
+  const fs::path path = inside.ok() ? *inside : named;
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return fmt::format("{}:{}:{}:{}.{}:{}.{}", info.st_dev, info.st_ino, info.st_size,
+                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
+                     info.st_ctim.tv_nsec);
+}
+
+Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(folder / request.metrics_path, kMetricsLimitBytes));
+  ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, request.metrics_path));
+  out->metrics = std::move(salvaged.metrics);
+  out->unread_metrics = std::move(salvaged.unread);
+  out->remarks.insert(out->remarks.end(), salvaged.left_out.begin(), salvaged.left_out.end());
+  for (const Metric& metric : request.metrics) {
+    if (out->metrics.metrics.contains(metric.name)) continue;
+    out->missing_outputs.push_back(fmt::format("metric '{}' {}: it is not in {}", metric.name,
+                                               kNotRecorded, request.metrics_path));
+  }
+  return {};
+}
+
+Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(folder / request.kernel_list));
+  ASSIGN_OR_RETURN(out->kernels, FamiliesOfKernels(text, request.kernel_list));
+  if (out->kernels->unknown.empty()) return {};
+  out->remarks.push_back(
+      fmt::format("{} of {} kernels tell no family of probes, such as '{}': the run counts as "
+                  "depending on all of them",
+                  out->kernels->unknown.size(), out->kernels->kernels,
+                  out->kernels->unknown.front().substr(0, kLongestKernelName)));
+  return {};
+}
+
+Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recording* out) {
+  Artifact seen = artifact;
+  ASSIGN_OR_RETURN(const fs::path path, CheckpointAt(folder / artifact.path));
+  if (path != folder / artifact.path) {
+    seen.path = (fs::path(artifact.path) / path.filename()).string();
+    out->remarks.push_back(
+        fmt::format("{} {} is a folder: {} is recorded of it; name further files that a rerun is "
+                    "held to (`--artifact other=PATH`)",
+                    artifact.role, artifact.path, seen.path));
+  }
+  ASSIGN_OR_RETURN(FileDigest digest, HashFile(path));
+  seen.sha256 = std::move(digest.sha256);
+  seen.size_bytes = digest.size_bytes;
+  if (seen.role == "weights" || seen.role == "optimizer") {
+    const Status read = ReadTensorRecords(path, &seen);
+    if (!read.ok()) {
+      out->remarks.push_back("no tensor digest: " + read.error().ToString());
+    }
+  }
+  out->artifacts.push_back(std::move(seen));
+  return {};
+}
+
+}  // namespace
+
+OutputIdentities IdentifyOutputs(const RecordRequest& request, const fs::path& folder) {
+  OutputIdentities identities;
+  for (const Artifact& artifact : request.artifacts) {
+    identities[artifact.path] = IdentityOf(folder / artifact.path);
+  }
+  if (!request.kernel_list.empty()) {
+    identities[request.kernel_list] = IdentityOf(folder / request.kernel_list);
+  }
+  if (!request.metrics_path.empty()) {
+    identities[request.metrics_path] = IdentityOf(folder / request.metrics_path);
+  }
+  return identities;
+}
+
+void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
+                    const OutputIdentities& before, Recording* out) {
+  const auto measure = [&](const std::string& path, const std::function<Status()>& read) {
+    const std::optional<std::string> now = IdentityOf(folder / path);
+    if (now && now == before.at(path)) {
+      out->missing_outputs.push_back(
+          fmt::format("output '{}' {}: it was there before the run and was not written by it", path,
+                      kNotRecorded));
+      return;
+    }
+    const Status status = read();
+    if (!status.ok()) {
+      out->missing_outputs.push_back(
+          fmt::format("output '{}' {}: {}", path, kNotRecorded,
+                      now ? status.error().ToString() : "the run did not write it"));
+    }
+  };
+  for (const Artifact& artifact : request.artifacts) {
+    measure(artifact.path, [&] { return MeasureArtifact(artifact, folder, out); });
+  }
+  if (!request.kernel_list.empty()) {
+    measure(request.kernel_list, [&] { return MeasureKernels(request, folder, out); });
+  }
+  if (request.metrics_path.empty()) return;
+  measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
+}
+
+}  // namespace rharness
