@@ -90,6 +90,7 @@ void AddAuditShow(Command& audit) {
           "Policy whose waivers of probes that it may depend on, and substitutes for its GPUs, are "
           "told; with --trust, who signed it")
       .File()
+      .Env("RHARNESS_POLICY")
       .OneEach();
   verb.Add("--statements", &arguments->request.statements,
            "Signed statements (rharness attest), or folders of them; those about the run are told")

@@ -54,7 +54,7 @@ Command& DeclareGameday(Command& root, GamedayArguments* arguments) {
   arguments->drill.profiles = &Policy::gamedays;
   arguments->drill.drill.plan.slots.cpus = 0;
   Command& verb =
-      root.AddVerb("gameday", "Plant faults in copies of recorded runs: are they found?");
+      root.AddVerb("gameday", "Measure detection by fault injection into copies of recorded runs");
   AddFaultOptions(&verb, arguments);
   AddResourceOptions(&verb, &arguments->drill);
   AddPlaceOptions(&verb, &arguments->drill);

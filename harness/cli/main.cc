@@ -1,6 +1,7 @@
 // rharness: the command line. See verb.h.
 #include <csignal>
 #include <exception>
+#include <vector>
 
 #include "harness/base/log.h"
 #include "harness/base/version.h"
@@ -21,63 +22,56 @@ void AddGlobals(Command& root) {
   root.Add("-v,--verbose", &Globals().verbose, "Say of each rerun when it starts and how it ended");
   root.Add("--no-color", &Globals().no_color, "Never colour the output");
   root.Note(
-      "`rharness help VERB` is as `rharness VERB --help`; `rharness help` also knows the topics "
-      "select, config and environment.");
+      "`rharness help VERB` is as `rharness VERB --help`; `rharness help guide` lists the guides, "
+      "and `rharness help select`, `config` and `environment` are topics.");
   root.ExitCode(kExitOk, "everything is identical or equivalent; the gate is open");
   root.ExitCode(kExitDrift, "something drifted; the gate is closed");
   root.ExitCode(kExitUsage, "usage or invalid input");
   root.ExitCode(kExitInconclusive, "inconclusive or not comparable");
   root.ExitCode(kExitInfrastructure, "infrastructure, or the run itself failed");
   root.ExitCode(kExitIntegrity, "a record was tampered with");
-  root.Example("rharness record --out runs/a.json --metrics metrics.json -- python3 train.py");
+  root.Example(
+      "rharness record --out runs/a.json --run-id a --family mlp --code-file train.py --seed "
+      "init=1 "
+      "--weights model.safetensors --determinism bitwise -- python3 train.py");
   root.Example("rharness history add --history runs.db runs/a.json");
   root.Example("rharness drill --history runs.db --out tonight");
 }
 
+struct VerbGroup {
+  const char* title;
+  std::vector<void (*)(Command&)> add;
+};
+
+// As `rharness help` lists them: what a run goes through, then what is built on its verdicts.
+const std::vector<VerbGroup>& VerbGroups() {
+  static const std::vector<VerbGroup> groups = {
+      {"Record runs",
+       {AddRecord, AddImport, AddComplete, AddAdmit, AddLint, AddRebuild, AddHistory, AddRetire,
+        AddRetention, AddFetch}},
+      {"Rerun them", {AddDrill, AddIsolate, AddProperties, AddGameday}},
+      {"Compare", {AddCompare, AddHash}},
+      {"Roll out", {AddProbe, AddGate, AddPolicy}},
+      {"Operate",
+       {AddSlo, AddAlerts, AddTrends, AddServe, AddIncident, AddRunbook, AddReport, AddPublish}},
+      {"Prove", {AddAttest, AddVerify, AddAudit}},
+      {"Plumbing", {AddRerun, AddStats, AddDocuments, AddVersion}},
+  };
+  return groups;
+}
+
 void AddVerbs(Command& root) {
-  // In the order of a run's life.
-  AddRecord(root);
-  AddImport(root);
-  AddComplete(root);
-  AddAdmit(root);
-  AddLint(root);
-  AddHistory(root);
-  AddRetire(root);
-  AddRetention(root);
-  AddRebuild(root);
-  AddFetch(root);
-  AddDrill(root);
-  AddRerun(root);
-  AddCompare(root);
-  AddIsolate(root);
-  AddGameday(root);
-  AddProperties(root);
-  AddProbe(root);
-  AddGate(root);
-  AddPolicy(root);
-  AddSlo(root);
-  AddAlerts(root);
-  AddTrends(root);
-  AddIncident(root);
-  AddRunbook(root);
-  AddServe(root);
-  AddReport(root);
-  AddPublish(root);
-  AddAttest(root);
-  AddVerify(root);
-  AddAudit(root);
-  AddHash(root);
-  AddStats(root);
-  AddVersion(root);
-  AddDocuments(root);
+  for (const VerbGroup& group : VerbGroups()) {
+    root.VerbGroup(group.title);
+    for (const auto add : group.add) add(root);
+  }
   AddHelp(root, Program());
 }
 
 int Run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   Command root("rharness",
-               "Reruns recorded training runs, compares what comes out, and says whether it "
-               "drifted.");
+               "Rerun recorded training runs, compare the results, and report which drifted.");
   AddGlobals(root);
   AddVerbs(root);
   const ParsedLine line = ParseCommandLine(root, Program(), argc, argv);

@@ -202,8 +202,7 @@ int RunAdmit(const AdmitOptions& options) {
 
 void AddAdmit(Command& root) {
   auto options = std::make_shared<AdmitOptions>();
-  Command& verb =
-      root.AddVerb("admit", "Check that manifests are complete and consistent; one line a finding");
+  Command& verb = root.AddVerb("admit", "Check that manifests are complete and consistent");
   verb.Add("manifests", &options->paths, "Manifests, or folders of them, however deep").Path();
   verb.Add("--json", &options->json, "Print the findings as JSON");
   AddRegistryOptions(&verb, &options->registry);

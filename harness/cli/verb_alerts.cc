@@ -65,13 +65,16 @@ Result<int> WriteAlerts(const AlertsArguments& arguments) {
 
 void AddAlerts(Command& root) {
   auto arguments = std::make_shared<AlertsArguments>();
-  Command& verb = root.AddVerb("alerts", "Write alert rules for Prometheus, and who gets them");
+  Command& verb =
+      root.AddVerb("alerts", "Write alert rules for Prometheus and routes for Alertmanager");
   verb.Describe(
       "Writes rules for Prometheus over the series of `rharness slo --metrics` and of drills "
       "(metrics.prom), a configuration for Alertmanager that takes each alert to the owner whom "
       "the "
       "policy names, and dashboards for Grafana.");
-  verb.Add("--policy", &arguments->policy, "YAML file with the objectives and their owners").File();
+  verb.Add("--policy", &arguments->policy, "YAML file with the objectives and their owners")
+      .File()
+      .Env("RHARNESS_POLICY");
   verb.Add("--rules", &arguments->rules, "Write rules for Prometheus to this file; - is stdout")
       .File();
   verb.Add("--routes", &arguments->routes,

@@ -134,6 +134,7 @@ Command& AddAuditStep(Command& audit, const std::shared_ptr<AuditArguments>& arg
   step.Add("--policy", &arguments->sources.policies,
            "Policy whose waivers and substitutes the log is about as well")
       .File()
+      .Env("RHARNESS_POLICY")
       .OneEach();
   step.Add(
           "--trust", &arguments->trust,
@@ -214,7 +215,7 @@ void AddAuditVerify(Command& audit, const std::shared_ptr<AuditArguments>& argum
 void AddAudit(Command& root) {
   const auto arguments = std::make_shared<AuditArguments>();
   Command& audit =
-      root.AddVerb("audit", "A log of the history that nobody can change unseen, and its proofs");
+      root.AddVerb("audit", "Append to, verify and show the tamper-evident log of the history");
   audit.Note(kWhatIsLogged);
   AddAppend(audit, arguments);
   AddAuditVerify(audit, arguments);

@@ -248,7 +248,7 @@ void AddOutputOptions(Command* verb, CompareArguments* arguments) {
 
 void AddCompare(Command& root) {
   Command& verb = root.AddVerb(
-      "compare", "Says what differs between A and B, where first, how much, and the likely cause");
+      "compare", "Compare A and B: what differs, where first, how much, the likely cause");
   auto arguments = std::make_shared<CompareArguments>();
   AddInputOptions(&verb, arguments.get());
   AddOutputOptions(&verb, arguments.get());

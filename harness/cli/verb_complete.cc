@@ -184,7 +184,7 @@ void AddDataOptions(Command* verb, CompleteOptions* options) {
 
 void AddComplete(Command& root) {
   auto options = std::make_shared<CompleteOptions>();
-  Command& verb = root.AddVerb("complete", "Put into an imported manifest what its source lacks");
+  Command& verb = root.AddVerb("complete", "Fill in what an imported manifest lacks");
   verb.Add("manifest", &options->file, "The manifest").File().Required();
   verb.Add("--out", &options->out, "Write it here; default: in its place").File();
   AddRunOptions(&verb, options.get());

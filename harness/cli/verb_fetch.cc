@@ -139,7 +139,7 @@ Result<int> Fetch(const FetchArguments& arguments) {
 
 void AddFetch(Command& root) {
   auto options = std::make_shared<FetchArguments>();
-  Command& verb = root.AddVerb("fetch", "Bring the data of runs into a cache before a drill");
+  Command& verb = root.AddVerb("fetch", "Fetch data into a cache before a drill");
   verb.Add("manifests", &options->paths, "Manifests, or folders of them, however deep")
       .Path()
       .Required();

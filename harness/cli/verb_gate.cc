@@ -268,6 +268,7 @@ void AddInputs(Command* verb, GateArguments* arguments) {
   verb->Add("--policy", &arguments->policy,
             "YAML: what may change, waivers, required probes; none: nothing may change")
       .File()
+      .Env("RHARNESS_POLICY")
       .NotEmpty();
   verb->Add("--trust", &arguments->trust,
             "Trust policy (`rharness verify --help`): policy and baseline must be signed, as "
@@ -340,8 +341,7 @@ void AddOutputs(Command* verb, GateArguments* arguments) {
 
 void AddGate(Command& root) {
   auto arguments = std::make_shared<GateArguments>();
-  Command& verb = root.AddVerb(
-      "gate", "Say whether a stack may roll out, by its fingerprint and those of the one in use");
+  Command& verb = root.AddVerb("gate", "Decide whether a driver, CUDA or image may roll out");
   AddInputs(&verb, arguments.get());
   AddDrillOptions(&verb, arguments.get());
   AddOutputs(&verb, arguments.get());

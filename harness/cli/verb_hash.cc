@@ -306,7 +306,7 @@ int Hash(const Options& options) {
 
 void AddHash(Command& root) {
   auto options = std::make_shared<Options>();
-  Command& verb = root.AddVerb("hash", "Prints digests of files, folders and checkpoints' tensors");
+  Command& verb = root.AddVerb("hash", "Print digests of files, folders and checkpoints' tensors");
   verb.Describe(kHashHelp);
   verb.Add("PATH", &options->paths, "Files and folders").Path().Required();
   verb.Add("--threads", &options->threads, "Threads to hash with; 0: one per core")

@@ -6,6 +6,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/spelling.h"
+#include "harness/cli/guide_files.h"
 #include "harness/cli/help_text.h"
 #include "harness/cli/help_topics.h"
 #include "harness/cli/verb.h"
@@ -13,10 +14,35 @@
 namespace rharness {
 namespace {
 
+// The title of a guide is its first line.
+std::string_view TitleOf(std::string_view guide) {
+  const std::string_view line = guide.substr(0, guide.find('\n'));
+  return line.substr(line.find_first_not_of("# "));
+}
+
+// "guide" lists them, "guide drill" is one, as it lies beside the code.
+Result<std::string> GuideText(const std::vector<std::string>& words) {
+  if (words.size() == 1) {
+    std::string list = "Guides; `rharness help guide NAME` prints one:\n";
+    for (const auto& [name, text] : kGuideFiles) {
+      list += fmt::format("\n  {:<13} {}", name, TitleOf(text));
+    }
+    return list;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, text] : kGuideFiles) {
+    if (words.size() == 2 && name == words[1]) return std::string(text);
+    names.emplace_back(name);
+  }
+  return NotFound(fmt::format("no guide '{}'; expected one of {}", TerminalSafe(words[1]),
+                              fmt::join(names, ", ")));
+}
+
 // Names of topics go before those of verbs, of which none has the same.
 Result<std::string> TextOf(Command& root, const ProgramFacts& program,
                            const std::vector<std::string>& words) {
   const std::vector<HelpTopic> topics = HelpTopics(root);
+  if (!words.empty() && words.front() == "guide") return GuideText(words);
   if (words.size() == 1) {
     const auto topic = std::ranges::find(topics, words.front(), &HelpTopic::name);
     if (topic != topics.end()) {
@@ -42,7 +68,7 @@ Result<std::string> TextOf(Command& root, const ProgramFacts& program,
 
 void AddHelp(Command& root, const ProgramFacts& program) {
   auto words = std::make_shared<std::vector<std::string>>();
-  Command& verb = root.AddVerb("help", "Help with a verb, or with a topic");
+  Command& verb = root.AddVerb("help", "Show the help of a verb, a topic or a guide");
   std::vector<std::string> names = root.VerbNames();
   std::string topics = "Topics:";
   for (const HelpTopic& topic : HelpTopics(root)) {
@@ -51,6 +77,8 @@ void AddHelp(Command& root, const ProgramFacts& program) {
   }
   verb.Add("topic", words.get(), "A verb such as `history add`, or one of the topics below")
       .Offer(std::move(names));
+  names.emplace_back("guide");
+  topics += fmt::format("\n  {:<27} {}", "guide", "the guides by task; `guide NAME` prints one");
   verb.Note(topics);
   verb.Example("rharness help drill");
   verb.Example("rharness help select");

@@ -246,7 +246,7 @@ Command& AddStep(Command& history, const std::shared_ptr<HistoryOptions>& option
 
 void AddHistory(Command& root) {
   const auto options = std::make_shared<HistoryOptions>();
-  Command& history = root.AddVerb("history", "Keep recorded runs and their verdicts");
+  Command& history = root.AddVerb("history", "Store recorded runs and their verdicts");
 
   Command& add = AddStep(history, options, "add", "Store manifests", AddPaths);
   add.Add("manifests", &options->paths, "Manifests, or folders of *.json manifests")

@@ -104,9 +104,10 @@ void AddFindOptions(Command* verb, IncidentArguments* arguments) {
             "Its files lie here, by their paths in the run (default: where its record says)")
       .Folder()
       .NotEmpty();
-  verb->Add("--trust", &arguments->trust,
-            "Trust policy (`rharness verify --help`): signed statements and bundles of Model Signing "
-            "beside the files are held to it, to the record and to the history")
+  verb->Add(
+          "--trust", &arguments->trust,
+          "Trust policy (`rharness verify --help`): signed statements and bundles of Model Signing "
+          "beside the files are held to it, to the record and to the history")
       .File()
       .NotEmpty();
   verb->Add("--signatures", &arguments->signatures,
@@ -115,6 +116,7 @@ void AddFindOptions(Command* verb, IncidentArguments* arguments) {
       .NotEmpty();
   verb->Add("--policy", &arguments->policy, "YAML whose objectives name the owner of the family")
       .File()
+      .Env("RHARNESS_POLICY")
       .NotEmpty();
   verb->Heading("The rollback drill");
   verb->Add("--no-rerun", &arguments->no_rerun, "Rerun nothing: the way back is then not proven");
@@ -178,8 +180,8 @@ void AddIncident(Command& root) {
   auto arguments = std::make_shared<IncidentArguments>();
   arguments->drill.out = "incident";
   arguments->drill.drill.plan.slots.cpus = 0;
-  Command& verb = root.AddVerb(
-      "incident", "Find the last good run, prove the way back to it, say what changed");
+  Command& verb =
+      root.AddVerb("incident", "Find the last good run, rerun it, and write the postmortem");
   verb.Describe(
       "For a run that went bad: finds the last good run of its family, verifies its files, reruns "
       "it (the rollback drill), compares the two, and puts the postmortem with all that it rests "

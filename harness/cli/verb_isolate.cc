@@ -181,7 +181,7 @@ void AddIsolate(Command& root) {
   auto arguments = std::make_shared<IsolateArguments>();
   arguments->drill.out = "isolate";
   arguments->drill.drill.plan.slots.cpus = 0;
-  Command& verb = root.AddVerb("isolate", "Find which of the things that changed make a run drift");
+  Command& verb = root.AddVerb("isolate", "Find the root cause of a drift among what changed");
   verb.Describe(
       "Searches what changed between a recorded run and one that drifted for the smallest set of "
       "changes that makes it drift: some are set as they drifted, the run is rerun, and the answer "

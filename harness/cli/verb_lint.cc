@@ -175,7 +175,7 @@ int RunLint(const LintArguments& arguments) {
 
 void AddLint(Command& root) {
   auto options = std::make_shared<LintArguments>();
-  Command& verb = root.AddVerb("lint", "Hold a manifest against its log, its script and its image");
+  Command& verb = root.AddVerb("lint", "Check a manifest against its log, script and image");
   verb.Add("manifest", &options->manifest, "The manifest").File().Required();
   verb.Add("--log", &options->logs, "Logs that the run wrote; repeatable").OneEach().File();
   verb.Add("--script", &options->scripts, "Python scripts that ran; repeatable").OneEach().File();

@@ -264,8 +264,7 @@ Result<int> Check(const Arguments& arguments) {
 
 void AddPolicy(Command& root) {
   auto arguments = std::make_shared<Arguments>();
-  Command& verb =
-      root.AddVerb("policy", "Look at what a site has decided for its drills and gates");
+  Command& verb = root.AddVerb("policy", "Check a site's policy file");
   verb.Note(kFile);
   Command& check =
       verb.AddVerb("check", "Read a policy file as drill and gate would, and say what it comes to");

@@ -381,7 +381,7 @@ void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
 
 void AddProbe(Command& root) {
   auto options = std::make_shared<ProbeOptions>();
-  Command& verb = root.AddVerb("probe", "Fingerprints the arithmetic of a stack");
+  Command& verb = root.AddVerb("probe", "Fingerprint the arithmetic of a stack");
   verb.Note(
       "What is done, is done by the program rharness-probe, each probe in processes of its own, so "
       "that a crash or a hang is its answer. It also runs alone, where nothing of ours is: "

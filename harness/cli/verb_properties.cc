@@ -134,7 +134,7 @@ void AddProperties(Command& root) {
   auto arguments = std::make_shared<PropertiesArguments>();
   arguments->drill.out = "properties";
   arguments->drill.drill.plan.slots.cpus = 0;
-  Command& verb = root.AddVerb("properties", "What must hold without a recorded result: does it?");
+  Command& verb = root.AddVerb("properties", "Check invariants that need no recorded result");
   verb.Describe(
       "Carries runs out in two ways between which nothing may change, such as straight and stopped "
       "and resumed, compares what they leave, and says of each declared property whether it held, "

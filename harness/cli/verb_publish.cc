@@ -127,7 +127,7 @@ Result<int> Publish(PublishArguments arguments) {
 
 void AddPublish(Command& root) {
   Command& verb =
-      root.AddVerb("publish", "Write a drill's verdicts to the server that its runs came from");
+      root.AddVerb("publish", "Write a drill's verdicts to the tracker that its runs came from");
   auto arguments = std::make_shared<PublishArguments>();
   verb.Add("drill", &arguments->source, "Drill folder, or its report.json").Path().Required();
   verb.Add("--mlflow", &arguments->mlflow, "The MLflow tracking server").Value("URL").Required();

@@ -219,7 +219,8 @@ void AddRebuildQuestions(Command* verb, RebuildArguments* a) {
 void AddRebuild(Command& root) {
   auto options = std::make_shared<RebuildArguments>();
   RebuildArguments* a = options.get();
-  Command& verb = root.AddVerb("rebuild", "Say which parts of runs can still be had");
+  Command& verb =
+      root.AddVerb("rebuild", "Check whether runs can still be rerun: code, data, image, packages");
   AddRebuildInputs(&verb, a);
   AddRebuildQuestions(&verb, a);
   verb.Note(

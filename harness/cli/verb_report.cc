@@ -165,7 +165,7 @@ int RunReport(const ReportOptions& options) {
 }  // namespace
 
 void AddReport(Command& root) {
-  Command& verb = root.AddVerb("report", "Renders a drill or a comparison again from its JSON");
+  Command& verb = root.AddVerb("report", "Render a drill or a comparison again from its JSON");
   auto options = std::make_shared<ReportOptions>();
   verb.Add("source", &options->source, "Drill folder, its report.json, or the JSON of a comparison")
       .Path()

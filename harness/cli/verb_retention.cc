@@ -336,7 +336,7 @@ void AddListSigning(Command& retention, const std::shared_ptr<RetentionArguments
 void AddRetention(Command& root) {
   auto arguments = std::make_shared<RetentionArguments>();
   Command& retention = root.AddVerb(
-      "retention", "Show what rules of retention would delete, and delete it with two signatures");
+      "retention", "Show what retention rules would delete; delete it by two signatures");
   AddPlanOptions(&retention, arguments.get(), false);
   retention.Add("--json", &arguments->json, "As JSON (rharness.retention/v1)");
   retention.Add("--dry-run", &arguments->dry_run,

@@ -163,8 +163,7 @@ Command& AddSignedStep(Command& retire, const std::shared_ptr<RetireArguments>& 
 
 void AddRetire(Command& root) {
   auto arguments = std::make_shared<RetireArguments>();
-  Command& retire =
-      root.AddVerb("retire", "Take a run out of drills, with two people's signatures");
+  Command& retire = root.AddVerb("retire", "Take a run out of drills, by two signatures");
   retire.Note(kRetiring);
 
   Command& request =

@@ -102,7 +102,7 @@ Result<int> ShowRunbook(const RunbookArguments& arguments) {
 
 void AddRunbook(Command& root) {
   auto arguments = std::make_shared<RunbookArguments>();
-  Command& verb = root.AddVerb("runbook", "What the code of a finding, reason or alert means");
+  Command& verb = root.AddVerb("runbook", "Explain the code of a finding, reason or alert");
   verb.Describe(
       "Lists the codes that findings of verdicts, admission and comparisons, reasons of the gate "
       "and alerts can have, or shows their pages: what it means, how to check, likely causes by "

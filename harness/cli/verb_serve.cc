@@ -102,7 +102,7 @@ void AddServeNotes(Command* verb) {
 
 void AddServe(Command& root) {
   auto arguments = std::make_shared<ServeArguments>();
-  Command& verb = root.AddVerb("serve", "Pages over the history, for a browser; read only");
+  Command& verb = root.AddVerb("serve", "Serve read-only pages over the history");
   verb.Describe(
       "Serves a history as plain pages over HTTP, on this machine alone unless told otherwise, and "
       "prints their address. Nothing is written to the history. Ends with SIGINT or SIGTERM.");
@@ -123,6 +123,7 @@ void AddServe(Command& root) {
   verb.Add("--policy", &arguments->files.policies,
            "Policy whose waivers and substitutes the pages of runs show; repeatable")
       .File()
+      .Env("RHARNESS_POLICY")
       .OneEach();
   verb.Add("--baseline", &arguments->files.baselines,
            "Folder of an accepted baseline (rharness gate baseline) that they show; repeatable")

@@ -132,7 +132,7 @@ void AddSloNotes(Command* verb) {
 
 void AddSlo(Command& root) {
   auto arguments = std::make_shared<SloArguments>();
-  Command& verb = root.AddVerb("slo", "Do families keep what their policy asks of them?");
+  Command& verb = root.AddVerb("slo", "Report objectives and error budgets of families");
   verb.Describe(
       "Counts the stored verdicts of each family over its period, holds them to the objectives of "
       "the policy, and says what is missed, how fast an error budget goes, and what waits too "
@@ -143,7 +143,9 @@ void AddSlo(Command& root) {
       .File("URL")
       .Env("RHARNESS_HISTORY")
       .Required();
-  verb.Add("--policy", &arguments->policy, "YAML file with the objectives").File();
+  verb.Add("--policy", &arguments->policy, "YAML file with the objectives")
+      .File()
+      .Env("RHARNESS_POLICY");
   verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
   verb.Add("--metrics", &arguments->metrics,
            "Write series for Prometheus to this file; - is stdout")

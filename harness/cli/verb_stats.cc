@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxInputBytes = std::size_t{16} << 20;
 constexpr char kStatsHelp[] =
-    "Runs one statistical method on a JSON object of inputs and prints {\"expected\": {...}}. "
+    "Run one statistical method on a JSON object of inputs and prints {\"expected\": {...}}. "
     "`rharness stats --list` names the methods and their inputs.";
 
 struct StatsOptions {
@@ -109,7 +109,7 @@ int RunStats(const StatsOptions& options) {
 
 void AddStats(Command& root) {
   auto options = std::make_shared<StatsOptions>();
-  Command& verb = root.AddVerb("stats", "Runs one statistical method on a JSON object of inputs");
+  Command& verb = root.AddVerb("stats", "Run one statistical method on a JSON object of inputs");
   verb.Describe(kStatsHelp);
   verb.Add("METHOD", &options->method, "Name of the method");
   verb.Add("--in", &options->file, "File of inputs; stdin without it").File();

@@ -94,7 +94,7 @@ void AddTrendsNotes(Command* verb) {
 void AddTrends(Command& root) {
   auto arguments = std::make_shared<TrendsArguments>();
   Command& verb =
-      root.AddVerb("trends", "How reproducibility went over time, and what hangs on what");
+      root.AddVerb("trends", "Show reproducibility over time and what changes coincided");
   verb.Describe(
       "Reads all verdicts of a history and tells the rate at which runs reproduced, week by week, "
       "by family, image, driver and GPU; when it changed, and what changed with it; how long runs "

@@ -209,8 +209,7 @@ Result<int> Verify(const VerifyArguments& arguments) {
 }  // namespace
 
 void AddVerify(Command& root) {
-  Command& verb =
-      root.AddVerb("verify", "Check signed statements against a policy of whom to trust");
+  Command& verb = root.AddVerb("verify", "Verify signed statements against a trust policy");
   auto arguments = std::make_shared<VerifyArguments>();
   verb.Add("paths", &arguments->paths, "Signed statements, or folders of them").Path().Required();
   verb.Add("--trust", &arguments->trust, "The trust policy").File().Required();

@@ -1,0 +1,260 @@
+// README.md and the guides say what the program does: every option that a command of theirs names
+// is one of its verb's, links lead somewhere, and README's first drill runs as it is printed.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kRharness[] = RHARNESS_BIN_DIR "/rharness";
+
+ProcessResult Execute(std::vector<std::string> argv, const fs::path& folder = "/") {
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(100);
+  auto environment = PickEnvironment({"TMPDIR", "PATH", "HOME"});
+  environment["PATH"] = RHARNESS_BIN_DIR ":" + environment["PATH"];
+  return RunProcess({std::move(argv), environment, folder}, limits);
+}
+
+const std::vector<std::string>& Documents() {
+  static const std::vector<std::string> documents = {"README.md",
+                                                     "harness/records/GUIDE.md",
+                                                     "harness/drill/GUIDE.md",
+                                                     "compare/GUIDE.md",
+                                                     "harness/execution/GUIDE.md",
+                                                     "harness/trust/GUIDE.md",
+                                                     "probes/GUIDE.md",
+                                                     "harness/experiments/GUIDE.md",
+                                                     "harness/gate/GUIDE.md",
+                                                     "harness/insight/GUIDE.md"};
+  return documents;
+}
+
+std::string TextOf(const std::string& document) {
+  const auto text = ReadFile(fs::path(RHARNESS_SOURCE_DIR) / document);
+  EXPECT_TRUE(text.ok()) << text.error().ToString();
+  return text.ok() ? *text : "";
+}
+
+// The lines between fences; those that end with a backslash joined with what follows.
+std::vector<std::string> FencedLines(const std::string& text, std::string_view opening) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  bool inside = false, wanted = false, goes_on = false;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("```")) {
+      wanted = !inside && (opening.empty() || line == opening);
+      inside = !inside;
+      continue;
+    }
+    if (!inside || !wanted) continue;
+    const bool further = line.ends_with('\\');
+    if (further) line.pop_back();
+    if (goes_on) {
+      lines.back() += line;
+    } else {
+      lines.push_back(line);
+    }
+    goes_on = further;
+  }
+  return lines;
+}
+
+std::vector<std::string> Words(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream stream(line);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+struct Named {
+  std::string verb;  // "history add"
+  std::vector<std::string> options;
+};
+
+// The commands of a line, up to what they run themselves.
+std::vector<Named> CommandsOf(const std::string& line) {
+  std::vector<Named> commands;
+  bool ours = false;
+  const std::vector<std::string> words = Words(line);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "rharness" || word.ends_with("/rharness")) {
+      while (i + 1 < words.size() && words[i + 1].starts_with('-')) ++i;  // of the whole program
+      ours = i + 1 < words.size() && std::regex_match(words[i + 1], std::regex("[a-z]+"));
+      if (ours) commands.push_back({words[++i], {}});
+      continue;
+    }
+    if (word == "--" || word.starts_with('#') || word == "|" || word == "&&" || word == ";") {
+      ours = false;
+    }
+    if (!ours) continue;
+    std::smatch option;
+    if (std::regex_search(word, option, std::regex("^\\[?(--[a-z][a-z-]*)"))) {
+      commands.back().options.push_back(option[1]);
+    } else if (commands.back().options.empty() && std::regex_match(word, std::regex("[a-z]+")) &&
+               commands.back().verb.find(' ') == std::string::npos) {
+      commands.back().verb += " " + word;  // a verb below it, or an argument
+    }
+  }
+  return commands;
+}
+
+std::string HelpOf(const std::string& verb) {
+  static std::map<std::string, std::string> known;
+  const auto found = known.find(verb);
+  if (found != known.end()) return found->second;
+  std::vector<std::string> argv = Words(verb);
+  argv.insert(argv.begin(), kRharness);
+  argv.emplace_back("--help");
+  const ProcessResult result = Execute(argv);
+  return known[verb] = result.outcome.Succeeded() ? result.stdout_text : "";
+}
+
+TEST(Guides, NameOptionsThatTheirVerbsHave) {
+  int checked = 0;
+  for (const std::string& document : Documents()) {
+    for (const std::string& line : FencedLines(TextOf(document), "")) {
+      for (const Named& command : CommandsOf(line)) {
+        std::string help = HelpOf(command.verb);
+        if (help.empty()) help = HelpOf(command.verb.substr(0, command.verb.find(' ')));
+        EXPECT_NE(help, "") << document << ": no verb '" << command.verb << "' in: " << line;
+        for (const std::string& option : command.options) {
+          ++checked;
+          const std::regex whole(option + "(?![a-z-])");
+          EXPECT_TRUE(std::regex_search(help, whole)) << document << ": `rharness " << command.verb
+                                                      << "` has no " << option << ": " << line;
+        }
+      }
+    }
+  }
+  EXPECT_GT(checked, 200);
+}
+
+// The verbs that a help lists: lines of two blanks, a name and a summary, below a group's title.
+std::vector<std::string> VerbsIn(const std::string& help) {
+  std::vector<std::string> verbs;
+  bool listed = false;
+  std::istringstream stream(help);
+  for (std::string line; std::getline(stream, line);) {
+    const std::regex title(
+        "(Record runs|Rerun them|Compare|Roll out|Operate|Prove|Plumbing|Subcommands):"),
+        verb("  ([a-z]+)( .*|)");
+    std::smatch name;
+    if (!line.starts_with("  ")) listed = line.empty() ? listed : std::regex_match(line, title);
+    if (listed && std::regex_match(line, name, verb)) verbs.push_back(name[1]);
+  }
+  return verbs;
+}
+
+TEST(Options, ThatHaveAVariableHaveItInEveryVerb) {
+  std::vector<std::string> all;
+  for (const std::string& verb : VerbsIn(Execute({kRharness, "--help"}).stdout_text)) {
+    all.push_back(verb);
+    for (const std::string& below : VerbsIn(HelpOf(verb))) all.push_back(verb + " " + below);
+  }
+  ASSERT_GT(all.size(), 45u);
+  int checked = 0;
+  for (const std::string& verb : all) {
+    // These take the history of the drill that they are given.
+    if (verb == "attest" || verb == "publish") continue;
+    std::istringstream stream(HelpOf(verb));
+    for (std::string line; std::getline(stream, line);) {
+      for (const auto& [option, variable] :
+           std::map<std::string, std::string>{{"  --history ", "(Env:RHARNESS_HISTORY)"},
+                                              {"  --policy ", "(Env:RHARNESS_POLICY)"}}) {
+        if (!line.starts_with(option)) continue;
+        ++checked;
+        std::string next;
+        if (line.find(variable) == line.npos) std::getline(stream, next);
+        EXPECT_THAT(line + next, HasSubstr(variable)) << verb;
+      }
+    }
+  }
+  EXPECT_GT(checked, 25);
+}
+
+TEST(Guides, LinkToFilesThatAreThere) {
+  int checked = 0;
+  for (const std::string& document : Documents()) {
+    const std::string text = TextOf(document);
+    const std::regex link("\\]\\(([^)#:]+)\\)");
+    for (std::sregex_iterator one(text.begin(), text.end(), link), end; one != end; ++one) {
+      const fs::path at = fs::path(RHARNESS_SOURCE_DIR) / fs::path(document).parent_path();
+      EXPECT_TRUE(fs::exists(at / (*one)[1].str())) << document << ": " << (*one)[1];
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 10);
+}
+
+TEST(Guides, ArePrintedByHelpAsTheyLieBesideTheCode) {
+  const ProcessResult list = Execute({kRharness, "help", "guide"});
+  for (const std::string& document : Documents()) {
+    if (document == "README.md") continue;
+    const std::string name = fs::path(document).parent_path().filename().string();
+    EXPECT_THAT(list.stdout_text, HasSubstr("\n  " + name + " "));
+    const ProcessResult printed = Execute({kRharness, "help", "guide", name});
+    EXPECT_EQ(Words(printed.stdout_text), Words(TextOf(document))) << name;
+  }
+  const ProcessResult unknown = Execute({kRharness, "help", "guide", "drills"});
+  EXPECT_EQ(unknown.outcome.exit_code, 2);
+  EXPECT_THAT(unknown.stderr_text, HasSubstr("expected one of records, drill"));
+}
+
+TEST(Readme, FitsThreeScreens) {
+  const std::string text = TextOf("README.md");
+  EXPECT_LE(std::ranges::count(text, '\n'), 150);
+  EXPECT_LE(Words(text).size(), 1600u);
+}
+
+// Writes a safetensors file without any library, as a stranger's program would with one.
+constexpr char kTrain[] = R"py(
+import json, random, struct, sys
+random.seed(int(sys.argv[2]))
+rows = open('data/train.csv').read().split()
+values = [random.random() * len(rows) for _ in range(4)]
+body = struct.pack('<4f', *values)
+head = json.dumps({'w': {'dtype': 'F32', 'shape': [4], 'data_offsets': [0, 16]}}).encode()
+open('model.safetensors', 'wb').write(struct.pack('<Q', len(head)) + head + body)
+)py";
+
+TEST(Readme, ItsFirstDrillRunsAsItIsPrinted) {
+  const std::string text = TextOf("README.md");
+  const std::size_t begin = text.find("## A first drill of your own program");
+  ASSERT_NE(begin, text.npos);
+  const std::vector<std::string> lines =
+      FencedLines(text.substr(begin, text.find("\n## ", begin + 4) - begin), "```sh");
+  ASSERT_GE(lines.size(), 5u);
+  const ScopedTempDir folder = *ScopedTempDir::Make();
+  fs::create_directory(folder.path() / "data");
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "train.py", kTrain).ok());
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "data/train.csv", "x,y\n1,2\n3,4\n").ok());
+  std::string said;
+  for (const std::string& line : lines) {
+    const ProcessResult result = Execute({"sh", "-c", line}, folder.path());
+    said += result.stdout_text;
+    EXPECT_TRUE(result.outcome.Succeeded()) << line << "\n" << result.stderr_text;
+    EXPECT_EQ(result.stderr_text.find("not admissible"), std::string::npos) << result.stderr_text;
+  }
+  EXPECT_THAT(said, HasSubstr("identical"));
+  EXPECT_TRUE(fs::exists(folder.path() / "tonight/report.html"));
+}
+
+}  // namespace
+}  // namespace rharness
