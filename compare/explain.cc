@@ -134,7 +134,7 @@ void Variables(const ExplainInput& in, CauseList* out) {
                            std::string(words.strength),
                            fmt::format("{} changed{}", name, words.words),
                            {Change(difference)},
-                           "rharness drill with " + back});
+                           "drill again with " + back});
   }
 }
 

@@ -86,7 +86,7 @@ void Data(const ExplainInput& in, CauseList* out) {
   out->Add(CausePlace::kInput,
            {"data_changed", Layer::kData, "shown",
             "The training data is not the same: its hashes differ.", std::move(evidence),
-            "rharness hash DATA on both machines, and compare with the recorded sha256"});
+            "run `rharness hash DATA` on both machines, and compare with the recorded SHA-256"});
 }
 
 // "seed", "data_seed", "seed.init": a hyperparameter that is one.
@@ -163,7 +163,7 @@ void Code(const ExplainInput& in, CauseList* out) {
   if (evidence.empty()) return;
   const bool files = std::ranges::any_of(
       evidence, [](const std::string& change) { return change.find(".sha256") != change.npos; });
-  std::string confirm = "git diff between the two commits, over the files that the run reads";
+  std::string confirm = "compare the two commits with git diff, over the files that the run reads";
   for (const FactDifference& difference : LayerOf(in.comparison, Layer::kCode).differences) {
     if (difference.key == "code.commit" && difference.recorded && difference.observed) {
       confirm = fmt::format("git diff {} {}", ShellWord(*difference.recorded),
@@ -228,7 +228,7 @@ void Seeds(const ExplainInput& in, CauseList* out) {
   out->Add(CausePlace::kUnseeded,
            {"seed_missing", Layer::kRandomness, "likely",
             "A source of randomness has no seed, so each run draws its own.", std::move(missing),
-            "rharness admit MANIFEST; pass the seed and rerun A twice"});
+            "check the manifest with `rharness admit`; pass the seed and rerun A twice"});
 }
 
 }  // namespace

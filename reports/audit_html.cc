@@ -31,12 +31,12 @@ std::string AuditVerdictRows(const AuditReport& report, std::size_t shown) {
     const AuditVerdict& one = report.verdicts[i];
     std::string reasons;
     for (const std::string& reason : one.reasons) {
-      reasons += (reasons.empty() ? "" : "<br>") + HtmlText(reason, 600);
+      reasons += (reasons.empty() ? "" : "<br>") + HtmlSaid(reason, 600);
     }
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td "
         "data-l=\"Drill\">{}</td><td class=\"n\" data-l=\"Reruns\">{}</td><td "
-        "data-l=\"Why\">{}</td><td data-l=\"Where\">{}</td></tr>\n",
+        "data-l=\"Why\">{}</td><td class=\"long\" data-l=\"Where\">{}</td></tr>\n",
         VerdictName(one.verdict), FormatMinute(one.decided), HtmlBadge(one.verdict),
         HtmlText(one.drill_id, 200), one.reruns, reasons,
         one.where.empty() ? "not kept" : HtmlText(one.where, 800));

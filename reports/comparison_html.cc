@@ -115,7 +115,7 @@ std::string SharedCauses(const ComparisonSummary& summary) {
         "<tr><td class=\"n\" data-l=\"Pairs\">{} of {}</td><td data-l=\"Layer\">{}</td><th "
         "scope=\"row\">{}</th><td data-l=\"Strength\">{}</td><td>{}"
         "</td></tr>",
-        cause.pairs, summary.open, LayerName(cause.layer), HtmlCode(cause.code, 100),
+        cause.pairs, summary.open, LayerName(cause.layer), HtmlCodeWords(cause.code),
         HtmlText(cause.strength, 40), HtmlText(cause.statement));
   }
   return fmt::format(

@@ -55,9 +55,9 @@ std::string CauseList(const Comparison& comparison) {
     const Cause& cause = comparison.causes[i];
     cards += fmt::format(
         "<li><p class=\"kind\"><span class=\"strength {}\">{}</span> <span class=\"soft\">{} · "
-        "<code>{}</code></span></p><p class=\"statement\">{}</p>{}{}</li>",
+        "{}</span></p><p class=\"statement\">{}</p>{}{}</li>",
         cause.strength == "shown" ? "shown" : "guess", HtmlText(cause.strength, 40),
-        LayerName(cause.layer), HtmlText(cause.code, 100), HtmlText(cause.statement),
+        LayerName(cause.layer), HtmlCodeWords(cause.code), HtmlText(cause.statement),
         Evidence(cause, WordsOf(comparison).record), Confirm(cause));
   }
   return fmt::format("<h3>Causes, the most suspicious first</h3><ol class=\"causes\">{}</ol>",

@@ -251,6 +251,8 @@ std::vector<const LayerComparison*> DifferingLayers(const Comparison& comparison
   return layers;
 }
 
-bool IsCommand(std::string_view confirm) { return confirm.starts_with("rharness "); }
+bool IsCommand(std::string_view confirm) {
+  return confirm.starts_with("rharness ") || confirm.starts_with("git diff ");
+}
 
 }  // namespace rharness

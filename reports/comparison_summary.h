@@ -53,7 +53,8 @@ std::vector<const CurveComparison*> OrderedCurves(const Comparison& comparison);
 std::vector<const MetricDecision*> OrderedMetrics(const Comparison& comparison);
 // The layers that differ: identity facts before class facts before context, then in their order.
 std::vector<const LayerComparison*> DifferingLayers(const Comparison& comparison);
-// The command of a cause, if its `confirm` is one ("rharness ..."), and not words.
+// Whether the `confirm` of a cause is a command, to be copied as it is, and not a sentence.
+// Sentences begin with none of the programs: "run `rharness hash DATA` on both machines".
 bool IsCommand(std::string_view confirm);
 
 }  // namespace rharness

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "reports/comparison_report.h"
 #include "reports/comparison_summary.h"
@@ -19,26 +18,9 @@ constexpr int kTitleColumns = 9;         // "findings" and a space
 constexpr int kLeastTitleColumns = 40;   // of the screen; below it sections have no titles
 constexpr int kPairVerdictColumns = 16;  // "≠ not comparable"
 constexpr int kMostNameColumns = 32;
-constexpr int kHeadlineLines = 2;
+constexpr std::size_t kHeadlineLines = 2;
 constexpr std::size_t kFewPairs = 10;  // that are listed even when they agree
 constexpr char kBold[] = "\x1b[1m";
-
-std::vector<std::string> SplitLines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
-  return lines;
-}
-
-// At most `most` wrapped lines; what follows is cut with an ellipsis.
-std::vector<std::string> WrappedTo(const std::string& text, int columns, std::size_t most) {
-  std::vector<std::string> lines = SplitLines(Wrapped(text, columns));
-  if (lines.size() > most) {
-    lines.resize(most);
-    lines.back() = ElideEnd(lines.back() + " ", columns - 1) + "…";
-  }
-  return lines;
-}
 
 struct Screen {
   int columns = 80;

@@ -18,6 +18,11 @@ std::string HtmlText(std::string_view text, std::size_t limit_bytes = 2000,
 // A name of words joined by underscores, which may be broken after each.
 std::string HtmlName(std::string_view name);
 
+// A code of several words ("bit_equal") as words; the code itself is in the title.
+std::string HtmlCodeWords(std::string_view code);
+// HtmlText of a sentence; a code in front of it ("bit_equal: what was compared ...") is words.
+std::string HtmlSaid(std::string_view sentence, std::size_t limit_bytes = 2000);
+
 // HtmlText of words between spaces, such as a command: a word that has a hyphen goes on the next
 // line whole ("--seed"), and is broken only where it is longer than a line. Needs the page's style.
 std::string HtmlWords(std::string_view text, std::size_t limit_bytes = 2000);

@@ -28,12 +28,40 @@ std::string HtmlHead(std::string_view title) {
       CspHash(kPageCssSha256), CspHash(kPageJsSha256), HtmlText(title), kPageCss);
 }
 
+namespace {
+
+constexpr int kHeadingColumns = 70;       // of one line at a width of 1280 px
+constexpr std::size_t kLeastClause = 12;  // what is shorter says nothing by itself
+
+// A heading of one line, and, where the answer is longer, the answer below it.
+std::string Heading(const std::string& answer) {
+  if (DisplayWidth(SafeText(answer)) <= kHeadingColumns) {
+    return fmt::format("<h1>{}</h1>\n", HtmlText(answer));
+  }
+  const std::string_view start = std::string_view(answer).substr(0, kHeadingColumns);
+  for (const std::string_view end : {". ", "; ", ": ", ", "}) {
+    const std::size_t at = start.rfind(end);
+    if (at == start.npos || at < kLeastClause) continue;
+    const bool sentence = end == ". ";
+    return fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n",
+                       HtmlText(answer.substr(0, at) + (sentence ? "." : "")),
+                       HtmlText(sentence ? answer.substr(at + end.size()) : answer));
+  }
+  std::string words = ElideEnd(SafeText(answer), kHeadingColumns);
+  if (const std::size_t at = words.rfind(' '); at != words.npos && at >= kLeastClause) {
+    words = words.substr(0, at) + " …";
+  }
+  return fmt::format("<h1>{}</h1>\n<p class=\"lead\">{}</p>\n", HtmlText(words), HtmlText(answer));
+}
+
+}  // namespace
+
 std::string HtmlTop(const HtmlTopParts& parts) {
   return fmt::format(
       "<body>\n<a class=\"skip\" href=\"#{}\">{}</a>\n"
       "<header class=\"top {}\"><div class=\"page\"><p class=\"eyebrow\">{}</p>\n"
-      "<h1>{}</h1>\n{}</div></header>\n<main class=\"page\">\n",
-      parts.skip_id, parts.skip_words, parts.page_class, parts.eyebrow_html, HtmlText(parts.answer),
+      "{}{}</div></header>\n<main class=\"page\">\n",
+      parts.skip_id, parts.skip_words, parts.page_class, parts.eyebrow_html, Heading(parts.answer),
       parts.next_html.empty()
           ? ""
           : fmt::format("<p class=\"next\"><b>Next:</b> {}</p>", parts.next_html));
@@ -160,9 +188,9 @@ std::string HtmlFindings(std::string_view title, const std::vector<Finding>& fin
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = findings[i];
     rows += fmt::format(
-        "<tr><td><code>{}</code>{}<br>{}</td><td data-l=\"Observed\">{}</td>"
+        "<tr><td><b>{}</b>{}<br>{}</td><td data-l=\"Observed\">{}</td>"
         "<td data-l=\"{}\">{}</td><td data-l=\"Rule\">{}</td></tr>",
-        HtmlText(finding.code, 100), finding.decisive ? " <span class=\"flag\">reason</span>" : "",
+        HtmlCodeWords(finding.code), finding.decisive ? " <span class=\"flag\">reason</span>" : "",
         HtmlText(finding.message), HtmlText(finding.observed, 600),
         finding.layer ? "Recorded" : "Limit", HtmlText(finding.limit, 600),
         HtmlText(finding.rule, 600));

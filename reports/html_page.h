@@ -27,7 +27,7 @@ std::string HtmlHead(std::string_view title);
 struct HtmlTopParts {
   std::string_view page_class;  // the verdict whose colour the page takes
   std::string eyebrow_html;
-  std::string answer;
+  std::string answer;     // its first clause is the heading where the whole would not fit one line
   std::string next_html;  // empty: there is nothing to do
   std::string_view skip_id;  // where "Skip to ..." leads
   std::string_view skip_words;

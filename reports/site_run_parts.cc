@@ -16,9 +16,9 @@
 namespace rharness {
 namespace {
 
-constexpr double kPlotWidth = 900.0;
-constexpr double kPlotLeft = 120.0;
-constexpr double kPlotRight = 885.0;
+constexpr double kPlotWidth = 480.0;  // as wide as a telephone, so that its text stays readable
+constexpr double kPlotLeft = 104.0;
+constexpr double kPlotRight = 472.0;
 constexpr std::size_t kMostLayerDifferences = 40;
 
 struct Lane {

@@ -31,6 +31,7 @@ std::string Count(int count) { return FormatCount(static_cast<std::uint64_t>(cou
 
 std::string Share(int part, std::size_t whole) {
   if (static_cast<std::size_t>(part) == whole) {
+    if (whole == 2) return "Both runs";
     return whole == 1 ? "The one run" : fmt::format("All {} runs", FormatCount(whole));
   }
   return fmt::format("{} of {}", Count(part), Counted(whole, "run"));
@@ -39,6 +40,7 @@ std::string Share(int part, std::size_t whole) {
 // The same where the verb holds of none: "None of the 7 runs could be decided".
 std::string CouldNot(int part, std::size_t whole, std::string_view what) {
   if (static_cast<std::size_t>(part) == whole && whole > 1) {
+    if (whole == 2) return fmt::format("Neither run could be {}", what);
     return fmt::format("None of the {} runs could be {}", FormatCount(whole), what);
   }
   return fmt::format("{} could not be {}", Share(part, whole), what);
@@ -64,8 +66,11 @@ std::string AnswerWithoutDrift(const Report& report) {
   const int open =
       CountOf(report, Verdict::kInconclusive) + CountOf(report, Verdict::kNotComparable);
   if (broken > 0) {
-    return fmt::format("{} failed or could not be run; none drifted, but this is no pass.",
-                       Share(broken, runs));
+    const std::string_view how = CountOf(report, Verdict::kInfra) == 0 ? "failed"
+                                 : CountOf(report, Verdict::kFailed) == 0
+                                     ? "could not be run"
+                                     : "failed or could not be run";
+    return fmt::format("{} {}; none drifted, but this is no pass.", Share(broken, runs), how);
   }
   if (open > 0) {
     return CouldNot(open, runs, "decided") + "; none drifted, but this is no pass.";
@@ -105,9 +110,9 @@ struct CountedChange {
   FactDifference difference;
 };
 
-// Every change of a drifted run with its counts. Packages that the runs are not known to have used
-// are left out where there is anything else to look at.
-std::vector<CountedChange> CountChanges(const Report& report) {
+// Every change with its counts, of those runs alone that `in` counts. Packages that the runs are
+// not known to have used are left out where there is anything else to look at.
+std::vector<CountedChange> CountChanges(const Report& report, int SharedDifference::*in) {
   using Key =
       std::tuple<Layer, std::string, std::optional<std::string>, std::optional<std::string>>;
   std::map<Key, CountedChange> found;
@@ -125,15 +130,24 @@ std::vector<CountedChange> CountChanges(const Report& report) {
   }
   std::vector<CountedChange> list;
   for (auto& [key, one] : found) {
-    if (one.shared.drifted > 0) list.push_back(std::move(one));
+    if (one.shared.*in > 0) list.push_back(std::move(one));
   }
   const auto is_unused = [](const CountedChange& one) { return IsUnusedPackage(one.difference); };
   if (!std::ranges::all_of(list, is_unused)) std::erase_if(list, is_unused);
   return list;
 }
 
+SharedDifference InWords(const CountedChange& one) {
+  SharedDifference shared = one.shared;
+  shared.layer = one.difference.layer;
+  shared.key = SafeText(one.difference.key, 200);
+  shared.recorded = FactWords(one.difference.recorded);
+  shared.observed = FactWords(one.difference.observed);
+  return shared;
+}
+
 std::vector<SharedDifference> FindShared(const Report& report, int drifted, int reproduced) {
-  std::vector<CountedChange> list = CountChanges(report);
+  std::vector<CountedChange> list = CountChanges(report, &SharedDifference::drifted);
   const auto excess = [&](const SharedDifference& s) {
     return static_cast<double>(s.drifted) / std::max(drifted, 1) -
            static_cast<double>(s.reproduced) / std::max(reproduced, 1);
@@ -145,13 +159,7 @@ std::vector<SharedDifference> FindShared(const Report& report, int drifted, int 
   });
   if (list.size() > kMostShared) list.resize(kMostShared);
   std::vector<SharedDifference> shared;
-  for (CountedChange& one : list) {
-    one.shared.layer = one.difference.layer;
-    one.shared.key = SafeText(one.difference.key, 200);
-    one.shared.recorded = FactWords(one.difference.recorded);
-    one.shared.observed = FactWords(one.difference.observed);
-    shared.push_back(std::move(one.shared));
-  }
+  for (const CountedChange& one : list) shared.push_back(InWords(one));
   return shared;
 }
 
@@ -270,8 +278,7 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   switch (worst.verdict) {
     case Verdict::kFailed:
     case Verdict::kInfra:
-      return fmt::format("Mend what kept the runs from ending, {} first, and run the drill again.",
-                         first);
+      return fmt::format("Fix {} first: {}", first, ErrorOf(worst));
     case Verdict::kNotComparable:
       return fmt::format(
           "Bring back what was recorded, or leave these runs out of the selection: {} first.",
@@ -346,31 +353,20 @@ std::vector<const ToldOnce*> ToldBesideShared(const Summary& summary) {
   return list;
 }
 
-double RerunSeconds(const ReportRun& run) {
-  double seconds = 0.0;
-  for (const ReportRerun& rerun : run.reruns) seconds += rerun.wall_seconds;
-  return seconds;
-}
-
-std::string RerunTime(const ReportRun& run) {
-  return run.reruns.empty() ? "–" : FormatDuration(Seconds(RerunSeconds(run)));
-}
-
-std::string ComparedInShort(const ReportRun& run) {
-  std::vector<std::string> parts;
-  if (!run.exact.empty()) {
-    const auto equal = std::count_if(run.exact.begin(), run.exact.end(), [](const auto& exact) {
-      return exact.state == ExactComparison::State::kEqual;
-    });
-    parts.push_back(fmt::format("{}/{} bit-equal", equal, run.exact.size()));
-  }
-  if (!run.metrics.empty() && run.verdict != Verdict::kIdentical) {
-    const auto within = std::count_if(run.metrics.begin(), run.metrics.end(), [](const auto& m) {
-      return m.verdict == MetricVerdict::kWithin;
-    });
-    parts.push_back(fmt::format("{}/{} in margin", within, run.metrics.size()));
-  }
-  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+std::string ChangesInShort(const Report& report) {
+  std::vector<CountedChange> list = CountChanges(report, &SharedDifference::reproduced);
+  if (list.empty()) return "";
+  std::ranges::stable_sort(list, [](const CountedChange& a, const CountedChange& b) {
+    if (a.shared.reproduced != b.shared.reproduced)
+      return a.shared.reproduced > b.shared.reproduced;
+    return TellsMore(a.difference, b.difference);
+  });
+  const SharedDifference first = InWords(list.front());
+  const std::size_t more = list.size() - 1;
+  return fmt::format("Changed without effect: {} ({} → {}) in {}{}", FactTitle(first),
+                     ShortDigest(first.recorded), ShortDigest(first.observed),
+                     Counted(static_cast<std::uint64_t>(first.reproduced), "run"),
+                     more == 0 ? "." : fmt::format("; {}.", Counted(more, "more fact")));
 }
 
 }  // namespace rharness

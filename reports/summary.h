@@ -45,6 +45,15 @@ Summary Summarize(const Report& report);
 // What is told once, without the changes that `shared` lists with their counts.
 std::vector<const ToldOnce*> ToldBesideShared(const Summary& summary);
 
+// "Changed without effect: environment os.kernel (A → B) in 3 runs; 4 more facts.": the change that
+// most runs that reproduced have, of several the most telling; empty without one.
+std::string ChangesInShort(const Report& report);
+
+// "ModuleNotFoundError: No module named 'numpy' (np-1/1/stderr.log)": the last line of what the
+// last rerun that did not succeed wrote to stderr, and its file. Without such a line the reason of
+// the last rerun that has one; else the headline.
+std::string ErrorOf(const ReportRun& run);
+
 // Wall time of all reruns of a run, seconds; and the same for people, "–" where there was none.
 double RerunSeconds(const ReportRun& run);
 std::string RerunTime(const ReportRun& run);

@@ -70,6 +70,10 @@ void Headline(const ReportRun& run, const ReportRun* next, const Summary& summar
   const int indent = layout.table ? kVerdictColumns + kGap : kGap;
   *out += Wrapped((runs > 1 ? Counted(runs, "run") + ": " : "") + SafeText(run.headline, 400),
                   layout.columns, indent);
+  if (run.verdict != Verdict::kFailed) return;
+  const ReportRun& first = **std::ranges::find(summary.order, run.headline, &ReportRun::headline);
+  *out += Wrapped((runs > 1 ? SafeText(first.run_id, 120) + ": " : "") + ErrorOf(first),
+                  layout.columns, indent);
 }
 
 void Heading(const Layout& layout, std::string* out) {
@@ -107,27 +111,64 @@ void Rows(const Summary& summary, const Layout& layout, bool color, std::string*
   if (!summary.order.empty()) *out += "\n";
 }
 
-// What several runs say alike, but for headlines, which stand below their rows. Of a green night
-// only what its runs found: facts that changed without effect are context, and the page has them.
-void Told(const Summary& summary, bool all_reproduced, const Layout& layout, std::string* out) {
-  std::size_t shown = 0;
-  std::size_t left_out = 0;
-  for (const ToldOnce& told : summary.told) {
-    if (told.kind == ToldKind::kHeadline) continue;
-    const bool is_context = told.kind == ToldKind::kNotKnown || told.kind == ToldKind::kChange;
-    if (shown == kMostTold || (all_reproduced && is_context)) {
-      ++left_out;
-      continue;
-    }
-    ++shown;
-    *out += Wrapped(ToldWords(told), layout.columns);
+// What several runs say alike, but for headlines, which stand below their rows.
+void Told(const Summary& summary, std::size_t most, const Layout& layout, std::string* out) {
+  std::size_t told = 0;
+  for (const ToldOnce& one : summary.told) {
+    if (one.kind == ToldKind::kHeadline || ++told > most) continue;
+    *out += Wrapped(ToldWords(one), layout.columns);
   }
-  if (left_out > 0) {
+  if (told > most) {
     *out += Wrapped(fmt::format("… and {} that several runs share; see the page",
-                                Counted(left_out, "more thing")),
+                                Counted(told - most, "more thing")),
                     layout.columns);
   }
-  if (shown + left_out > 0) *out += "\n";
+  if (told > 0) *out += "\n";
+}
+
+std::string FamilyLine(const Report& report) {
+  if (report.families.size() < 2) return "";  // the answer names a single one
+  std::string line = "Families: ";
+  std::string_view comma;
+  for (const FamilyComparison& family : report.families) {
+    line += fmt::format("{}{} {} ({})", comma, SafeText(family.name, 160),
+                        VerdictLabel(family.verdict), FamilyRuns(family));
+    comma = ", ";
+  }
+  return line + ".";
+}
+
+std::string OutputLine(const Report& report) {
+  const std::vector<std::string> lines = OutputLines(report, false);
+  if (lines.empty()) return "";
+  return "Output " + lines.front() +
+         (lines.size() == 1 ? "." : fmt::format("; {}.", Counted(lines.size() - 1, "more output")));
+}
+
+// A drill in which all runs reproduced: counts, families, what changed, a line or two each.
+std::string GreenTerminal(const Report& report, const Summary& summary, int columns, bool color) {
+  constexpr std::size_t kLines = 9;  // the tenth says where the page is
+  constexpr std::size_t kLinesOfRemark = 2;
+  std::vector<std::string> remarks = {FamilyLine(report), ChangesInShort(report),
+                                      OutputLine(report), TerminalSensitivity(report, 400)};
+  for (const std::string& note : report.notes) remarks.push_back("Note: " + SafeText(note, 500));
+  std::erase(remarks, "");
+  std::vector<std::string> lines = SplitLines(CountsLine(report.counts, "run", columns, color));
+  for (const std::string& line : WrappedTo(summary.answer, columns, kLinesOfRemark)) {
+    lines.push_back(Painted(line, color ? "\x1b[1m" : "", color));
+  }
+  std::size_t said = 0;
+  for (; said < remarks.size(); ++said) {
+    const std::vector<std::string> next = WrappedTo(remarks[said], columns, kLinesOfRemark);
+    const std::size_t after = said + 1 < remarks.size() ? 1 : 0;  // room for the count of the rest
+    if (lines.size() + next.size() + after > kLines) break;
+    lines.insert(lines.end(), next.begin(), next.end());
+  }
+  if (said < remarks.size()) {
+    lines.push_back(ElideEnd(
+        Counted(remarks.size() - said, "more remark") + ": see the page, or use -v.", columns));
+  }
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
 }  // namespace
@@ -135,10 +176,13 @@ void Told(const Summary& summary, bool all_reproduced, const Layout& layout, std
 std::string WriteTerminal(const Report& report, int columns, bool color, bool verbose) {
   const Summary summary = Summarize(report);
   const Layout layout = LayoutOf(summary, columns);
+  if (report.exit_code == 0 && !verbose) {
+    return GreenTerminal(report, summary, layout.columns, color);
+  }
   std::string out;
   Rows(summary, layout, color, &out);
   out += TerminalFamilies(report, layout.columns, color);
-  Told(summary, report.exit_code == 0, layout, &out);
+  Told(summary, verbose ? summary.told.size() : kMostTold, layout, &out);
   out += TerminalOutputs(report, layout.columns, verbose);
   out += TerminalSensitivity(report, layout.columns);
   for (const std::string& note : report.notes) {

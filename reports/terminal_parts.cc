@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "reports/words.h"
 
@@ -63,6 +64,22 @@ std::string Wrapped(const std::string& text, int columns, int indent) {
     at = end + 1;
   }
   return out + "\n";
+}
+
+std::vector<std::string> SplitLines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> WrappedTo(const std::string& text, int columns, std::size_t most) {
+  std::vector<std::string> lines = SplitLines(Wrapped(text, columns));
+  if (lines.size() > most) {
+    lines.resize(most);
+    lines.back() = ElideEnd(lines.back() + " ", columns - 1) + "…";
+  }
+  return lines;
 }
 
 std::string CountsLine(const std::map<std::string, int>& counts, std::string_view noun, int columns,

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compare/verdict.h"
 
@@ -19,6 +20,11 @@ std::string RightAligned(const std::string& text, int columns);
 // Breaks at spaces; every line starts with `indent` spaces; a word longer than a line is cut. Ends
 // with a line break.
 std::string Wrapped(const std::string& text, int columns, int indent = 0);
+
+// The lines of a text, without their line breaks.
+std::vector<std::string> SplitLines(const std::string& text);
+// The lines of Wrapped; of more than `most` the last one kept ends in "…".
+std::vector<std::string> WrappedTo(const std::string& text, int columns, std::size_t most);
 
 // "3 drifted, 9 identical" within the columns, which colours take none of; "0 runs" for none.
 std::string CountsLine(const std::map<std::string, int>& counts, std::string_view noun, int columns,

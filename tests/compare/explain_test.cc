@@ -190,13 +190,13 @@ TEST(Explain, SaysHowToPutAVariableBack) {
   Differ(&comparison, Layer::kEnvironment, "variable.OMP_NUM_THREADS", std::nullopt, "4");
   const auto causes = Explain(comparison, {}, {});
   ASSERT_EQ(causes.size(), 2u);
-  EXPECT_EQ(causes[0].confirm, "rharness drill with --env OPENBLAS_CORETYPE=Haswell");
-  EXPECT_EQ(causes[1].confirm, "rharness drill with OMP_NUM_THREADS unset");
+  EXPECT_EQ(causes[0].confirm, "drill again with --env OPENBLAS_CORETYPE=Haswell");
+  EXPECT_EQ(causes[1].confirm, "drill again with OMP_NUM_THREADS unset");
   Comparison odd;
   odd.verdict = Verdict::kDrifted;
   Differ(&odd, Layer::kEnvironment, "variable.OMP_PLACES", "{0}; touch pwn", "cores");
   EXPECT_EQ(Explain(odd, {}, {}).at(0).confirm,
-            "rharness drill with --env 'OMP_PLACES={0}; touch pwn'");
+            "drill again with --env 'OMP_PLACES={0}; touch pwn'");
 }
 
 void DifferInUse(Comparison* comparison, const std::string& key, FactUse use, std::string a,

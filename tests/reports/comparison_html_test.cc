@@ -51,6 +51,34 @@ TEST(ComparisonHtml, OpensWithTheAnswerAndTheLikelyCause) {
   EXPECT_LT(facts.text.find("What was found"), facts.text.find("Causes, the most suspicious"));
 }
 
+TEST(ComparisonHtml, KeepsItsHeadingToOneLineAndTheWholeAnswerBelowIt) {
+  ComparisonSet set = RichComparison();
+  set.comparisons[0].headline =
+      "acc moved by -0.3; neither a shift nor equivalence is shown (how much runs differ among "
+      "themselves is not known)";
+  const std::string html = WriteHtml(set);
+  EXPECT_TRUE(Contains(html, "<h1>acc moved by -0.3</h1>"));
+  EXPECT_TRUE(Contains(html, "themselves is not known)</p>"));
+  set.comparisons[0].headline = std::string(40, 'a') + " " + std::string(80, 'b');
+  EXPECT_TRUE(Contains(WriteHtml(set), "…</h1>"));
+}
+
+TEST(ComparisonHtml, OffersToCopyNothingButCommands) {
+  ComparisonSet set = RichComparison();
+  std::vector<Cause>& causes = set.comparisons[0].causes;
+  causes.resize(1);
+  causes[0].confirm = "git diff 1234 5678";
+  EXPECT_TRUE(Contains(WriteHtml(set), "<pre class=\"cmd\">git diff 1234 5678</pre>"));
+  causes[0].confirm = "run `rharness hash DATA` on both machines";
+  EXPECT_EQ(CountOf(WriteHtml(set), "<pre class=\"cmd\">"), 0);
+}
+
+TEST(ComparisonHtml, ShowsCodesAsWords) {
+  ComparisonSet set = RichComparison();
+  set.comparisons[0].findings[0].code = "bits_differ_now";
+  EXPECT_TRUE(Contains(WriteHtml(set), ">bits differ now</span>"));
+}
+
 TEST(ComparisonHtml, OffersCommandsToCopyAndLeavesAdviceAsText) {
   const std::string html = WriteHtml(RichComparison());
   EXPECT_TRUE(Contains(html, "<pre class=\"cmd\">rharness probe diff runs/a/fingerprint.json"));

@@ -43,7 +43,8 @@ Report WithFamily(Verdict verdict) {
 TEST(Families, AreInEveryFormat) {
   const Report report = WithFamily(Verdict::kEquivalent);
   EXPECT_EQ(report.exit_code, 0);
-  EXPECT_THAT(WriteTerminal(report, 100, false), HasSubstr("≈ equivalent      family mlp, 3 runs"));
+  EXPECT_THAT(WriteTerminal(report, 100, false, true),
+              HasSubstr("≈ equivalent      family mlp, 3 runs"));
   EXPECT_THAT(WriteTerminal(report, 100, false), HasSubstr("The family mlp is equivalent."));
   EXPECT_THAT(WriteMarkdown(report), HasSubstr("### Families"));
   EXPECT_THAT(WriteMarkdown(report), HasSubstr("3e-07, of seeds 0.0282"));

@@ -26,7 +26,7 @@ TEST(Summary, AnswersByTheWorstThatHappened) {
   EXPECT_EQ(Summarize(Only({Verdict::kInconclusive})).answer,
             "The one run could not be decided; none drifted, but this is no pass.");
   EXPECT_EQ(Summarize(Only({Verdict::kInconclusive, Verdict::kNotComparable})).answer,
-            "None of the 2 runs could be decided; none drifted, but this is no pass.");
+            "Neither run could be decided; none drifted, but this is no pass.");
   EXPECT_EQ(Summarize(Only({Verdict::kIdentical, Verdict::kEquivalent})).answer,
             "All 5 runs reproduced.");
   EXPECT_EQ(Summarize(EmptyReport()).answer, "No runs were selected, so nothing was shown.");

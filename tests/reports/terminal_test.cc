@@ -82,6 +82,68 @@ TEST(Terminal, ALargeDrillIsCountedAndNotListed) {
   EXPECT_TRUE(Contains(text, "… and 4,970 more runs that reproduced"));
 }
 
+Report GreenReport(int runs, int changes) {
+  Report report = LargeReport(runs, 0);
+  for (ReportRun& run : report.runs) {
+    run.causes = {{.code = "variable_changed", .strength = "possible", .statement = "A cause."}};
+    for (int i = 0; i < changes; ++i) {
+      run.layers[2].differences.push_back({.layer = Layer::kEnvironment,
+                                           .key = "software.lib" + std::to_string(i),
+                                           .recorded = "1.0",
+                                           .observed = "2.0"});
+    }
+  }
+  for (int i = 0; i < 8; ++i) {
+    report.families.push_back(
+        {.name = "family-" + std::to_string(i), .verdict = Verdict::kIdentical});
+    report.notes.push_back("a remark about the drill as a whole, number " + std::to_string(i));
+  }
+  Tally(&report);
+  return report;
+}
+
+TEST(Terminal, AGreenDrillTakesTenLinesWithThePlaceOfItsPage) {
+  for (const int columns : {60, 80, 120}) {
+    const std::string text = WriteTerminal(GreenReport(40, 20), columns, false);
+    EXPECT_LE(ReportLinesOf(text).size(), 9U) << text;
+  }
+  const std::string text = WriteTerminal(GreenReport(40, 20), 200, false);
+  EXPECT_TRUE(Contains(text, "40 identical\n"));
+  EXPECT_TRUE(Contains(text, "All 40 runs reproduced."));
+  EXPECT_TRUE(Contains(text, "Families: family-0 identical"));
+  EXPECT_TRUE(Contains(
+      text,
+      "Changed without effect: environment software.lib0 (1.0 → 2.0) in 40 runs; 19 more facts."));
+  EXPECT_TRUE(Contains(text, "more remarks: see the page, or use -v."));
+  EXPECT_FALSE(Contains(text, "A cause."));
+}
+
+TEST(Terminal, AGreenDrillHasItsRunsAndCausesWhereTheyAreAskedFor) {
+  const std::string text = WriteTerminal(GreenReport(3, 2), 200, false, true);
+  EXPECT_TRUE(Contains(text, "VERDICT"));
+  EXPECT_TRUE(Contains(text, "A cause."));
+}
+
+TEST(Terminal, NamesTheErrorOfAFailedRunAndItsFile) {
+  Report report = LargeReport(2, 0);
+  ReportRun& run = report.runs[1];
+  run.run_id = "np-1";
+  run.verdict = Verdict::kFailed;
+  run.headline = "the run exited with 1";
+  run.reruns = {{.index = 1,
+                 .state = "failed",
+                 .stderr_path = "runs/np-1/1/stderr.log",
+                 .stderr_tail = "Traceback (most recent call last):\r\n  File \"t.py\", line 1\r\n"
+                                "ModuleNotFoundError: numpy\r\n\n"}};
+  Tally(&report);
+  const std::string error = "ModuleNotFoundError: numpy (runs/np-1/1/stderr.log)";
+  const std::string text = WriteTerminal(report, 200, false);
+  EXPECT_TRUE(Contains(text, "Next: Fix np-1 first: " + error + "\n")) << text;
+  EXPECT_TRUE(Contains(text, "  " + error + "\n")) << "below its row, too";
+  const std::string page = WriteHtml(report);
+  EXPECT_LT(page.find("Fix np-1 first: " + error), page.find("<main"));
+}
+
 TEST(Terminal, SaysThatNothingWasSelected) {
   const std::string text = WriteTerminal(EmptyReport(), 80, false);
   EXPECT_TRUE(Contains(text, "No runs were selected"));

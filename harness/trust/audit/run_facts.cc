@@ -172,8 +172,9 @@ std::vector<AuditFact> RunFacts(const Manifest& manifest) {
   for (const auto& [manager, list] : manifest.environment.packages) {
     add(manager + " packages", FormatCount(list.size()));
   }
-  add("declared", fmt::format("{}, holds for the {}", manifest.determinism.declared,
-                              manifest.determinism.scope));
+  std::string scope = manifest.determinism.scope;
+  std::ranges::replace(scope, '_', ' ');  // "hardware_class"
+  add("declared", fmt::format("{}, holds for the same {}", manifest.determinism.declared, scope));
   for (const Metric& metric : manifest.metrics) add("metric " + metric.name, MetricWords(metric));
   for (const Artifact& artifact : manifest.artifacts) {
     add(artifact.role, fmt::format("{}, sha256 {}, {}", artifact.path, artifact.sha256,

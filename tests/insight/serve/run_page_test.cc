@@ -91,15 +91,15 @@ TEST_F(RunPage, DrawsEachVerdictInTimeByAShapeOfItsOwn) {
   AddVerdict("night-2", "mlp", "drifted", "2026-01-06T03:00:00Z");
   AddVerdict("night-3", "mlp", "infra", "2026-01-15T03:00:00Z");
   const std::string page = Page();
-  const std::size_t from = page.find("<svg viewBox=\"0 0 900 92\"");
+  const std::size_t from = page.find("<svg viewBox=\"0 0 480 92\"");
   ASSERT_NE(from, std::string::npos);
   const std::string plot = page.substr(from, page.find("</figure>", from) - from);
-  // Ten days between 128 and 877: the second is a tenth of the way.
+  // Ten days between 112 and 464: the second is a tenth of the way.
   EXPECT_THAT(plot,
               HasSubstr("<g class=\"identical\"><title>2026-01-05 03:00 UTC: identical, drill "
-                        "night-1</title><circle class=\"new\" cx=\"128.0\""));
-  EXPECT_THAT(plot, HasSubstr("night-2</title><path class=\"new\" d=\"M202.9 "));
-  EXPECT_THAT(plot, HasSubstr("night-3</title><rect class=\"new\" x=\"873.0\""));
+                        "night-1</title><circle class=\"new\" cx=\"112.0\""));
+  EXPECT_THAT(plot, HasSubstr("night-2</title><path class=\"new\" d=\"M147.2 "));
+  EXPECT_THAT(plot, HasSubstr("night-3</title><rect class=\"new\" x=\"460.0\""));
   EXPECT_THAT(plot, HasSubstr("2026-01-05</text>"));
   EXPECT_THAT(plot, HasSubstr("2026-01-15</text>"));
 }
