@@ -119,8 +119,9 @@ std::string SharedCauses(const ComparisonSummary& summary) {
         HtmlText(cause.strength, 40), HtmlText(cause.statement));
   }
   return fmt::format(
-      "<h2 id=\"causes\">Causes that pairs share</h2>\n<p class=\"soft\">Of the pairs that are "
-      "neither identical nor equivalent.</p>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+      "<h2 id=\"causes\">Causes that pairs share</h2>\n<p class=\"soft\">Only pairs that are "
+      "neither identical nor equivalent count.</p>\n<div class=\"wide\" tabindex=\"0\" "
+      "role=\"region\" "
       "aria-labelledby=\"causes\"><table class=\"stack\"><thead><tr><th scope=\"col\" "
       "class=\"n\">Pairs</th>{}</tr>"
       "</thead><tbody>\n{}</tbody></table></div>\n",

@@ -12,6 +12,7 @@
 #include "compare/fingerprints/fingerprint_diff.h"
 #include "compare/fingerprints/fleet.h"
 #include "harness/base/json.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -29,12 +30,11 @@ int ExitCodeOf(const FingerprintDifference& difference);
 // At most `rows` lines of at most `columns` characters; what is left out is counted.
 std::string WriteTerminal(const FingerprintDifference& difference, int columns, int rows,
                           bool color);
-std::string WriteTerminal(const Fleet& fleet, int columns, int rows, bool color);
 
-// Self-contained pages.
+// A self-contained page, and every format of a fleet.
 std::string WriteHtml(const FingerprintDifference& difference, const Fingerprint& before,
                       const Fingerprint& after, std::string_view version);
-std::string WriteHtml(const Fleet& fleet, std::string_view version);
+Document DocumentOf(const Fleet& fleet, std::string_view version);
 
 // The parts of such a page that the page of a gate has, too. `record`: the machine-readable file.
 std::string HtmlGrid(const FingerprintDifference& difference, const Fingerprint& before,

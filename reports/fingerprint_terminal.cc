@@ -1,4 +1,4 @@
-// A difference of fingerprints, or a fleet, on one screen.
+// A difference of fingerprints on one screen.
 #include <fmt/format.h>
 
 #include <algorithm>

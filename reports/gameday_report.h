@@ -1,7 +1,7 @@
 // What a game day found: "rharness.gameday/v1".
 //
-// Role: a noun with every number and sentence in it; harness/experiments/gameday fills it, the writers below
-// lay it out.
+// Role: a noun with every number and sentence in it; harness/experiments/gameday fills it, a Document of it has
+// every format.
 #ifndef RHARNESS_REPORTS_GAMEDAY_REPORT_H_
 #define RHARNESS_REPORTS_GAMEDAY_REPORT_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/base/json.h"
+#include "reports/document.h"
 #include "reports/sensitivity.h"
 
 namespace rharness {
@@ -27,8 +28,7 @@ struct GamedayReport {
 };
 
 Json ToJson(const GamedayReport& report);
-std::string WriteTerminal(const GamedayReport& report, int columns, bool color);
-std::string WriteHtml(const GamedayReport& report);  // a page without scripts
+Document DocumentOf(const GamedayReport& report);
 
 }  // namespace rharness
 

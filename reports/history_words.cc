@@ -88,8 +88,9 @@ std::vector<std::string> ChangeWords(bool known, const std::array<LayerCompariso
 std::string FlakyWords(const Steadiness& steadiness) {
   if (steadiness.unexplained == 0) return "";
   return fmt::format(
-      "{} of {} times its verdict was another one than that of the drill before, although nothing "
-      "differed that is recorded of what it uses",
+      "{} of {} times its verdict changed from one drill to the next, although no recorded fact "
+      "that "
+      "it uses changed",
       FormatCount(steadiness.unexplained), FormatCount(steadiness.steps));
 }
 

@@ -1,7 +1,7 @@
 // What a search for the cause of a drift did and found: "rharness.isolation/v1".
 //
-// Role: a noun with every number and sentence in it; harness/experiments/isolate fills it, the writers below
-// lay it out.
+// Role: a noun with every number and sentence in it; harness/experiments/isolate fills it, a Document of it has
+// every format.
 #ifndef RHARNESS_REPORTS_ISOLATION_REPORT_H_
 #define RHARNESS_REPORTS_ISOLATION_REPORT_H_
 
@@ -12,6 +12,7 @@
 #include "compare/facts.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -77,9 +78,10 @@ struct IsolationReport {
 // How sure an answer is, of a search that named a cause; else empty.
 std::string Sureness(const IsolationReport& report);
 Json ToJson(const IsolationReport& report);
-std::string WriteTerminal(const IsolationReport& report, int columns, bool color);
-// A page without scripts, with the search drawn.
-std::string WriteHtml(const IsolationReport& report);
+Document DocumentOf(const IsolationReport& report);
+// The colour of an answer, and the answer in words: "✗ drifts".
+Verdict ToneOf(const IsolationTrial& trial);
+std::string AnswerWords(const IsolationTrial& trial);
 // Trials as rows and axes as columns. `id` is unique on the page; empty without a trial.
 std::string SvgSearch(const IsolationReport& report, std::string_view id);
 

@@ -1,7 +1,7 @@
 // Where two runs part, by all that is kept of them: "rharness.onset/v1".
 //
-// Role: a noun with every number and sentence in it; harness/experiments/onset fills it, the writers below lay
-// it out.
+// Role: a noun with every number and sentence in it; harness/experiments/onset fills it, a Document of it has
+// every format.
 #ifndef RHARNESS_REPORTS_ONSET_REPORT_H_
 #define RHARNESS_REPORTS_ONSET_REPORT_H_
 
@@ -15,6 +15,7 @@
 #include "compare/traces/onset.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -54,9 +55,8 @@ struct OnsetReport {
 };
 
 Json ToJson(const OnsetReport& report);
-std::string WriteTerminal(const OnsetReport& report, int columns, bool color);
-// A page without scripts: the step in network order, and how far the runs are apart by step.
-std::string WriteHtml(const OnsetReport& report);
+// The step in network order, and how far the runs are apart by step.
+Document DocumentOf(const OnsetReport& report);
 // Each record of the origin's step as a cell: equal, where it begins, handed on. Empty without any.
 std::string SvgOnsetStrip(const Onset& onset, std::string_view id);
 // Relative distances of parameters, outputs and loss by step, on a log axis. Empty where nothing

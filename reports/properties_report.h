@@ -1,8 +1,8 @@
 // What became of properties that need no recorded result: "rharness.properties/v1"
 // (properties.schema.json).
 //
-// Role: a noun with every number and sentence in it; harness/experiments/properties fills it, the writers below
-// lay it out.
+// Role: a noun with every number and sentence in it; harness/experiments/properties fills it, a Document of it
+// has every format.
 #ifndef RHARNESS_REPORTS_PROPERTIES_REPORT_H_
 #define RHARNESS_REPORTS_PROPERTIES_REPORT_H_
 
@@ -13,6 +13,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -68,9 +69,7 @@ struct PropertiesReport {
 };
 
 Json ToJson(const PropertiesReport& report);
-std::string WriteTerminal(const PropertiesReport& report, int columns, bool color);
-std::string WriteHtml(const PropertiesReport& report);   // a page without scripts
-std::string WriteJunit(const PropertiesReport& report);  // a case a property
+Document DocumentOf(const PropertiesReport& report);  // a case of JUnit a property
 
 }  // namespace rharness
 

@@ -82,7 +82,7 @@ std::string LayerRows(const SiteLayers& layers) {
           fmt::format("<li>{}</li>", HtmlText(DifferenceWords(layer.differences[i]), 600));
     }
     rows += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td data-l=\"Held to the record\">{}{}{}</td></tr>\n",
+        "<tr><th scope=\"row\">{}</th><td data-l=\"Compared with the record\">{}{}{}</td></tr>\n",
         LayerName(layer.layer), HtmlText(words.substr(words.find(' ') + 1), 600),
         differences.empty() ? "" : fmt::format("<ul class=\"said\">{}</ul>", differences),
         HtmlLeftOut(layer.differences.size(), shown, "the history"));
@@ -138,9 +138,9 @@ std::string SiteLayersNow(const SiteRun& page) {
   if (page.verdicts.empty() || !page.verdicts.front().layers) return "";
   const SiteRunVerdict& last = page.verdicts.front();
   return fmt::format(
-      "<h3>Where drill {} reran it, held to the record</h3><div class=\"wide\"><table "
+      "<h3>Where drill {} reran it, compared with the record</h3><div class=\"wide\"><table "
       "class=\"stack layer\"><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>\n",
-      HtmlText(last.said.drill_id, 120), HtmlHeads({"Layer", "Held to the record"}),
+      HtmlText(last.said.drill_id, 120), HtmlHeads({"Layer", "Compared with the record"}),
       LayerRows(*last.layers));
 }
 

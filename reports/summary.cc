@@ -300,7 +300,7 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
         Counted(static_cast<std::uint64_t>(more_runs), "more run"), first);
   }
   if (more == 0) {
-    return fmt::format("More reruns would not decide; see what {} lacks: margin, history or data.",
+    return fmt::format("More reruns would not decide. Check the margin, history and data of {}.",
                        first);
   }
   return fmt::format("Drill the undecided runs again with --reruns {} to decide every metric.",

@@ -1,4 +1,4 @@
-// A search drawn: trials as rows, axes as columns, the answer as colour.
+// A search drawn: trials as rows, axes as columns, the answer as a mark of its colour beside them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,19 +40,6 @@ std::vector<std::size_t> Columns(const IsolationReport& report, std::size_t sett
   return columns;
 }
 
-std::string_view ClassOf(const std::string& answer) {
-  if (answer == "reproduces") return "drifted";
-  if (answer == "does_not") return "identical";
-  return answer == "other" || answer == "partly" ? "failed" : "infra";
-}
-
-std::string Words(const IsolationTrial& trial) {
-  if (trial.answer == "reproduces") return "drifts";
-  if (trial.answer == "does_not") return "as recorded";
-  if (trial.answer == "partly") return "drifts otherwise";
-  return trial.answer == "other" ? "another failure" : "no evidence";
-}
-
 // The slanted names above the columns.
 std::vector<std::string> NamesOf(const IsolationReport& report,
                                  const std::vector<std::size_t>& columns) {
@@ -86,7 +73,7 @@ std::string Head(const IsolationReport& report, const std::vector<std::size_t>& 
 
 std::string Cell(const IsolationAxis& axis, int position, double x, double y, double cell) {
   const double gap = cell > 6.0 ? 2.0 : 0.4;
-  const std::string_view mark = position == 0 ? "h0" : "new";
+  const std::string_view mark = position == 0 ? "h0" : "set";
   std::string out = fmt::format(
       "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{}"
       "</title></rect>",
@@ -116,7 +103,7 @@ std::string Rows(const IsolationReport& report, const std::vector<std::size_t>& 
     const double y = names + kRow * static_cast<double>(row);
     out +=
         fmt::format("<g class=\"{}\"><text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
-                    ClassOf(trial.answer), kLeft - 8, y + kRow - 6, trial.number);
+                    VerdictName(ToneOf(trial)), kLeft - 8, y + kRow - 6, trial.number);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       out += Cell(report.axes[columns[i]], trial.at[columns[i]],
                   kLeft + cell * static_cast<double>(i), y, cell);
@@ -125,7 +112,8 @@ std::string Rows(const IsolationReport& report, const std::vector<std::size_t>& 
         "<rect class=\"new\" x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"10\" height=\"{2:.1f}\"/><text "
         "x=\"{3:.1f}\" y=\"{4:.1f}\">{5}<title>{6}</title></text></g>",
         kLeft + width + 10, y + 2, kRow - 4, kLeft + width + 28, y + kRow - 6,
-        HtmlText(ElideEnd(fmt::format("{}: {}", Words(trial), SafeText(trial.seen, 300)), letters)),
+        HtmlText(ElideEnd(fmt::format("{}: {}", AnswerWords(trial), SafeText(trial.seen, 300)),
+                          letters)),
         HtmlText(trial.seen, 300));
   }
   return out;

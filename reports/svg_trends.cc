@@ -147,7 +147,7 @@ std::string SvgSurvival(const TrendSurvival& survival, std::string_view id) {
       kTrendWidth, kTrendHeight, id,
       (survival.family.empty() ? std::string("All runs") : SafeText(survival.family, 200)) +
           ": still reproducible, by days since first seen to be, %",
-      fmt::format("{}, {} of which did not reproduce any more; {:.3g} % after {}.",
+      fmt::format("{}; {} stopped reproducing; {:.3g} % still did after {}.",
                   Counted(static_cast<std::uint64_t>(survival.runs), "run"), survival.ended,
                   100.0 * survival.steps.back().share, SpanWords(survival.steps.back().days)));
   out += SvgValueAxis(y, kTrendLeft, kTrendRight) + StepBand(survival, x, y, last) + BaseLine();

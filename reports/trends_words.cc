@@ -15,7 +15,7 @@ namespace {
 // The end of a sentence, and what was left out.
 std::string NeverSeenWords(const TrendSurvival& survival) {
   if (survival.never_seen == 0) return ".";
-  return fmt::format(". {} that did not reproduce when {} judged first, nor since, {} left out.",
+  return fmt::format(". {} that never reproduced since {} first judged {} left out.",
                      Counted(static_cast<std::uint64_t>(survival.never_seen), "run"),
                      survival.never_seen == 1 ? "it was" : "they were",
                      survival.never_seen == 1 ? "is" : "are");

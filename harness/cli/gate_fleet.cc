@@ -26,6 +26,8 @@ constexpr std::size_t kMostFiles = 100'000;
 struct FleetArguments {
   std::string folder;
   std::string html;
+  std::string junit;
+  std::string markdown;
   bool json = false;
 };
 
@@ -62,7 +64,8 @@ std::string NodeOf(const fs::path& folder, const fs::path& file) {
 
 Result<int> Run(const FleetArguments& arguments) {
   ASSIGN_OR_RETURN(const std::vector<fs::path> files, FingerprintsIn(arguments.folder));
-  RETURN_IF_ERROR(CheckOutputs({arguments.html}, {files.begin(), files.end()}, arguments.json));
+  RETURN_IF_ERROR(CheckOutputs({arguments.html, arguments.junit, arguments.markdown},
+                               {files.begin(), files.end()}, arguments.json));
   std::vector<FleetMember> members;
   for (const fs::path& file : files) {
     auto fingerprint = LoadFingerprint(file);
@@ -72,8 +75,11 @@ Result<int> Run(const FleetArguments& arguments) {
     members.push_back({NodeOf(arguments.folder, file), std::move(*fingerprint)});
   }
   const Fleet fleet = CompareFleet(members);
+  const Document document = DocumentOf(fleet, kVersion);
   const std::vector<Output> outputs = {
-      {arguments.html, [&fleet] { return WriteHtml(fleet, kVersion); }}};
+      {arguments.html, [&document] { return WriteHtml(document); }},
+      {arguments.junit, [&document] { return WriteJunit(document); }},
+      {arguments.markdown, [&document] { return WriteMarkdown(document); }}};
   RETURN_IF_ERROR(WriteFiles(outputs));
   int shown = kExitOk;
   if (arguments.json) {
@@ -81,8 +87,8 @@ Result<int> Run(const FleetArguments& arguments) {
   } else if (const Output* output = OnStdout(outputs)) {
     shown = Print(output->make());
   } else if (!Globals().quiet) {
-    shown = Print(WriteTerminal(fleet, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
-                                ColorOn(STDOUT_FILENO)));
+    shown = Print(WriteTerminal(document, ReportColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+                                ReportRows(STDOUT_FILENO)));
   } else if (fleet.exit_code != kExitOk) {
     LogError(TerminalSafe(fleet.summary));
   }
@@ -101,6 +107,8 @@ void AddGateFleet(Command& gate) {
       .Required();
   verb.Add("--json", &arguments->json, "Print rharness.fleet/v1 instead of text");
   verb.Add("--html", &arguments->html, "Write a page; - is stdout").File();
+  verb.Add("--junit", &arguments->junit, "Write JUnit XML, a case an odd node; - is stdout").File();
+  verb.Add("--markdown", &arguments->markdown, "Write a step summary; - is stdout").File();
   verb.ExitCode(kExitOk, "all nodes of a hardware class compute alike");
   verb.ExitCode(kExitDrift, "some do not");
   verb.ExitCode(kExitUsage, "unreadable folder");

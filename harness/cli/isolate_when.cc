@@ -79,7 +79,7 @@ int RunWhen(const WhenArguments& arguments, const std::string& run, const std::s
   if (!report.ok()) return FailWith(report.error());
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(*report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(*report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     lines += PlaceLine("report", drill.out / "onset.html");
     return lines;
   };

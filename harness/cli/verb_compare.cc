@@ -133,7 +133,11 @@ int Show(const ComparisonSet& set, const std::vector<Output>& outputs,
     }
     return kExitOk;
   }
-  return Print(WriteTerminal(set, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
+  constexpr int kGreenRows = 10;  // what agrees needs no causes and no context
+  const int rows = ReportRows(STDOUT_FILENO);
+  const bool short_one = set.exit_code == kExitOk && !Globals().verbose;
+  return Print(WriteTerminal(set, ReportColumns(STDOUT_FILENO),
+                             short_one ? std::min(rows, kGreenRows) : rows,
                              ColorOn(STDOUT_FILENO)));
 }
 

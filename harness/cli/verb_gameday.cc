@@ -18,7 +18,7 @@ namespace {
 int FinishGameday(const GamedayReport& report, const GamedayArguments& arguments) {
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     if (report.planned) return lines;
     const std::filesystem::path& out = arguments.drill.drill.out;
     if (report.certified) lines += PlaceLine("certificate", out / kCertificateFile);

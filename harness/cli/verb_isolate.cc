@@ -27,7 +27,7 @@ struct IsolateArguments {
 int FinishIsolate(const IsolationReport& report, const IsolateArguments& arguments) {
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     if (!report.planned) {
       lines += PlaceLine("report", arguments.drill.drill.out / "isolation.html");
     }

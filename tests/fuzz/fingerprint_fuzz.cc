@@ -100,8 +100,8 @@ void CheckFleet(const Fingerprint& good, const Fingerprint& fingerprint) {
   Require(digest.empty() == !fleet.unusable.empty());
   Require(fleet.exit_code != 0 || digest == ArithmeticDigest(good));
   RequireReadable(ToJson(fleet));
-  CheckTerminal(WriteTerminal(fleet, kColumns, kRows, false));
-  CheckPage(WriteHtml(fleet, "0"));
+  CheckTerminal(WriteTerminal(DocumentOf(fleet, "0"), kColumns, false, kRows));
+  CheckPage(WriteHtml(DocumentOf(fleet, "0")));
 }
 
 void Check(const Fingerprint& fingerprint) {

@@ -26,8 +26,8 @@ TEST(FingerprintHtml, IsWellFormedForDifferencesAndFleets) {
                                       {text + "c", hostile.candidate},
                                       {text, Fingerprint{.file = text, .suite = text}}});
     EXPECT_EQ(fleet.odd.size(), 1U);
-    Checked(WriteHtml(fleet, "1"));
-    EXPECT_LE(std::ranges::count(WriteTerminal(fleet, 80, 4, false), '\n'), 4);
+    Checked(WriteHtml(DocumentOf(fleet, "1")));
+    EXPECT_LE(std::ranges::count(WriteTerminal(DocumentOf(fleet, "1"), 80, false, 4), '\n'), 4);
   }
 }
 
@@ -68,17 +68,16 @@ Fleet OddFleet() {
 }
 
 TEST(FleetReport, NamesNodeFactAndProbeOnTheScreenAndThePage) {
-  const std::string screen = WriteTerminal(OddFleet(), 100, 24, false);
-  for (const char* words :
-       {"1 of 3 nodes on 1 hardware class differs from its majority: n3\n",
-        "≠ n3 | stack: environment.OMP_NUM_THREADS is 3 here and absent in the majority",
-        "    environment.OMP_NUM_THREADS: 3 here, (absent) in the majority\n",
-        "    shown by math_bits (rounding, epilogue or math)\n"}) {
+  const std::string screen = WriteTerminal(DocumentOf(OddFleet(), "1"), 120, false);
+  for (const char* words : {"1 of 3 nodes on 1 hardware class differs from its majority: n3\n",
+                            "environment.OMP_NUM_THREADS is 3 here and absent in the majority",
+                            "      environment.OMP_NUM_THREADS: 3 here, (absent) in the majority\n",
+                            "      shown by math_bits (rounding, epilogue or math)"}) {
     EXPECT_NE(screen.find(words), std::string::npos) << words << "\n" << screen;
   }
-  const HtmlFacts page = Checked(WriteHtml(OddFleet(), "1"));
+  const HtmlFacts page = Checked(WriteHtml(DocumentOf(OddFleet(), "1")));
   for (const char* words :
-       {"What sets odd nodes apart", "environment.OMP_NUM_THREADS", "Shown by:", "math_bits"}) {
+       {"What sets odd nodes apart", "environment.OMP_NUM_THREADS", "shown by math_bits"}) {
     EXPECT_NE(page.text.find(words), std::string::npos) << words;
   }
 }

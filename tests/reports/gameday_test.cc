@@ -37,17 +37,17 @@ GamedayReport Day() {
 
 TEST(GamedayPage, IsWellFormedAndHasNoMarkupOfStrangers) {
   for (const GamedayReport& report : {Day(), GamedayReport()}) {
-    const std::string page = WriteHtml(report);
+    const std::string page = WriteHtml(DocumentOf(report));
     EXPECT_EQ(CheckHtml(page).error, "");
     EXPECT_THAT(page, Not(HasSubstr("<script")));
   }
-  EXPECT_THAT(WriteHtml(Day()), HasSubstr("why &lt;not&gt;"));
-  EXPECT_THAT(WriteHtml(GamedayReport()), HasSubstr("There are no trials"));
+  EXPECT_THAT(WriteHtml(DocumentOf(Day())), HasSubstr("why &lt;not&gt;"));
+  EXPECT_THAT(WriteHtml(DocumentOf(GamedayReport())), HasSubstr("There are no trials"));
 }
 
 TEST(GamedayTerminal, KeepsToItsColumnsAndEscapes) {
   for (const int columns : {40, 80, 200}) {
-    const std::string text = WriteTerminal(Day(), columns, false);
+    const std::string text = WriteTerminal(DocumentOf(Day()), columns, false);
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     EXPECT_THAT(text, HasSubstr("100 % (76-100) of"));
   }

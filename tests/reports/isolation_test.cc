@@ -37,7 +37,7 @@ IsolationReport Sample(int axes, int trials) {
 }
 
 TEST(IsolationPage, ShowsTheSearchAndNoScript) {
-  const std::string page = WriteHtml(Sample(5, 7));
+  const std::string page = WriteHtml(DocumentOf(Sample(5, 7)));
   EXPECT_EQ(CheckHtml(page).error, "");
   EXPECT_THAT(page, HasSubstr("A makes run drift"));
   EXPECT_THAT(page, HasSubstr("<svg"));
@@ -71,8 +71,8 @@ TEST(IsolationPage, SaysHowSureTheAnswerIsAndWhy) {
   report.wrong = 0.125;
   report.error_bound = 0.0421;
   EXPECT_THAT(Sureness(report), HasSubstr("12.5 % of cases"));
-  EXPECT_THAT(WriteHtml(report), HasSubstr("at most 4.2 %"));
-  EXPECT_THAT(WriteTerminal(report, 200, false), HasSubstr("at most 4.2 %"));
+  EXPECT_THAT(WriteHtml(DocumentOf(report)), HasSubstr("at most 4.2 %"));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 200, false), HasSubstr("at most 4.2 %"));
   report.end = "undecided";
   EXPECT_EQ(Sureness(report), "");
 }
@@ -89,13 +89,13 @@ TEST(IsolationPage, TextOfStrangersOnlyShows) {
     trial.seen = trial.purpose = trial.answer = hostile;
     trial.evidence = "../../" + hostile;
   }
-  const std::string page = WriteHtml(report);
+  const std::string page = WriteHtml(DocumentOf(report));
   EXPECT_EQ(CheckHtml(page).error, "");
   EXPECT_THAT(page, Not(HasSubstr("<script")));
   EXPECT_THAT(page, Not(HasSubstr("\x1b")));
   EXPECT_THAT(page, Not(HasSubstr("\u202e")));
   EXPECT_THAT(page, Not(HasSubstr("\"../../")));
-  const std::string text = WriteTerminal(report, 100, false);
+  const std::string text = WriteTerminal(DocumentOf(report), 100, false);
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, Not(HasSubstr("\u202e")));
   EXPECT_TRUE(ParseJson(ToJson(report).Dump(2), "isolation.json").ok());
@@ -103,10 +103,10 @@ TEST(IsolationPage, TextOfStrangersOnlyShows) {
 
 TEST(IsolationPage, StaysSmallForManyAxesAndReruns) {
   const IsolationReport report = Sample(10000, 600);
-  const std::string page = WriteHtml(report);
+  const std::string page = WriteHtml(DocumentOf(report));
   EXPECT_LT(page.size(), 4'900'000U);
   EXPECT_THAT(page, HasSubstr("isolation.json"));
-  EXPECT_LT(WriteTerminal(report, 100, false).size(), 60'000U);
+  EXPECT_LT(WriteTerminal(DocumentOf(report), 100, false).size(), 60'000U);
   EXPECT_LT(SvgSearch(report, "s").size(), 4'000'000U);
 }
 
@@ -128,7 +128,7 @@ TEST(IsolationSchema, DescribesExactlyWhatIsWritten) {
 TEST(IsolationPage, ASearchWithoutRerunsOrAxesIsNotDrawn) {
   EXPECT_EQ(SvgSearch(Sample(4, 0), "s"), "");
   EXPECT_EQ(SvgSearch(Sample(0, 3), "s"), "");
-  EXPECT_THAT(WriteHtml(Sample(0, 0)), Not(HasSubstr("<svg")));
+  EXPECT_THAT(WriteHtml(DocumentOf(Sample(0, 0))), Not(HasSubstr("<svg")));
 }
 
 }  // namespace

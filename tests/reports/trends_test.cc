@@ -116,7 +116,7 @@ TEST(TrendsTerminal, KeepsToItsColumnsAndEscapes) {
   EXPECT_THAT(text, HasSubstr("last week judged"));
   EXPECT_THAT(text, HasSubstr("Of 21 runs that were seen to reproduce, 9 did not any more"));
   EXPECT_THAT(WriteTerminal(Rich(), 400, false),
-              HasSubstr("4 runs that did not reproduce when they were judged first, nor since, are "
+              HasSubstr("4 runs that never reproduced since they were first judged are "
                         "left out"));
   EXPECT_THAT(text, HasSubstr("and 2 more"));
   EXPECT_THAT(WriteTerminal(Rich(), 200, true), HasSubstr("\x1b["));
@@ -134,7 +134,7 @@ TEST(TrendsPictures, AreNoneOfNothing) {
   EXPECT_EQ(SvgRates({}, "a"), "");
   EXPECT_EQ(SvgSurvival({}, "a"), "");
   EXPECT_THAT(SvgRates(Rich().series[1], "a"), HasSubstr("3 weeks from 2024-10-04"));
-  EXPECT_THAT(SvgSurvival(Rich().survival[0], "a"), HasSubstr("21 runs, 9 of which"));
+  EXPECT_THAT(SvgSurvival(Rich().survival[0], "a"), HasSubstr("21 runs; 9 stopped"));
 }
 
 // The last week in which any run was judged may be long ago.

@@ -148,7 +148,7 @@ class Gameday {
     done.interrupted = interrupted_;
     GamedayReport report = BuildGamedayReport(std::move(done));
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "gameday.json", ToJson(report)));
-    RETURN_IF_ERROR(WriteFileAtomic(options_.out / "gameday.html", WriteHtml(report)));
+    RETURN_IF_ERROR(WriteDocument(options_.out, DocumentOf(report)));
     const fs::path certificate = options_.out / kCertificateFile;
     if (report.certified) {
       RETURN_IF_ERROR(WriteJsonFile(certificate, ToJson(CertificateOf(report))));

@@ -215,7 +215,7 @@ class CauseSearch {
                           .interrupted = interrupted_};
     IsolationReport report = BuildIsolationReport(done);
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "isolation.json", ToJson(report)));
-    RETURN_IF_ERROR(WriteFileAtomic(options_.out / "isolation.html", WriteHtml(report)));
+    RETURN_IF_ERROR(WriteDocument(options_.out, DocumentOf(report)));
     return report;
   }
 

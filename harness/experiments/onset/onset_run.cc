@@ -95,7 +95,7 @@ class WhereSearch {
     report_.made = clock_->Now();
     RETURN_IF_ERROR(Conclude());
     RETURN_IF_ERROR(WriteJsonFile(options_.drill.out / "onset.json", ToJson(report_)));
-    RETURN_IF_ERROR(WriteFileAtomic(options_.drill.out / "onset.html", WriteHtml(report_)));
+    RETURN_IF_ERROR(WriteDocument(options_.drill.out, DocumentOf(report_)));
     return std::move(report_);
   }
 

@@ -151,8 +151,7 @@ class PropertyDrill {
     RETURN_IF_ERROR(LookBack(history.get(), &done));
     PropertiesReport report = BuildPropertiesReport(std::move(done));
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "properties.json", ToJson(report)));
-    RETURN_IF_ERROR(WriteFileAtomic(options_.out / "properties.html", WriteHtml(report)));
-    RETURN_IF_ERROR(WriteFileAtomic(options_.out / "junit.xml", WriteJunit(report)));
+    RETURN_IF_ERROR(WriteDocument(options_.out, DocumentOf(report)));
     RETURN_IF_ERROR(Keep(history.get(), report));
     return report;
   }

@@ -54,7 +54,7 @@ TEST_F(RunPage, ShowsTheLayersOfEachDrillAndWhatChangedWhenTheVerdictDid) {
   Drill("night-2", "identical", "2026-01-06T03:00:00Z", "1.26.4");
   Drill("night-3", "drifted", "2026-01-07T03:00:00Z", "2.4.6");
   const std::string page = Page();
-  EXPECT_THAT(page, HasSubstr("Where drill night-3 reran it, held to the record"));
+  EXPECT_THAT(page, HasSubstr("Where drill night-3 reran it, compared with the record"));
   EXPECT_THAT(page, HasSubstr("What changed when the verdict did"));
   const std::string change = page.substr(page.find("id=\"changes\""));
   EXPECT_THAT(change, HasSubstr("drifted on 2026-01-07 03:00 UTC, identical before on 2026-01-06"));
@@ -73,7 +73,7 @@ TEST_F(RunPage, SaysWhereItIsNotKnownWhatChanged) {
   const std::string page = Page();
   EXPECT_THAT(page, HasSubstr("What changed when the verdict did"));
   EXPECT_THAT(page, HasSubstr("not known"));
-  EXPECT_THAT(page, Not(HasSubstr("held to the record"))) << "nothing was kept";
+  EXPECT_THAT(page, Not(HasSubstr("compared with the record"))) << "nothing was kept";
 }
 
 TEST_F(RunPage, SaysThatWhatIsKeptWasChangedAndShowsTheRest) {

@@ -1,0 +1,91 @@
+// A report as a small model: headline, facts, lists, tables, pictures, and a renderer for each
+// format.
+//
+// Role: a noun of reports/ becomes a Document (DocumentOf, beside the noun), and the renderers lay
+// it out as a page, for a terminal, as Markdown and as JUnit, so that every report has every
+// format. Texts are as strangers wrote them: the renderers make them safe and keep to the limits of
+// their format. JSON is the noun's own.
+#ifndef RHARNESS_REPORTS_DOCUMENT_H_
+#define RHARNESS_REPORTS_DOCUMENT_H_
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compare/verdict.h"
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct DocumentCell {
+  enum class As { kText, kCode, kBadge };
+
+  DocumentCell(const char* words) : text(words) {}
+  DocumentCell(std::string words, As way = As::kText, std::string link = {})
+      : text(std::move(words)), as(way), href(std::move(link)) {}
+
+  std::string text;
+  As as = As::kText;
+  std::string href;  // relative to the report's folder; empty: no link
+};
+
+struct DocumentRow {
+  Verdict tone = Verdict::kInfra;    // its colour, and its result as a case of JUnit
+  std::vector<DocumentCell> cells;   // one a column; the first names the row
+  std::vector<std::string> details;  // sentences below it; the first is the message of its case
+};
+
+struct DocumentColumn {
+  std::string_view name;
+  bool numbers = false;  // at the right
+};
+
+// What is empty is left out, also a column in which no row has anything.
+struct DocumentSection {
+  std::string title;
+  std::string words = {};  // a paragraph
+  std::vector<std::string> items = {};
+  std::string svg = {};  // for pages alone, as made by reports/svg_*
+  std::vector<DocumentColumn> columns = {};
+  std::vector<DocumentRow> rows = {};
+  bool cases = false;  // each row is a case of JUnit
+};
+
+struct Document {
+  std::string name;   // "isolation": of NAME.html and NAME.json, and of the suite
+  std::string about;  // "Isolation of np-1"
+  std::string version;
+  WallTime made{};
+  Verdict tone = Verdict::kInconclusive;
+  std::string headline;
+  std::string next;
+  std::vector<std::string> notes;
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<DocumentSection> sections;
+  int exit_code = 3;
+};
+
+// A page without scripts, below 5 MB: at most 400 rows of a section.
+std::string WriteHtml(const Document& document);
+// At most 60 rows of each of 30 sections, and at most `rows` lines where that is not 0; what is
+// left out is counted. `color`: ANSI colours.
+std::string WriteTerminal(const Document& document, int columns, bool color, int rows = 0);
+// A step summary, below 1 MiB: at most 100 rows of a section.
+std::string WriteMarkdown(const Document& document);
+// Rows that are cases; without any, the answer is the one case. One case fails where the exit code
+// is not 0.
+std::string WriteJunit(const Document& document);
+// Writes NAME.html, junit.xml and summary.md, each whole or not at all. Errors: io.
+Status WriteDocument(const std::filesystem::path& folder, const Document& document);
+
+// Nothing but a title.
+bool IsEmpty(const DocumentSection& section);
+// The columns in which any row has text, in their order. Rows may have fewer cells.
+std::vector<std::size_t> UsedColumns(const DocumentSection& section);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_DOCUMENT_H_

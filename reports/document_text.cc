@@ -1,0 +1,128 @@
+// A document as Markdown and as JUnit, and its files.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/files.h"
+#include "reports/document.h"
+#include "reports/junit_file.h"
+#include "reports/markdown_parts.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostMarkdownRows = 100;
+
+std::string MarkdownTable(const DocumentSection& section) {
+  if (section.rows.empty()) return "";
+  const std::vector<std::size_t> used = UsedColumns(section);
+  std::string out = "|";
+  std::string rule = "|";
+  for (const std::size_t column : used) {
+    out += fmt::format(" {} |", section.columns[column].name);
+    rule += section.columns[column].numbers ? "---:|" : "---|";
+  }
+  out += "\n" + rule + "\n";
+  const std::size_t shown = std::min(section.rows.size(), kMostMarkdownRows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const DocumentRow& row = section.rows[i];
+    out += "|";
+    for (const std::size_t column : used) {
+      const std::string text = column < row.cells.size() ? row.cells[column].text : "";
+      out += fmt::format(" {} |", MarkdownText(text, 300));
+    }
+    out += "\n";
+  }
+  if (shown < section.rows.size()) {
+    return out + fmt::format("\n_{} more rows._\n\n", section.rows.size() - shown);
+  }
+  return out + "\n";
+}
+
+std::string MarkdownSection(const DocumentSection& section) {
+  std::string out;
+  if (!section.words.empty()) out += MarkdownText(section.words) + "\n\n";
+  out += MarkdownList(section.items, [](const std::string& item) { return MarkdownText(item); });
+  out += MarkdownTable(section);
+  for (const DocumentRow& row : section.rows) {
+    if (row.details.empty() || KindOf(row.tone) == JunitKind::kPassed || row.cells.empty())
+      continue;
+    if (out.size() > kMarkdownBytes) break;
+    out += fmt::format("**{}**\n\n", MarkdownText(row.cells.front().text, 300));
+    out += MarkdownList(row.details, [](const std::string& one) { return MarkdownText(one); });
+  }
+  return out.empty() ? "" : fmt::format("### {}\n\n{}", MarkdownText(section.title, 300), out);
+}
+
+JunitCase CaseOf(const DocumentRow& row, const DocumentSection& section, const Document& document) {
+  JunitCase test{.classname = document.name + "." + SafeText(section.title, 200),
+                 .name = row.cells.empty() ? "" : SafeText(row.cells.front().text, 200),
+                 .kind = KindOf(row.tone),
+                 .verdict = row.tone,
+                 .message = row.details.empty() ? "" : row.details.front(),
+                 .properties = {}};
+  for (std::size_t i = 1; i < row.cells.size(); ++i) {
+    if (row.cells[i].text.empty()) continue;
+    const std::string line = fmt::format("{}: {}", section.columns[i].name, row.cells[i].text);
+    if (test.message.empty()) test.message = line;
+    test.body += line + "\n";
+  }
+  for (const std::string& detail : row.details) test.body += detail + "\n";
+  return test;
+}
+
+}  // namespace
+
+std::string WriteMarkdown(const Document& document) {
+  std::string out = fmt::format("## {}\n\n", MarkdownText(document.headline));
+  if (!document.next.empty()) out += fmt::format("**Next:** {}\n\n", MarkdownText(document.next));
+  out += MarkdownList(document.notes, [](const std::string& note) { return MarkdownText(note); });
+  std::size_t shown = 0;
+  for (const DocumentSection& section : document.sections) {
+    const std::string text = MarkdownSection(section);
+    if (out.size() + text.size() > kMarkdownBytes) break;
+    out += text;
+    ++shown;
+  }
+  if (shown < document.sections.size()) {
+    out += fmt::format("_{} more sections are in {}.json._\n\n", document.sections.size() - shown,
+                       document.name);
+  }
+  out += MarkdownList(document.facts, [](const auto& fact) {
+    return fmt::format("{}: {}", MarkdownText(fact.first, 100), MarkdownText(fact.second, 600));
+  });
+  return out + fmt::format("<sub>{} · {} · rharness {} · exit code {}</sub>\n",
+                           MarkdownText(document.about, 300), FormatMinute(document.made),
+                           MarkdownText(document.version, 60), document.exit_code);
+}
+
+std::string WriteJunit(const Document& document) {
+  JunitFile file;
+  file.name = "rharness " + document.name;
+  file.stamp = document.made;
+  file.properties = {{"rharness.version", document.version},
+                     {"rharness.headline", document.headline},
+                     {"rharness.exit_code", std::to_string(document.exit_code)}};
+  for (const DocumentSection& section : document.sections) {
+    for (const DocumentRow& row : section.rows) {
+      if (!section.cases || file.cases.size() + 1 >= kMostJunitCases) break;
+      file.cases.push_back(CaseOf(row, section, document));
+    }
+  }
+  const bool fails = std::ranges::any_of(file.cases, Fails);
+  if (file.cases.empty() || (document.exit_code != 0 && !fails)) {
+    JunitCase answer = AnswerCase(document.name, document.headline, document.next);
+    if (document.exit_code == 0) answer.kind = JunitKind::kPassed;
+    file.cases.push_back(std::move(answer));
+  }
+  return WriteJunitFile(file);
+}
+
+Status WriteDocument(const std::filesystem::path& folder, const Document& document) {
+  RETURN_IF_ERROR(WriteFileAtomic(folder / (document.name + ".html"), WriteHtml(document)));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(document)));
+  return WriteFileAtomic(folder / "summary.md", WriteMarkdown(document));
+}
+
+}  // namespace rharness

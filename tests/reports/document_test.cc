@@ -1,0 +1,147 @@
+// The document model: every format says the same, none acts, none grows without bound.
+#include "reports/document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/text.h"
+#include "tests/reports/hostile.h"
+#include "tests/reports/html_checker.h"
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Document Sample() {
+  Document document{.name = "search",
+                    .about = "Search of np-1",
+                    .version = "1",
+                    .tone = Verdict::kDrifted,
+                    .headline = "the driver makes np-1 drift",
+                    .next = "set it back",
+                    .notes = {"a note"},
+                    .facts = {{"Reruns", "8 of 20"}},
+                    .exit_code = 1};
+  document.sections = {
+      {.title = "Shown by", .words = "In words.", .items = {"rerun 4", "rerun 7"}},
+      {.title = "Trials",
+       .columns = {{"Trial"}, {"Answer"}, {"Time", true}, {"Never filled"}},
+       .rows = {{.tone = Verdict::kDrifted,
+                 .cells = {"first", {"drifts", DocumentCell::As::kBadge}, "3 s"},
+                 .details = {"it drifted by 0.3"}},
+                {.tone = Verdict::kIdentical,
+                 .cells = {{"second", DocumentCell::As::kText, "runs/2/evidence.json"},
+                           {"as recorded", DocumentCell::As::kCode}}}}}};
+  return document;
+}
+
+Document Hostile(const std::string& text) {
+  Document document = Sample();
+  document.about = document.headline = document.next = document.version = text;
+  document.notes = {text};
+  document.facts[0].second = text;
+  for (DocumentSection& section : document.sections) {
+    section.title = section.words = text;
+    section.items = {text};
+    for (DocumentRow& row : section.rows) {
+      row.details = {text};
+      for (DocumentCell& cell : row.cells) cell.text = cell.href = text;
+    }
+  }
+  return document;
+}
+
+TEST(Document, SaysTheSameInEveryFormat) {
+  Document document = Sample();
+  document.sections[1].cases = true;
+  for (const std::string& text : {WriteHtml(document), WriteTerminal(document, 100, false),
+                                  WriteMarkdown(document), WriteJunit(document)}) {
+    for (const char* part : {"the driver makes np-1 drift", "drifts", "it drifted by 0.3", "3 s"}) {
+      EXPECT_THAT(text, HasSubstr(part));
+    }
+  }
+  for (const std::string& text :
+       {WriteHtml(document), WriteTerminal(document, 100, false), WriteMarkdown(document)}) {
+    for (const char* part : {"set it back", "a note", "8 of 20", "In words", "rerun 7"}) {
+      EXPECT_THAT(text, HasSubstr(part));
+    }
+    EXPECT_THAT(text, Not(HasSubstr("Never filled")));
+  }
+}
+
+TEST(Document, IsAWellFormedPageWithItsLinks) {
+  const HtmlFacts facts = CheckHtml(WriteHtml(Sample()));
+  EXPECT_EQ(facts.error, "");
+  EXPECT_THAT(facts.hrefs, testing::Contains("./runs/2/evidence.json"));
+}
+
+TEST(Document, HasACaseARowInJunit) {
+  Document document = Sample();
+  document.sections[1].cases = true;
+  const std::string junit = WriteJunit(document);
+  EXPECT_THAT(junit, HasSubstr("tests=\"2\""));
+  EXPECT_THAT(junit, HasSubstr("failures=\"1\""));
+  EXPECT_THAT(junit, HasSubstr("message=\"it drifted by 0.3\""));
+}
+
+TEST(Document, FailsInJunitAsItsExitCodeSays) {
+  Document document = Sample();
+  EXPECT_THAT(WriteJunit(document), HasSubstr("failures=\"1\"")) << "the answer is the one case";
+  document.exit_code = 0;
+  EXPECT_THAT(WriteJunit(document), HasSubstr("failures=\"0\""));
+  EXPECT_THAT(WriteJunit(document), HasSubstr("tests=\"1\""));
+  document.sections[1].cases = true;
+  document.sections[1].rows.erase(document.sections[1].rows.begin());
+  document.exit_code = 3;
+  EXPECT_THAT(WriteJunit(document), HasSubstr("failures=\"1\"")) << "no case fails, the code does";
+}
+
+TEST(Document, OnlyShowsTextOfStrangers) {
+  for (const std::string& text : HostileTexts()) {
+    const Document document = Hostile(text);
+    const std::string page = WriteHtml(document);
+    EXPECT_EQ(CheckHtml(page).error, "");
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    for (const std::string& out : {page, WriteTerminal(document, 80, false),
+                                   WriteMarkdown(document), WriteJunit(document)}) {
+      EXPECT_THAT(out, Not(HasSubstr("\x1b")));
+      EXPECT_THAT(out, Not(HasSubstr("\u202e")));
+    }
+  }
+}
+
+TEST(Document, KeepsToTheLimitsOfEachFormat) {
+  Document document = Sample();
+  DocumentSection& table = document.sections[1];
+  while (table.rows.size() < 3000) table.rows.push_back(table.rows[0]);
+  for (DocumentRow& row : table.rows) row.cells[0].text = std::string(2000, 'x');
+  for (int i = 0; i < 100; ++i) document.sections.push_back(document.sections[1]);
+  EXPECT_LT(WriteHtml(document).size(), 5'000'000U);
+  EXPECT_LT(WriteMarkdown(document).size(), 1'000'000U);
+  EXPECT_LT(WriteTerminal(document, 100, false).size(), 500'000U);
+  for (const std::string& text :
+       {WriteHtml(document), WriteMarkdown(document), WriteTerminal(document, 100, false)}) {
+    EXPECT_THAT(text, HasSubstr("search.json")) << "where the rest is";
+  }
+}
+
+TEST(Document, KeepsToTheColumnsOfATerminal) {
+  for (const int columns : {80, 120}) {
+    const std::string text = WriteTerminal(Sample(), columns, false);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      EXPECT_LE(DisplayWidth(text.substr(at, end - at)), columns);
+      at = end + 1;
+    }
+  }
+}
+
+TEST(Document, LeavesOutColumnsThatNoRowFills) {
+  EXPECT_THAT(UsedColumns(Sample().sections[1]), ElementsAre(0, 1, 2));
+}
+
+}  // namespace
+}  // namespace rharness
