@@ -174,7 +174,7 @@ std::string NextStep(const Comparison& comparison) {
       return "Bring both sides to the same data, code and image, and compare again.";
     case Verdict::kFailed:
     case Verdict::kInfra:
-      return "Mend what kept the comparison from being made, and compare again.";
+      return "Fix what prevented the comparison, and compare again.";
     case Verdict::kInconclusive:
       if (std::ranges::any_of(comparison.findings,
                               [&](const Finding& one) { return IsOfFile(one, comparison); })) {

@@ -31,66 +31,67 @@ Folders operator+(Folders folders, const Folders& more) {
   return folders;
 }
 
+const Folders kBase = {"harness/base/"};
+const Folders kNet = kBase + Folders{"harness/net/"};
+const Folders kManifest = kBase + Folders{"harness/records/manifest/"};
+const Folders kCompare = kBase + Folders{"compare/", "probes/order/"};
+const Folders kRerun =
+    kManifest + kCompare +
+    Folders{"harness/records/observe/", "harness/execution/launch/", "harness/execution/tables/"};
+const Folders kIntake = kManifest + kNet + kCompare;
+const Folders kFetch =
+    kManifest + kNet +
+    Folders{"harness/records/intake/", "harness/execution/tables/", "harness/execution/rerun/"};
+const Folders kJudge = kManifest + kCompare + Folders{"harness/execution/rerun/"};
+// What a drill is made of, and what is made of drills.
+const Folders kDrill = kNet + kCompare +
+                       Folders{"reports/", "harness/records/", "harness/history/",
+                               "harness/execution/", "harness/judge/"};
+const Folders kAboveDrill = kDrill + Folders{"harness/drill/"};
+const Folders kTrust = {"harness/trust/attestation/", "harness/trust/approval/"};
+const Folders kTold = kBase + kCompare + Folders{"reports/", "harness/history/"};
+
 // In the order of the floors; every folder may include itself. The first that fits a path is its.
 const std::vector<Floor>& Floors() {
-  const Folders base = {"harness/base/"};
-  const Folders net = base + Folders{"harness/net/"};
-  const Folders manifest = base + Folders{"harness/records/manifest/"};
-  const Folders compare = base + Folders{"compare/", "probes/order/"};
-  const Folders rerun =
-      manifest + compare +
-      Folders{"harness/records/observe/", "harness/execution/launch/", "harness/execution/tables/"};
-  const Folders intake = manifest + net + compare;
-  const Folders fetch =
-      manifest + net +
-      Folders{"harness/records/intake/", "harness/execution/tables/", "harness/execution/rerun/"};
-  const Folders judge = manifest + compare + Folders{"harness/execution/rerun/"};
-  // What a drill is made of, and what is made of drills.
-  const Folders drill = net + compare +
-                        Folders{"reports/", "harness/records/", "harness/history/",
-                                "harness/execution/", "harness/judge/"};
-  const Folders above_drill = drill + Folders{"harness/drill/"};
-  const Folders trust = {"harness/trust/attestation/", "harness/trust/approval/"};
-  const Folders told = base + compare + Folders{"reports/", "harness/history/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
-      {"harness/net/", base},
-      {"probes/order/", base},
-      {"compare/", compare},
-      {"probes/", manifest},
-      {"reports/", compare},
-      {"harness/records/manifest/", base},
-      {"harness/records/policy/", net},
-      {"harness/records/lint/", manifest},
-      {"harness/records/observe/", manifest},
-      {"harness/records/intake/", intake},
-      {"harness/history/", manifest},
-      {"harness/execution/launch/", manifest},
-      {"harness/execution/tables/", base},
-      {"harness/execution/rerun/", rerun},
+      {"harness/net/", kBase},
+      {"probes/order/", kBase},
+      {"compare/", kCompare},
+      {"probes/", kManifest},
+      {"reports/", kCompare},
+      {"harness/records/manifest/", kBase},
+      {"harness/records/policy/", kNet},
+      {"harness/records/lint/", kManifest},
+      {"harness/records/observe/", kManifest},
+      {"harness/records/intake/", kIntake},
+      {"harness/history/", kManifest},
+      {"harness/execution/launch/", kManifest},
+      {"harness/execution/tables/", kBase},
+      {"harness/execution/rerun/", kRerun},
       {"harness/execution/dispatch/",
-       manifest + Folders{"harness/execution/launch/", "harness/execution/rerun/"}},
-      {"harness/execution/fetch/", fetch},
+       kManifest + Folders{"harness/execution/launch/", "harness/execution/rerun/"}},
+      {"harness/execution/fetch/", kFetch},
       {"harness/execution/rebuild/",
-       fetch + Folders{"harness/execution/launch/", "harness/execution/fetch/"}},
-      {"harness/judge/comparison/", judge + Folders{"harness/judge/", "reports/"}},
-      {"harness/judge/", judge},
-      {"harness/drill/", drill},
-      {"harness/gate/", drill},
-      {"harness/experiments/isolate/", above_drill},
-      {"harness/experiments/gameday/", above_drill + Folders{"harness/experiments/isolate/"}},
-      {"harness/experiments/", above_drill},
-      {"harness/trust/attestation/", above_drill},
-      {"harness/trust/approval/", manifest + told + Folders{"harness/trust/attestation/"}},
-      {"harness/trust/retention/", manifest + told + Folders{"harness/records/policy/"}},
-      {"harness/trust/audit/", above_drill + trust + Folders{"harness/gate/"}},
-      {"harness/insight/objectives/", told + Folders{"harness/net/", "harness/records/policy/"}},
-      {"harness/insight/trends/", manifest + told},
+       kFetch + Folders{"harness/execution/launch/", "harness/execution/fetch/"}},
+      {"harness/judge/comparison/", kJudge + Folders{"harness/judge/", "reports/"}},
+      {"harness/judge/", kJudge},
+      {"harness/drill/", kDrill},
+      {"harness/gate/", kDrill},
+      {"harness/experiments/isolate/", kAboveDrill},
+      {"harness/experiments/gameday/", kAboveDrill + Folders{"harness/experiments/isolate/"}},
+      {"harness/experiments/", kAboveDrill},
+      {"harness/trust/attestation/", kAboveDrill},
+      {"harness/trust/approval/", kManifest + kTold + Folders{"harness/trust/attestation/"}},
+      {"harness/trust/retention/", kManifest + kTold + Folders{"harness/records/policy/"}},
+      {"harness/trust/audit/", kAboveDrill + kTrust + Folders{"harness/gate/"}},
+      {"harness/insight/objectives/", kTold + Folders{"harness/net/", "harness/records/policy/"}},
+      {"harness/insight/trends/", kManifest + kTold},
       {"harness/insight/publish/",
-       manifest + told + Folders{"harness/net/", "harness/records/intake/"}},
-      {"harness/insight/incident/", above_drill + trust},
+       kManifest + kTold + Folders{"harness/net/", "harness/records/intake/"}},
+      {"harness/insight/incident/", kAboveDrill + kTrust},
       {"harness/insight/serve/",
-       above_drill + trust + Folders{"harness/insight/trends/", "harness/gate/"}},
+       kAboveDrill + kTrust + Folders{"harness/insight/trends/", "harness/gate/"}},
       {"harness/cli/", {"harness/", "compare/", "reports/", "probes/"}},
       {"scenarios/", {}},
       {"tests/", {"harness/", "compare/", "reports/", "probes/", "scenarios/"}},
@@ -313,7 +314,7 @@ Violations CheckReadme(std::string_view path, std::string_view text,
 }
 
 Violations CheckComments(std::string_view path, std::string_view text,
-                         const std::vector<std::string>& files) {
+                         const std::set<std::string>& names) {
   if (!IsCode(path)) return {};
   static const std::regex comment(R"(^\s*//(.*)$)");
   static const std::regex named(
@@ -326,11 +327,6 @@ Violations CheckComments(std::string_view path, std::string_view text,
                                                 "rpmtag.h",
                                                 "sqlite3.h",
                                                 "src/enqueue.cc"};
-  std::set<std::string_view> names;
-  for (const std::string& file : files) {
-    const std::string_view whole = file;
-    names.insert(whole.substr(whole.rfind('/') + 1));
-  }
   Violations found;
   const std::vector<std::string_view> lines = Lines(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -6,6 +6,7 @@
 #define RHARNESS_TESTS_HOUSE_RULES_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,9 +54,10 @@ Violations CheckFunctions(std::string_view path, std::string_view text);
 // Any text file: no note of work left to do, no folder of somebody's machine.
 Violations CheckWords(std::string_view path, std::string_view text);
 
-// Comments name files of `files`, by path or by name; those of others (sqlite3.h) are listed.
+// Comments name files that are there. `names`: of all files, without their folders; those of others
+// (sqlite3.h) are listed.
 Violations CheckComments(std::string_view path, std::string_view text,
-                         const std::vector<std::string>& files);
+                         const std::set<std::string>& names);
 
 // A folder's README: at most 60 lines, and every header or source that it names in backquotes is
 // among `files`, beside the README, below it, or by its path from the root.

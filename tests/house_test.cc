@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 #include "harness/base/files.h"
@@ -169,7 +170,7 @@ TEST(House, FindsATypeThatTwoHeadersDefine) {
 }
 
 TEST(House, FindsAFileThatACommentNamesAndThatIsGone) {
-  const std::vector<std::string> files = {"a/b.h", "a/c.cc"};
+  const std::set<std::string> files = {"b.h", "c.cc"};
   EXPECT_EQ(
       TextOf(CheckComments("a/c.cc", "// See b.h, a/c.cc and sqlite3.h.\nint gone_h;\n", files)),
       "");
@@ -201,7 +202,11 @@ std::map<std::string, std::string> ReadTree(const fs::path& root) {
 TEST(House, KeepsItsRules) {
   const std::map<std::string, std::string> tree = ReadTree(RHARNESS_SOURCE_DIR);
   std::vector<std::string> files;
-  for (const auto& [path, text] : tree) files.push_back(path);
+  std::set<std::string> names;
+  for (const auto& [path, text] : tree) {
+    files.push_back(path);
+    names.insert(fs::path(path).filename().string());
+  }
   ASSERT_GT(
       std::count_if(files.begin(), files.end(), [](const auto& path) { return IsCode(path); }),
       100);
@@ -214,7 +219,7 @@ TEST(House, KeepsItsRules) {
          {CheckShape, CheckGuard, CheckFloors, CheckFences, CheckFunctions, CheckWords}) {
       add(check(path, text));
     }
-    add(CheckComments(path, text, files));
+    add(CheckComments(path, text, names));
     if (path.ends_with("README.md")) add(CheckReadme(path, text, files));
   }
   add(CheckTypes(tree));

@@ -40,7 +40,7 @@ void AddFaultOptions(Command* verb, GamedayArguments* arguments) {
   verb->Add("--no-confirm", &arguments->drill.no_confirm,
             "As drills that do not rerun a suspected drift once more");
   verb->Add("--width", &arguments->width_percent,
-            "Points of a hundred: a rate is told where its interval is no wider")
+            "Points of a hundred: a rate is printed where its interval is no wider")
       .Between(1, 100)
       .ShowDefault();
   verb->Add("--resume", &drill.resume,

@@ -96,7 +96,8 @@ void AddDrill(Command& root) {
       "A replicate gets the environment variable RHARNESS_REPLICATE=1, 2, ...: a run that sees it "
       "moves its initial weights, others for each number, to neighbouring numbers of their format. "
       "Without it, it trains as recorded. A run that does not heed it, or is insensitive, gives "
-      "bit-equal replicates, which show nothing and are told as such. A failed one makes no "
+      "bit-identical replicates, which carry no information; the report says so. A failed one "
+      "makes no "
       "verdict. They are kept in the history and found by later drills of the same stack.");
   verb.Note(
       "Several drills may share a history: none takes a run that another one has now. Such runs "
@@ -104,7 +105,8 @@ void AddDrill(Command& root) {
       "left to it and told, and --sample and --budget take the next ones.");
   verb.Note(
       "With --audit the log is held to the history and what is new entered when the verdicts are "
-      "stored. Where that fails it is told, and its exit code is that of a drill that was fine. "
+      "stored. Where that fails an error says so, and the exit code is that of a drill that was "
+      "fine. "
       "The log must have been begun (rharness audit append --begin). "
       "--resume keeps to the log, the key and the policy that the drill was begun with.");
   verb.Note(
@@ -113,7 +115,7 @@ void AddDrill(Command& root) {
       "list`) a warning says so, and the exit code of a drill that was fine is 5.");
   verb.Note(
       "--dry-run prints the plan, and ends as the drill would where that cannot begin or ends with "
-      "5 for what it is told first: the audit log, its key, a retirement in doubt.");
+      "5 where it finds one of these first: the audit log, its key, a retirement in doubt.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");
   verb.ExitCode(kExitUsage, "usage, invalid input or nothing to do");

@@ -56,7 +56,7 @@ int RunGameday(GamedayArguments* arguments, Command* command) {
 
 void AddGamedayNotes(Command* verb) {
   verb->Note(
-      "Faults: seed:lost (the command gets another seed, and nobody is told); "
+      "Faults: seed:lost (the command gets another seed, and no record says so); "
       "hyperparameter:NAME*FACTOR[,FACTOR...] as the command passes it, or with @--option behind, "
       "which is appended; argument:NAME=VALUE; env:NAME=VALUE, such as a library's kernel; "
       "data:NAME=row (one row is a copy of another), row-unseen and order-unseen (as if no hash "

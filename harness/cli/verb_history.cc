@@ -293,7 +293,7 @@ void AddHistory(Command& root) {
       .File()
       .Env("RHARNESS_POLICY");
   retire.Note(
-      "Nobody signs for it, and the run is told as unsigned; `rharness retire` takes two people. "
+      "Nobody signs for it, and reports call the run unsigned; `rharness retire` takes two people. "
       "Where two people have signed for a retirement once, it needs a --policy that does not ask "
       "for them (approvals). Before, set RHARNESS_POLICY to have one hold.");
 }

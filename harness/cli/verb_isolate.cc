@@ -153,7 +153,7 @@ void AddIsolateNotes(Command* verb) {
       "nothing declares, is named: nothing is said of it. Of two runs of a family the seeds are "
       "left out: they make another run, and no drift. A rerun that fails in another way, or "
       "differs in what the difference "
-      "that is looked for does not, is no evidence; it is told as another failure.");
+      "that is looked for does not, is no evidence; the report lists it as another failure.");
   verb->Note(
       "The folder --out gets isolation.html, isolation.json and the evidence of every rerun. A run "
       "that is declared bitwise takes one rerun a step. Of others the ends are rerun first; where "

@@ -281,7 +281,7 @@ void AddPolicy(Command& root) {
       "no "
       "longer, because its day has ended or its fingerprints differ, is a warning.");
   check.ExitCode(kExitOk, "it can be used");
-  check.ExitCode(kExitUsage, "it cannot: file, line and what was expected are told");
+  check.ExitCode(kExitUsage, "it cannot; the error names file, line and what was expected");
   check.ExitCode(kExitIntegrity,
                  "with --trust: it is not signed by those who may, or whom it names");
   check.Example("rharness policy check policy.yaml");

@@ -114,7 +114,7 @@ void AddPropertiesNotes(Command* verb) {
       "which --repeats must be large enough; how large is said.");
   verb->Note(
       "With a history, what became of a property is kept, and one that held in the drill before "
-      "and is lost now is told with both dates. `rharness history show RUN` lists them.");
+      "and is lost now is reported with both dates. `rharness history show RUN` lists them.");
   verb->Note(
       "A leg that exits with 77 says that it cannot be done here. A stopped leg whose curves reach "
       "the end of the straight run's did not stop, and shows nothing.");

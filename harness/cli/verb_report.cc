@@ -181,7 +181,7 @@ void AddReport(Command& root) {
   verb.Add("--terminal", &options->terminal, "Print the summary, beside any files written");
   verb.Note(
       "A crate (RO-Crate 1.1, profile Process Run Crate 0.5) has the evidence, logs and outputs of "
-      "every rerun, 64 MiB a file and 1 GiB in all; what is larger is told by its hash.");
+      "every rerun, 64 MiB a file and 1 GiB in all; larger files are named by their hash.");
   verb.Example("rharness report tonight --html page.html --junit junit.xml");
   verb.Do([options] { return RunReport(*options); });
 }

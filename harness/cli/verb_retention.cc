@@ -241,7 +241,7 @@ constexpr char kRetention[] =
 
 Only artifacts that a manifest of the history names, with their SHA-256, below --root are ever deleted: no manifest, no drill's folder, no history, nothing behind a symbolic link.
 
-What would be deleted is a list, whose SHA-256 two people sign for (predicate urn:rharness:deletion:v1). request and approve make the list anew and sign for no other; apply refuses one that changed since. Before each file apply asks anew whether the list was taken back, and whether a rule, a hold, a drill or another run keeps the file by now: then it stays, and the others go. Of each file the history is told before it goes and after; its content is hashed once more before. After a crash, apply goes on.)text";
+What would be deleted is a list, whose SHA-256 two people sign for (predicate urn:rharness:deletion:v1). request and approve make the list anew and sign for no other; apply refuses one that changed since. Before each file apply asks anew whether the list was taken back, and whether a rule, a hold, a drill or another run keeps the file by now: then it stays, and the others go. The history records each file before it goes and after; its content is hashed once more before. After a crash, apply goes on.)text";
 
 using RetentionStep = Result<int> (*)(const RetentionArguments&);
 

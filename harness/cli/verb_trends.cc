@@ -61,7 +61,7 @@ void AddTrendsNotes(Command* verb) {
       "trial of its own: the same few runs, judged week after week, make a p that is far too "
       "small, and a machine that spoils one week is a change of that week. What most runs ran on "
       "before and "
-      "not after - image, driver, GPU, CPU, system, packages, node - is told beside it: a "
+      "not after - image, driver, GPU, CPU, system, packages, node - is listed beside it: a "
       "coincidence, not yet a cause (rharness isolate finds causes).");
   verb->Note(
       "Survival is Kaplan and Meier's estimate of how long runs that were seen to reproduce keep "

@@ -34,7 +34,7 @@ struct ObservedFinding {
   std::string message;   // one sentence
 };
 
-// Of files that were read and not declared three or more of one folder are one line; those outside
+// Of files that were read and not declared three or more of a folder share a line; those outside
 // of installations come first, those of what launches programs (pyenv, modules) last. At most
 // kMostFindings of a code, the last of which then says how many more there are. A seed is set if
 // its value is among those that anything set; a flag that no library in use has, a variable where

@@ -43,69 +43,6 @@ np.save('text.npy', np.array(['a'])); refused.write("text.npy\tdtype '<U1'\n")
 np.save('fields.npy', np.zeros(2, dtype=[('a', 'f4')])); refused.write('fields.npy\tstructured\n')
 )py";
 
-// As Keras 3 writes its archives: model.weights.h5 stored, with config.json and metadata.json.
-inline constexpr std::string_view kHdf5Program = R"py(
-import os, sys, zipfile
-try:
-    import h5py
-    import numpy as np
-except ImportError:
-    sys.exit(77)
-os.chdir(sys.argv[1])
-names = {'bool': 'BOOL', 'uint8': 'U8', 'int8': 'I8', 'int16': 'I16', 'uint16': 'U16',
-         'int32': 'I32', 'uint32': 'U32', 'int64': 'I64', 'uint64': 'U64', 'float16': 'F16',
-         'float32': 'F32', 'float64': 'F64'}
-expected, refused = open('expected.txt', 'w'), open('refused.txt', 'w')
-arrays = {}
-for name in names:
-    arrays[f'layers/{name}/vars/0'] = (np.arange(24).reshape(2, 3, 4) % 7).astype(name)
-    arrays[f'big/{name}'] = arrays[f'layers/{name}/vars/0'].astype(np.dtype(name).newbyteorder('>'))
-for i in range(300):  # more than one node of a B-tree holds
-    arrays[f'optimizer/vars/{i}'] = np.full((i % 5 + 1,), i, 'float32')
-arrays['scalar'], arrays['empty'] = np.float32(2.5), np.zeros((0, 3))
-def write(file, arrays=arrays, **options):
-    with h5py.File(file, 'w', **options) as f:
-        for name, a in arrays.items():
-            f.create_dataset(name, data=a)
-        f['layers'].attrs['name'] = 'x'
-def expect(file):
-    for i, (name, a) in enumerate(arrays.items()):
-        a = np.asarray(a)
-        little = a.astype(a.dtype.newbyteorder('<'))
-        open(f'{file}.{i}.bin', 'wb').write(little.tobytes(order='C'))
-        shape = '[' + ','.join(str(n) for n in a.shape) + ']'
-        expected.write(f'{file}\t{name}\t{names[a.dtype.newbyteorder("=").name]}\t{shape}\n')
-write('model.weights.h5'); expect('model.weights.h5')
-def keras(file, address, date, units=3, **how):
-    with zipfile.ZipFile(file, 'w', **how) as z:
-        z.writestr('metadata.json', '{"keras_version": "3.15.1", "date_saved": "%s"}' % date)
-        z.writestr('config.json', '{"config": {"units": %d, "dtype": {"shared_object_id": %d}}}' % (units, address))
-        z.write('model.weights.h5')
-keras('model.keras', 140523737106704, '2026-11-27@18:49:29'); expect('model.keras')
-keras('again.keras', 140119067027856, '2026-11-27@18:53:07')
-keras('wider.keras', 140119067027856, '2026-11-27@18:53:07', units=4)
-keras('packed.keras', 1, '', compression=zipfile.ZIP_DEFLATED); refused.write('packed.keras\tis deflated\n')
-write('latest.h5', libver='latest'); refused.write('latest.h5\tsuperblock version\n')
-def other(file, make, words):
-    with h5py.File(file, 'w') as f:
-        f['layers/a'] = np.zeros(3)
-        make(f)
-    refused.write(f'{file}\t{words}\n')
-other('chunks.h5', lambda f: f.create_dataset('x', data=np.zeros(9), chunks=(3,)), "in chunks, of 'x'")
-other('whole.h5', lambda f: f.attrs.__setitem__('model_config', '{}'), 'model_config')
-other('text.h5', lambda f: f.create_dataset('x', data=np.array([b'a'])), 'no plain number')
-other('complex.h5', lambda f: f.create_dataset('x', data=np.zeros(2, 'complex64')), 'no plain number')
-other('ordered.h5', lambda f: f.create_group('g', track_order=True), 'object headers of version 2')
-other('link.h5', lambda f: f.__setitem__('g', h5py.SoftLink('/layers/a')), 'a symbolic link')
-other('outside.h5', lambda f: f.create_dataset('x', (2,), 'f4', external=[('o.bin', 0, 8)]), 'in other files')
-with h5py.File('loop.h5', 'w') as f:
-    f['a/b'] = np.zeros(2)
-    f['a/again'] = f['a']
-refused.write('loop.h5\tmore than 32 levels\n')
-with h5py.File('small.h5', 'w') as f:
-    f['a/b'] = np.arange(4, dtype='f4')
-)py";
-
 inline constexpr std::string_view kTorchProgram = R"py(
 import collections, io, os, sys
 try:

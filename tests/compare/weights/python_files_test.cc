@@ -11,6 +11,7 @@
 #include "compare/weights/side_files.h"
 #include "compare/weights/tensor_digest.h"
 #include "harness/base/subprocess.h"
+#include "tests/compare/weights/hdf5_files.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/base/shown_url.h"
 #include "harness/records/intake/blockers.h"
 #include "harness/records/intake/local_files.h"
 #include "tests/records/intake/intake_world.h"
