@@ -48,7 +48,8 @@ struct DocumentSection {
   std::string title;
   std::string words = {};  // a paragraph
   std::vector<std::string> items = {};
-  std::string svg = {};  // for pages alone, as made by reports/svg_*
+  std::string svg = {};      // for pages alone, as made by reports/svg_*
+  std::string caption = {};  // how to read the picture
   std::vector<DocumentColumn> columns = {};
   std::vector<DocumentRow> rows = {};
   bool cases = false;  // each row is a case of JUnit

@@ -75,7 +75,10 @@ std::string SectionHtml(const DocumentSection& section, std::string_view record)
   if (!section.words.empty()) {
     out += fmt::format("<p class=\"soft\">{}</p>\n", HtmlText(section.words, 1000));
   }
-  if (!section.svg.empty()) out += fmt::format("<figure>{}</figure>\n", section.svg);
+  if (!section.svg.empty()) {
+    out += fmt::format("<p class=\"soft\">{}</p>\n<figure>{}</figure>\n",
+                       HtmlText(section.caption, 1000), section.svg);
+  }
   std::string items;
   const std::size_t shown = std::min(section.items.size(), kMostPageItems);
   for (std::size_t i = 0; i < shown; ++i) {

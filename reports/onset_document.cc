@@ -62,10 +62,10 @@ std::string StateWords(RecordState state) {
 DocumentSection StepSection(const Onset& onset) {
   DocumentSection section{
       .title = "The step in network order",
-      .words =
+      .svg = SvgOnsetStrip(onset, "strip"),
+      .caption =
           "A cell is a tensor, in the order in which the network makes and uses it. Filled "
           "ones differ; the tallest are where it begins, on equal inputs.",
-      .svg = SvgOnsetStrip(onset, "strip"),
       .columns = {{"Tensor"},
                   {"Kind"},
                   {"State"},
@@ -73,7 +73,6 @@ DocumentSection StepSection(const Onset& onset) {
                   {"Size"},
                   {"Norm A", true},
                   {"Norm B", true}}};
-  if (section.svg.empty()) section.words.clear();
   const auto origin = std::ranges::find(onset.strip, RecordState::kOrigin, &OnsetRecord::state);
   const auto at = static_cast<std::size_t>(origin - onset.strip.begin());
   for (std::size_t i = 0; i < onset.strip.size(); ++i) {
@@ -95,15 +94,14 @@ DocumentSection StepSection(const Onset& onset) {
 DocumentSection GrowthSection(const Onset& onset) {
   DocumentSection section{
       .title = "How far apart by step",
-      .words = "Relative: parameters (drawn solid), outputs of the network (broad), loss (dashed).",
       .svg = SvgOnsetGrowth(onset, "growth"),
+      .caption = "Relative: parameters (solid), outputs of the network (broad), loss (dashed).",
       .columns = {{"Step"}, {"Parameters", true}, {"Outputs", true}, {"Loss", true}}};
   for (const OnsetStep& step : onset.steps) {
     if (!onset.origin || step.step < onset.origin->a.step) continue;
     section.rows.push_back({.cells = {std::to_string(step.step), FormatNumber(step.parameters, 2),
                                       FormatNumber(step.outputs, 2), FormatNumber(step.loss, 2)}});
   }
-  if (section.svg.empty() && section.rows.empty()) section.words.clear();
   return section;
 }
 

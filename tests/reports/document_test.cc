@@ -139,6 +139,16 @@ TEST(Document, KeepsToTheColumnsOfATerminal) {
   }
 }
 
+TEST(Document, ShowsPicturesAndHowToReadThemOnPagesAlone) {
+  Document document = Sample();
+  document.sections.push_back({.title = "Drawn", .svg = "<svg></svg>", .caption = "Red is bad."});
+  EXPECT_THAT(WriteHtml(document), HasSubstr("Red is bad.</p>\n<figure><svg></svg></figure>"));
+  for (const std::string& text : {WriteTerminal(document, 80, false), WriteMarkdown(document)}) {
+    EXPECT_THAT(text, Not(HasSubstr("Drawn")));
+    EXPECT_THAT(text, Not(HasSubstr("svg")));
+  }
+}
+
 TEST(Document, LeavesOutColumnsThatNoRowFills) {
   EXPECT_THAT(UsedColumns(Sample().sections[1]), ElementsAre(0, 1, 2));
 }
