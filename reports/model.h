@@ -92,8 +92,9 @@ std::string WriteJunit(const Report& report);     // one file; see formats: GitL
 std::string WriteHtml(const Report& report);      // self-contained page
 std::string WriteMarkdown(const Report& report);  // step summary, below 1 MiB
 std::string WriteMetrics(const Report& report);   // Prometheus text exposition, textfile collector
-// The summary table for a terminal of `columns` characters; `color`: ANSI colours.
-// `verbose`: with how every output was compared, not those alone that no reader opens.
+// For a terminal of `columns` characters; `color`: ANSI colours. A drill that ended with 0 takes at
+// most nine lines of 60 columns and more. Any other, or `verbose`, has a table of the runs, and
+// with `verbose` also how every output was compared and all that several runs share.
 std::string WriteTerminal(const Report& report, int columns, bool color, bool verbose = false);
 
 }  // namespace rharness

@@ -99,8 +99,8 @@ DocumentSection GrowthSection(const Onset& onset) {
       .columns = {{"Step"}, {"Parameters", true}, {"Outputs", true}, {"Loss", true}}};
   for (const OnsetStep& step : onset.steps) {
     if (!onset.origin || step.step < onset.origin->a.step) continue;
-    section.rows.push_back({.cells = {std::to_string(step.step), FormatNumber(step.parameters, 2),
-                                      FormatNumber(step.outputs, 2), FormatNumber(step.loss, 2)}});
+    section.rows.push_back({.cells = {std::to_string(step.step), Apart(step.parameters),
+                                      Apart(step.outputs), Apart(step.loss)}});
   }
   return section;
 }

@@ -51,9 +51,12 @@ DocumentRow RowOf(const PropertyResult& result, bool planned) {
   DocumentRow row{.tone = planned ? Verdict::kInfra : ToneOf(result),
                   .cells = {result.name,
                             {planned ? "" : StateWords(result.state), DocumentCell::As::kBadge},
-                            fmt::format("{}", fmt::join(result.legs, "; ")),
+                            planned ? "" : fmt::format("{}", fmt::join(result.legs, "; ")),
                             result.claim}};
-  if (planned) return row;
+  if (planned) {
+    row.details = result.legs;
+    return row;
+  }
   row.details.push_back(result.headline);
   const std::string before = BeforeWords(result);
   if (!before.empty()) {
