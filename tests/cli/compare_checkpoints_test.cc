@@ -17,21 +17,27 @@ TEST_F(CompareVerb, NeverPassesFoldersInWhichFilesThatItCannotReadDiffer) {
   for (const char* side : {"x", "y"}) {
     WriteLoss(side + std::string("/loss.json"), 0.0);
     Write(side + std::string("/notes.txt"), side);  // text of no kind is left out, as ever
-    Write(side + std::string("/weights.h5"), "\x89HDF\r\n\x1a\nsame");
+    Write(side + std::string("/flax.msgpack"),
+          "\x82\xa6params\xa1w\x93"
+          "same");
   }
   Json json = CompareJson({At("x"), At("y")}, 0);
   EXPECT_EQ(json.Find("counts")->Find("identical")->ToInt64(), 2);
   EXPECT_EQ(json.Find("notes")->AsArray().size(), 1u);
 
-  Write("y/weights.h5", "\x89HDF\r\n\x1a\nelse");
+  Write("y/flax.msgpack",
+        "\x82\xa6params\xa1w\x93"
+        "else");
   json = CompareJson({At("x"), At("y")}, 3);
   EXPECT_EQ(json.Find("counts")->Find("inconclusive")->ToInt64(), 1);
   const std::string text = Compare({At("x"), At("y")}).stdout_text;
-  EXPECT_NE(text.find("weights.h5 was not compared, and the bytes differ: is an HDF5 file"),
+  EXPECT_NE(text.find("flax.msgpack was not compared, and the bytes differ: is a MessagePack file"),
             std::string::npos)
       << text;
   // A pointer of Git LFS is text, but it has the name of a checkpoint.
-  Write("x/weights.h5", "\x89HDF\r\n\x1a\nelse");
+  Write("x/flax.msgpack",
+        "\x82\xa6params\xa1w\x93"
+        "else");
   Write("x/m.pt", "version https://git-lfs.github.com/spec/v1\noid sha256:1");
   Write("y/m.pt", "version https://git-lfs.github.com/spec/v1\noid sha256:2");
   json = CompareJson({At("x"), At("y")}, 3);
