@@ -19,7 +19,7 @@ TEST_F(CompareVerb, NeverPassesFoldersInWhichFilesThatItCannotReadDiffer) {
     Write(side + std::string("/notes.txt"), side);  // text of no kind is left out, as ever
     Write(side + std::string("/flax.msgpack"),
           "\x82\xa6params\xa1w\x93"
-          "same");
+          "\x01same");
   }
   Json json = CompareJson({At("x"), At("y")}, 0);
   EXPECT_EQ(json.Find("counts")->Find("identical")->ToInt64(), 2);

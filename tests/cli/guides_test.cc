@@ -100,15 +100,13 @@ std::vector<Named> CommandsOf(const std::string& line) {
       if (ours) commands.push_back({words[++i], {}});
       continue;
     }
-    if (word == "--" || word.starts_with('#') || word == "|" || word == "&&" || word == ";") {
-      ours = false;
-    }
+    if (word.starts_with('#')) break;
+    if (word == "--" || word == "|" || word == "&&" || word == ";") ours = false;
     if (!ours) continue;
     std::smatch option;
     if (std::regex_search(word, option, std::regex("^\\[?(--[a-z][a-z-]*)"))) {
       commands.back().options.push_back(option[1]);
-    } else if (commands.back().options.empty() && std::regex_match(word, std::regex("[a-z]+")) &&
-               commands.back().verb.find(' ') == std::string::npos) {
+    } else if (commands.back().options.empty() && std::regex_match(word, std::regex("[a-z]+"))) {
       commands.back().verb += " " + word;  // a verb below it, or an argument
     }
   }
@@ -126,19 +124,32 @@ std::string HelpOf(const std::string& verb) {
   return known[verb] = result.outcome.Succeeded() ? result.stdout_text : "";
 }
 
+// Of "gate baseline accept now" the help of "gate baseline accept": the rest are its arguments.
+std::string NearestHelp(std::string verb) {
+  while (true) {
+    const std::string help = HelpOf(verb);
+    const std::size_t last = verb.rfind(' ');
+    if (!help.empty() || last == verb.npos) return help;
+    verb.resize(last);
+  }
+}
+
+// Whether a help lists an option, at the start of a line.
+bool Lists(const std::string& help, const std::string& option) {
+  return std::regex_search(help, std::regex("\n  (-[a-zA-Z], ?)?" + option + "(?![a-z-])"));
+}
+
 TEST(Guides, NameOptionsThatTheirVerbsHave) {
   int checked = 0;
   for (const std::string& document : Documents()) {
     for (const std::string& line : FencedLines(TextOf(document), "")) {
       for (const Named& command : CommandsOf(line)) {
-        std::string help = HelpOf(command.verb);
-        if (help.empty()) help = HelpOf(command.verb.substr(0, command.verb.find(' ')));
+        const std::string help = NearestHelp(command.verb);
         EXPECT_NE(help, "") << document << ": no verb '" << command.verb << "' in: " << line;
         for (const std::string& option : command.options) {
           ++checked;
-          const std::regex whole(option + "(?![a-z-])");
-          EXPECT_TRUE(std::regex_search(help, whole)) << document << ": `rharness " << command.verb
-                                                      << "` has no " << option << ": " << line;
+          EXPECT_TRUE(Lists(help, option)) << document << ": `rharness " << command.verb
+                                           << "` has no " << option << ": " << line;
         }
       }
     }
