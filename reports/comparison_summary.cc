@@ -180,6 +180,14 @@ std::string NextStep(const Comparison& comparison) {
                               [&](const Finding& one) { return IsOfFile(one, comparison); })) {
         return "Save what no reader opens as safetensors, or record it as a log if it may differ.";
       }
+      if (HasFinding(comparison, "non_finite_weights")) {
+        return "Find the step at which values stopped being finite, and take a checkpoint before "
+               "it.";
+      }
+      if (HasFinding(comparison, "not_compared")) {
+        return "Give both sides the same files beside the tensors, or name the tensors' files "
+               "alone.";
+      }
       return "Bring what the findings ask for: replicates, a margin or more runs.";
     default:
       return "No recorded fact sets the two sides apart; look at what was not recorded.";

@@ -56,6 +56,8 @@ TEST_F(CompareLoaded, NeverPassesFoldersWithAnotherFileThatIsLoaded) {
   Write("y/config.json", R"({"rope_theta": 500000.0, "transformers_version": "4.40.0"})");
   EXPECT_THAT(Headline(3), HasSubstr("config.json: they differ in rope_theta (10000.0 in A, "
                                      "500000.0 in B)"));
+  EXPECT_THAT(Compare({At("x"), At("y")}).stdout_text,
+              HasSubstr("Give both sides the same files beside the tensors"));
   WriteFolders();
   for (const char* name : {"tokenizer.json", "vocab.txt", "merges.txt", "generation_config.json",
                            "chat_template.jinja", "adapter_config.json", "modeling_x.py"}) {
