@@ -1,6 +1,7 @@
 // The auditor's question about one run, answered: "rharness.audit_report/v1".
 //
-// Role: a noun with every sentence in it; harness/trust/audit fills it, the writers below lay it out.
+// Role: a noun with every sentence in it; harness/trust/audit fills it, the writers below lay it
+// out.
 #ifndef RHARNESS_REPORTS_AUDIT_REPORT_H_
 #define RHARNESS_REPORTS_AUDIT_REPORT_H_
 

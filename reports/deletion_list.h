@@ -1,7 +1,8 @@
 // The list of what is to be deleted, which two people sign: "rharness.deletion_list/v1".
 //
-// Role: plain data; harness/trust/retention makes it and carries it out. Its text is the same whenever
-// it is made of the same things, so that its SHA-256 stands for it: no time of today is in it.
+// Role: plain data; harness/trust/retention makes it and carries it out. Its text is the same
+// whenever it is made of the same things, so that its SHA-256 stands for it: no time of today is in
+// it.
 #ifndef RHARNESS_REPORTS_DELETION_LIST_H_
 #define RHARNESS_REPORTS_DELETION_LIST_H_
 

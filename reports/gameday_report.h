@@ -1,7 +1,7 @@
 // What a game day found: "rharness.gameday/v1".
 //
-// Role: a noun with every number and sentence in it; harness/experiments/gameday fills it, a Document of it has
-// every format.
+// Role: a noun with every number and sentence in it; harness/experiments/gameday fills it, a
+// Document of it has every format.
 #ifndef RHARNESS_REPORTS_GAMEDAY_REPORT_H_
 #define RHARNESS_REPORTS_GAMEDAY_REPORT_H_
 

@@ -1,8 +1,8 @@
 // An incident: a run, the last good run of its family, and whether the way back to it was proven.
 //
-// Role: the model and its writers; harness/insight/incident fills it from the history, the files and the
-// rollback drill, and decides every sentence. Each fact says where it stands. index.html of the
-// bundle links to the other files of the bundle alone.
+// Role: the model and its writers; harness/insight/incident fills it from the history, the files
+// and the rollback drill, and decides every sentence. Each fact says where it stands. index.html of
+// the bundle links to the other files of the bundle alone.
 #ifndef RHARNESS_REPORTS_INCIDENT_REPORT_H_
 #define RHARNESS_REPORTS_INCIDENT_REPORT_H_
 

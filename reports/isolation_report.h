@@ -1,7 +1,7 @@
 // What a search for the cause of a drift did and found: "rharness.isolation/v1".
 //
-// Role: a noun with every number and sentence in it; harness/experiments/isolate fills it, a Document of it has
-// every format.
+// Role: a noun with every number and sentence in it; harness/experiments/isolate fills it, a
+// Document of it has every format.
 #ifndef RHARNESS_REPORTS_ISOLATION_REPORT_H_
 #define RHARNESS_REPORTS_ISOLATION_REPORT_H_
 

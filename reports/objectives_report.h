@@ -1,7 +1,7 @@
 // What families keep of what their policy asks: "rharness.objectives/v1".
 //
-// Role: a noun with every number and sentence in it; harness/insight/objectives fills it, the writers below
-// lay it out.
+// Role: a noun with every number and sentence in it; harness/insight/objectives fills it, the
+// writers below lay it out.
 #ifndef RHARNESS_REPORTS_OBJECTIVES_REPORT_H_
 #define RHARNESS_REPORTS_OBJECTIVES_REPORT_H_
 

@@ -1,7 +1,7 @@
 // Where two runs part, by all that is kept of them: "rharness.onset/v1".
 //
-// Role: a noun with every number and sentence in it; harness/experiments/onset fills it, a Document of it has
-// every format.
+// Role: a noun with every number and sentence in it; harness/experiments/onset fills it, a Document
+// of it has every format.
 #ifndef RHARNESS_REPORTS_ONSET_REPORT_H_
 #define RHARNESS_REPORTS_ONSET_REPORT_H_
 

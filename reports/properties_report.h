@@ -1,8 +1,8 @@
 // What became of properties that need no recorded result: "rharness.properties/v1"
 // (properties.schema.json).
 //
-// Role: a noun with every number and sentence in it; harness/experiments/properties fills it, a Document of it
-// has every format.
+// Role: a noun with every number and sentence in it; harness/experiments/properties fills it, a
+// Document of it has every format.
 #ifndef RHARNESS_REPORTS_PROPERTIES_REPORT_H_
 #define RHARNESS_REPORTS_PROPERTIES_REPORT_H_
 

@@ -1,8 +1,8 @@
 // What a drill would have noticed: how often planted faults of known size were found, and how often
 // it called what nobody had changed.
 //
-// Role: the nouns of game days (harness/experiments/gameday), their certificate "rharness.sensitivity/v1",
-// which a drill reads, and the sentences that both show. Pure.
+// Role: the nouns of game days (harness/experiments/gameday), their certificate
+// "rharness.sensitivity/v1", which a drill reads, and the sentences that both show. Pure.
 #ifndef RHARNESS_REPORTS_SENSITIVITY_H_
 #define RHARNESS_REPORTS_SENSITIVITY_H_
 

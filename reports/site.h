@@ -1,8 +1,8 @@
 // The pages of `rharness serve`: what a history holds, a page at a time.
 //
-// Role: models that harness/insight/serve fills, and their HTML. Every page is one of a site: it names its
-// style sheet by address, has no script, and leads to the others by links that are made here. Every
-// list is a page of a longer one, with a pager.
+// Role: models that harness/insight/serve fills, and their HTML. Every page is one of a site: it
+// names its style sheet by address, has no script, and leads to the others by links that are made
+// here. Every list is a page of a longer one, with a pager.
 #ifndef RHARNESS_REPORTS_SITE_H_
 #define RHARNESS_REPORTS_SITE_H_
 

@@ -1,7 +1,7 @@
 // How reproducibility went over time: "rharness.trends/v1".
 //
-// Role: a noun with every number and sentence in it; harness/insight/trends fills it, the writers below lay
-// it out.
+// Role: a noun with every number and sentence in it; harness/insight/trends fills it, the writers
+// below lay it out.
 #ifndef RHARNESS_REPORTS_TRENDS_REPORT_H_
 #define RHARNESS_REPORTS_TRENDS_REPORT_H_
 
@@ -100,7 +100,7 @@ struct LastChanceRun {
 
 // What could not be rerun any more if something were gone.
 struct LastChance {
-  std::vector<std::string> gone;    // "image=sha256:12*"
+  std::vector<std::string> gone;  // "image=sha256:12*"
   // Of these, what no run is known to have had: "package=libc7; near is libc6:amd64"
   std::vector<std::string> nowhere;
   std::int64_t runs = 0;            // not retired: the sum of those below

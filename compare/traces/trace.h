@@ -1,7 +1,8 @@
 // What a run computed at chosen steps, tensor by tensor: "rharness.trace/v1" (trace.schema.json).
 //
-// Role: the reader of what harness/records/observe/python/rharness_trace.py writes, or anybody else. The
-// file is the run's own: each line is held to its form, and what has none is told and left out.
+// Role: the reader of what harness/records/observe/python/rharness_trace.py writes, or anybody
+// else. The file is the run's own: each line is held to its form, and what has none is told and
+// left out.
 #ifndef RHARNESS_COMPARE_TRACES_TRACE_H_
 #define RHARNESS_COMPARE_TRACES_TRACE_H_
 

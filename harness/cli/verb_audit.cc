@@ -192,7 +192,8 @@ void AddAuditVerify(Command& audit, const std::shared_ptr<AuditArguments>& argum
   verb.Note(
       "Reads all of the log and all of the history: every line, every hash, every head of the log "
       "and every kept one, and for every entry the record that it is about. What came into the "
-      "history since the last append is listed and is no fault. Waivers and substitutes that are in "
+      "history since the last append is listed and is no fault. Waivers and substitutes that are "
+      "in "
       "their policy no more are listed as ended. One that says something else than what was "
       "entered is found until that is entered, too. What was deleted, and runs that were retired, "
       "are held to what two people signed: with --trust to the keys that may, where the policy has "

@@ -1,7 +1,7 @@
 // The last good run of a family: the newest recording that still reproduces.
 //
-// Role: one choice for who goes back to that run (harness/insight/incident) and for who keeps it for them
-// (harness/trust/retention).
+// Role: one choice for who goes back to that run (harness/insight/incident) and for who keeps it
+// for them (harness/trust/retention).
 #ifndef RHARNESS_HARNESS_HISTORY_LAST_GOOD_H_
 #define RHARNESS_HARNESS_HISTORY_LAST_GOOD_H_
 

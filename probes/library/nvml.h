@@ -2,9 +2,9 @@
 //
 // Role: what the driver's own functions do not tell. Its header is seldom installed, so the few
 // functions used are declared here, as the public API has them. Not here: driver, CUDA version,
-// name, memory and UUID, which every fingerprint's stack has from harness/records/manifest; and nothing
-// that only names one piece of hardware.
-// Source: NVIDIA, NVML API reference (nvml.h); symbols by their versioned names.
+// name, memory and UUID, which every fingerprint's stack has from harness/records/manifest; and
+// nothing that only names one piece of hardware. Source: NVIDIA, NVML API reference (nvml.h);
+// symbols by their versioned names.
 #ifndef RHARNESS_PROBES_LIBRARY_NVML_H_
 #define RHARNESS_PROBES_LIBRARY_NVML_H_
 

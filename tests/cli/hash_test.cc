@@ -159,7 +159,8 @@ TEST_F(HashProgram, SaysWhatItIsThatIsNoCheckpointAndWhatIsRead) {
   Write("program", std::string("\x7f") + "ELF" + std::string("\2\1\1\0\0\0\0\0", 8));
   Write("metrics.json", R"({"metrics": {"a": 1}})");
   Write("logs/a.txt", "abc");
-  constexpr char kRead[] = "expected a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), .npz";
+  constexpr char kRead[] =
+      "expected a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), .npz";
   const std::vector<std::pair<const char*, std::string>> files = {
       {"x.csv",
        std::string("x.csv: byte 0: text that begins with 'step,loss', and no checkpoint; ") +

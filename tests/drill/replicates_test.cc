@@ -264,8 +264,8 @@ TEST_F(ReplicatesOfTwoRuns, ArePlannedWithTheirCostWithinTheBudget) {
   const Plan cut = frugal.PlanWith(manifests, {});
   EXPECT_THAT(JobsOf(cut.replicates), ElementsAre("a.replicate-1"));
   EXPECT_THAT(cut.left_out, IsEmpty());
-  EXPECT_THAT(cut.notes,
-              ElementsAre("a.replicate-2: beyond the budget of 30 min 0 s", "a.replicate-3: beyond the budget of 30 min 0 s"));
+  EXPECT_THAT(cut.notes, ElementsAre("a.replicate-2: beyond the budget of 30 min 0 s",
+                                     "a.replicate-3: beyond the budget of 30 min 0 s"));
   EXPECT_EQ(JobsOf(frugal.Missing(ids_, runs_, cut)).size(), 1U);
 }
 

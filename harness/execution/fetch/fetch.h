@@ -48,9 +48,9 @@ struct FetchOptions {
   RemoteOptions remote;  // how sources are asked; should_cancel is the above
 };
 
-// One content is brought once, however many runs have it. Sources: DVC's caches (dvc_source.h), then
-// those of remote.h (files). Later ones that fit the budget are still brought after one that does
-// not. What a killed fetch left in the cache a day ago is removed.
+// One content is brought once, however many runs have it. Sources: DVC's caches (dvc_source.h),
+// then those of remote.h (files). Later ones that fit the budget are still brought after one that
+// does not. What a killed fetch left in the cache a day ago is removed.
 class Fetcher {
  public:
   explicit Fetcher(FetchOptions options) : options_(std::move(options)) {}

@@ -1,6 +1,7 @@
 // Objects of lakeFS, by its REST interface.
 //
-// Role: for this folder and harness/execution/rebuild. Source: treeverse/lakeFS, api/swagger.yml, version 1.
+// Role: for this folder and harness/execution/rebuild. Source: treeverse/lakeFS, api/swagger.yml,
+// version 1.
 #ifndef RHARNESS_HARNESS_EXECUTION_FETCH_LAKEFS_H_
 #define RHARNESS_HARNESS_EXECUTION_FETCH_LAKEFS_H_
 

@@ -1,7 +1,7 @@
 // Where a manifest's source can be asked for its content: the server, the path, and who asks.
 //
-// Role: for this folder, for pinning (pin.h) and for harness/execution/rebuild: one door for http, S3 and
-// lakeFS.
+// Role: for this folder, for pinning (pin.h) and for harness/execution/rebuild: one door for http,
+// S3 and lakeFS.
 #ifndef RHARNESS_HARNESS_EXECUTION_FETCH_REMOTE_H_
 #define RHARNESS_HARNESS_EXECUTION_FETCH_REMOTE_H_
 

@@ -1,5 +1,5 @@
-// One run under observation: what `record` and a rerun ask of harness/records/observe, and what they make
-// of the answer.
+// One run under observation: what `record` and a rerun ask of harness/records/observe, and what
+// they make of the answer.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_OBSERVED_RUN_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_OBSERVED_RUN_H_
 

@@ -60,8 +60,8 @@ Status CheckSiteFiles(const SiteFilesAsked& asked);
 SiteFiles ReadSiteFiles(const SiteFilesAsked& asked, WallTime now);
 
 // What of it concerns this run, those that hold now first. A waiver does
-// where MayConcern says so (harness/records/policy/known_probes.h). A substitute does if it is for a GPU
-// that the run had, a baseline if it was taken on the run's GPU, or CPU where it had none, or
+// where MayConcern says so (harness/records/policy/known_probes.h). A substitute does if it is for
+// a GPU that the run had, a baseline if it was taken on the run's GPU, or CPU where it had none, or
 // either is not known, which is told. Nobody is named whose signature does not hold, or who is
 // named in the file and has not signed it. Pure.
 std::vector<SiteAnswer> AnswersFor(const Manifest& run, const SiteFiles& files, WallTime now);

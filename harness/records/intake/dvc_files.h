@@ -1,9 +1,9 @@
 // The files that DVC keeps beside code: dvc.lock, dvc.yaml, *.dvc, .dvc/config, and the listing of
 // a directory.
 //
-// Role: private to the files of DVC's importer, but for listings, which harness/execution/fetch reads, too.
-// Pure. Not here: where any content lies (dvc_contents.h).
-// Sources: dvc.org/doc/user-guide/project-structure; dvc/schema.py, dvc/output.py and
+// Role: private to the files of DVC's importer, but for listings, which harness/execution/fetch
+// reads, too. Pure. Not here: where any content lies (dvc_contents.h). Sources:
+// dvc.org/doc/user-guide/project-structure; dvc/schema.py, dvc/output.py and
 // dvc_data/hashfile/tree.py of DVC 3.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_DVC_FILES_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_DVC_FILES_H_

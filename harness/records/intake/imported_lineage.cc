@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "harness/records/intake/clean.h"
 #include "harness/base/shown_url.h"
+#include "harness/records/intake/clean.h"
 #include "harness/records/intake/imported_run.h"
 #include "harness/records/manifest/lineage.h"
 

@@ -10,11 +10,11 @@
 
 namespace rharness {
 
-// plain_record.cc: reproducibility records: one JSON object, an array of them, or JSON Lines; 64 MiB
-// at most each. Members, all but run_id optional: run_id, family, code {git_sha, repo, dirty}, container, data
-// (name to "PATH content=sha256:HEX", or objects with name, path, content), command, hardware {cpu,
-// gpus, driver}, env, seeds, hyperparams, metrics, output_model {path, sha256}. What is none of
-// these is named in a remark.
+// plain_record.cc: reproducibility records: one JSON object, an array of them, or JSON Lines; 64
+// MiB at most each. Members, all but run_id optional: run_id, family, code {git_sha, repo, dirty},
+// container, data (name to "PATH content=sha256:HEX", or objects with name, path, content),
+// command, hardware {cpu, gpus, driver}, env, seeds, hyperparams, metrics, output_model {path,
+// sha256}. What is none of these is named in a remark.
 bool IsPlainRecord(const std::string& source);
 Status ImportPlainRecords(const ImportRequest& request, const ImportSink& sink);
 

@@ -1,8 +1,8 @@
 // What a run was seen to use while it ran, beside what its record says it was given.
 //
 // Role: part of a manifest and of evidence, so that a drill compares what was seen with what was
-// seen. Made by harness/records/observe. Absent: nothing was looked at, which is no claim and never a
-// difference.
+// seen. Made by harness/records/observe. Absent: nothing was looked at, which is no claim and never
+// a difference.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_OBSERVATION_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_OBSERVATION_H_
 

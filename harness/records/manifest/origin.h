@@ -1,7 +1,8 @@
 // Where a manifest that nobody recorded comes from: what another tool says of a run, field by
 // field, and what each is worth.
 //
-// Role: a member of manifests that harness/records/intake made; what `rharness record` writes has none.
+// Role: a member of manifests that harness/records/intake made; what `rharness record` writes has
+// none.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ORIGIN_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_ORIGIN_H_
 

@@ -1,7 +1,7 @@
 // What was deleted of one run, when, by whose signatures and why.
 //
-// Role: joins what harness/trust/retention carried out with what two people signed for it, for pages
-// that are about a run.
+// Role: joins what harness/trust/retention carried out with what two people signed for it, for
+// pages that are about a run.
 #ifndef RHARNESS_HARNESS_TRUST_APPROVAL_DELETED_FILES_H_
 #define RHARNESS_HARNESS_TRUST_APPROVAL_DELETED_FILES_H_
 

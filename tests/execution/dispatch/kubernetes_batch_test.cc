@@ -152,7 +152,8 @@ TEST(KubernetesBatch, AsksForNoGpuByNameWhereOthersMayStandIn) {
   EXPECT_EQ(NeedsOf(ticket, Site())->gpu_model, "");
 }
 
-// For tests/execution/dispatch/kubernetes_manifests.py, which holds them to the schemas of releases.
+// For tests/execution/dispatch/kubernetes_manifests.py, which holds them to the schemas of
+// releases.
 TEST(KubernetesBatch, IsWrittenDownToBeValidated) {
   const char* out = std::getenv("RHARNESS_JOBS");
   if (out == nullptr) GTEST_SKIP() << "RHARNESS_JOBS names no folder (./dev test-kubernetes)";

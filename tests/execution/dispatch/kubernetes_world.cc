@@ -40,9 +40,10 @@ KubernetesWorld::KubernetesWorld() {
   reaper_ = std::make_unique<Reaper>(folder_->path());
   problem_ = reaper_->problem();
   if (!problem_.empty()) return;
-  const ProcessResult up = RunFor({RHARNESS_SOURCE_DIR "/tests/execution/dispatch/kubernetes_cluster.sh",
-                                   "up", programs, folder_->path().string(), "n1", "n2"},
-                                  std::chrono::seconds(600));
+  const ProcessResult up =
+      RunFor({RHARNESS_SOURCE_DIR "/tests/execution/dispatch/kubernetes_cluster.sh", "up", programs,
+              folder_->path().string(), "n1", "n2"},
+             std::chrono::seconds(600));
   if (!up.outcome.Succeeded()) {
     problem_ = fmt::format("{} {}", up.outcome.ToString(), up.stderr_text);
     return;
@@ -55,7 +56,8 @@ KubernetesWorld::~KubernetesWorld() {
 }
 
 void KubernetesWorld::Do(const std::string& verb, const std::string& name) const {
-  std::vector<std::string> argv = {RHARNESS_SOURCE_DIR "/tests/execution/dispatch/kubernetes_cluster.sh",
+  std::vector<std::string> argv = {RHARNESS_SOURCE_DIR
+                                   "/tests/execution/dispatch/kubernetes_cluster.sh",
                                    verb, folder_->path().string()};
   if (!name.empty()) argv.push_back(name);
   RunFor(std::move(argv), std::chrono::seconds(60));

@@ -160,8 +160,8 @@ TEST(Runbook, HasAPageForEveryNameThatBecomesACode) {
   names.erase("none");
   ASSERT_GT(names.size(), 12U);
   EXPECT_THAT(Without(names), IsEmpty());
-  const Words alerts =
-      Found(Source("harness/insight/objectives/alert_rules.cc"), R"re("(Rharness[A-Z][A-Za-z]+)")re");
+  const Words alerts = Found(Source("harness/insight/objectives/alert_rules.cc"),
+                             R"re("(Rharness[A-Z][A-Za-z]+)")re");
   ASSERT_GE(alerts.size(), 6U);
   EXPECT_THAT(Without(alerts), IsEmpty());
   EXPECT_NE(FindRunbookPage("contradiction"), nullptr);  // of rharness lint, which has no others

@@ -28,8 +28,9 @@ constexpr char kBackwards[] =
     "numpy.loadtxt = lambda *words, **more: _loadtxt(*words, **more)[::-1]\n";
 
 TEST_F(PublishPeers, ADataSetThatMlcroissantDescribesBecomesDataOfARun) {
-  const ProcessResult made =
-      Run({"python", std::string(kSources) + "/tests/insight/publish/peers/croissant.py", At("run")}, "/");
+  const ProcessResult made = Run(
+      {"python", std::string(kSources) + "/tests/insight/publish/peers/croissant.py", At("run")},
+      "/");
   ASSERT_EQ(made.outcome.exit_code, 0) << made.stderr_text;
   ASSERT_TRUE(WriteFileAtomic(At("run/m.json"), R"({"schema": "rharness.manifest/v1", "run_id": "x",
                               "command": ["true"]})")
@@ -73,9 +74,9 @@ TEST_F(PublishPeers, MlflowsRegistryTakesAModelOnlyAfterItsDrillAndItsAliasFollo
 
   const fs::path crate = At("crate");
   EXPECT_EQ(Rharness({"report", drill, "--ro-crate", crate}).outcome.exit_code, 0);
-  const ProcessResult valid =
-      Run({"python", std::string(kSources) + "/tests/insight/publish/peers/validate_crate.py", crate},
-          folder_.path());
+  const ProcessResult valid = Run(
+      {"python", std::string(kSources) + "/tests/insight/publish/peers/validate_crate.py", crate},
+      folder_.path());
   EXPECT_EQ(valid.outcome.exit_code, 0) << valid.stdout_text << valid.stderr_text;
   EXPECT_THAT(valid.stdout_text, HasSubstr("Drill of 1 run: 1 actions"));
 
@@ -107,7 +108,8 @@ class LoggedModelPeers : public PublishPeers {
   // Logs, imports, completes and drills; the ids at the server.
   void DrillALoggedModel() {
     fs::create_directories(At("run"));
-    const std::string script = std::string(kSources) + "/tests/records/intake/peers/mlflow_model.py";
+    const std::string script =
+        std::string(kSources) + "/tests/records/intake/peers/mlflow_model.py";
     const ProcessResult logged = Run({"python", script, url_}, At("run"));
     ASSERT_EQ(logged.outcome.exit_code, 0) << logged.stderr_text;
     const std::string& said = logged.stdout_text;

@@ -122,7 +122,8 @@ TEST_F(Words, ALongTextIsCountedInCharactersAndRefusedInWords) {
   EXPECT_THAT(Page("/search?q=" + wide), HasSubstr("Nothing has"));
   const std::string page = Page("/search?q=" + wide + "a", 400);
   EXPECT_THAT(page, HasSubstr("has 201 characters; 200 at most"));
-  EXPECT_THAT(Page("/search?q=a&by=all", 400), HasSubstr("any, run, family, commit, image or artifact"));
+  EXPECT_THAT(Page("/search?q=a&by=all", 400),
+              HasSubstr("any, run, family, commit, image or artifact"));
   EXPECT_EQ(Get("/search?q=" + std::string(5000, 'a')).status, 414);
   Page("/families?after=a&before=b", 400);
   Page("/family/one?t=now", 400);

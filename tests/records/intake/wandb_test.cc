@@ -20,8 +20,8 @@ constexpr char kWandbFolder[] = "offline-run-20261123_111513-wnrt5t6c";
 constexpr char kWandbLog[] = "run-wnrt5t6c.wandb";
 
 std::string RecordedLog() {
-  return ReadFile(std::string(RHARNESS_SOURCE_DIR "/tests/records/intake/wandb_offline/") + kWandbFolder +
-                  "/" + kWandbLog)
+  return ReadFile(std::string(RHARNESS_SOURCE_DIR "/tests/records/intake/wandb_offline/") +
+                  kWandbFolder + "/" + kWandbLog)
       .value();
 }
 

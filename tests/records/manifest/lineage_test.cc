@@ -35,9 +35,9 @@ TEST(Lineage, IsTheSameAfterWritingAndReading) {
   ASSERT_TRUE(manifest.ok()) << manifest.error().ToString();
   EXPECT_EQ(manifest->metrics[0].evaluated_on, "test");
   const Json json = ToJson(*manifest);
-  ExpectDescribed(
-      LoadSchemaFile(std::string(RHARNESS_SOURCE_DIR) + "/harness/records/manifest/manifest.schema.json"),
-      json);
+  ExpectDescribed(LoadSchemaFile(std::string(RHARNESS_SOURCE_DIR) +
+                                 "/harness/records/manifest/manifest.schema.json"),
+                  json);
   const auto again = ParseManifest(json, "again");
   ASSERT_TRUE(again.ok()) << again.error().ToString();
   EXPECT_EQ(ToJson(*again).Dump(), json.Dump());

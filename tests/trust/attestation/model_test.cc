@@ -242,7 +242,8 @@ TEST_F(Models, AreReadStrictlyAlsoWhereATrustedKeySigns) {
 }
 
 TEST_F(Models, HaveASchemaThatRequiresWhatTheReaderRequires) {
-  const Json schema = LoadSchemaFile(RHARNESS_SOURCE_DIR "/harness/trust/attestation/model.schema.json");
+  const Json schema =
+      LoadSchemaFile(RHARNESS_SOURCE_DIR "/harness/trust/attestation/model.schema.json");
   const Json json = ToJson(ModelStatement(Ours()));
   ExpectDescribed(schema, json);
   ExpectSameRequirements(
