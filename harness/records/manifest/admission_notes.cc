@@ -8,6 +8,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "harness/records/manifest/environment_secrets.h"
+
 namespace rharness {
 namespace {
 
@@ -175,6 +177,38 @@ std::vector<AdmissionFinding> NotesOnCurves(const std::vector<Curve>& curves) {
   return notes;
 }
 
+// What an argument passes, and under which name: "--token=a", "--token a", "TOKEN=a".
+std::pair<std::string_view, std::string_view> PassedBy(const std::vector<std::string>& command,
+                                                       std::size_t at) {
+  const std::string_view text = command[at];
+  if (const auto equals = text.find('='); equals != text.npos) {
+    return {text.substr(0, equals), text.substr(equals + 1)};
+  }
+  const bool behind_option = at > 0 && command[at - 1].starts_with('-') && !text.starts_with('-') &&
+                             command[at - 1].find('=') == std::string::npos;
+  return {behind_option ? std::string_view(command[at - 1]) : std::string_view(), text};
+}
+
+// A command is kept as it was, since a rerun needs every word of it.
+std::vector<AdmissionFinding> NotesOnCommand(const std::vector<std::string>& command) {
+  std::vector<AdmissionFinding> notes;
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const auto [name, value] = PassedBy(command, i);
+    const std::string_view bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    // "--key loss" sorts or groups; a path leads to a secret and is none.
+    const bool by_name = bare != "key" && IsSecret(bare, value) && value.find_first_of("/.") != 0 &&
+                         value.find('$') != 0;
+    if (!by_name && !HoldsCredential(value)) continue;
+    notes.push_back(
+        {"secret_in_command", fmt::format("$.command[{}]", i),
+         fmt::format("argument {}{} looks like a secret, and everybody who may read the "
+                     "manifest can read it; expected it in an environment variable "
+                     "(`--variable`), which is kept as a keyed digest",
+                     i, bare.empty() ? "" : fmt::format(", of '{}',", bare))});
+  }
+  return notes;
+}
+
 }  // namespace
 
 double MetricSpread::deviation() const {
@@ -205,6 +239,8 @@ void AdmissionNotes::Add(const Manifest& manifest) {
                                          *metric.margin, metric.name)});
     }
   }
+  const std::vector<AdmissionFinding> secrets = NotesOnCommand(manifest.command);
+  noted.notes.insert(noted.notes.end(), secrets.begin(), secrets.end());
   noted_.push_back(std::move(noted));
   AddToSpread(manifest);
 }

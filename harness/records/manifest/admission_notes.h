@@ -1,5 +1,5 @@
 // What is worth knowing of a manifest that is admitted all the same: what in it cannot fail, and so
-// can show nothing.
+// can show nothing; secrets that it keeps.
 //
 // Role: refuses nothing; `record`, `admit`, `history add` and `lint` print it. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_
@@ -32,7 +32,8 @@ struct MetricSpread {
 // Codes: "vacuous_curve" (constant, or fewer than two points: neither confirms nor refuses
 // anything), "non_finite_curve" (some values; where it ends so, Admit refuses it), "wide_margin"
 // (no value could exceed it, or it is six standard deviations of the family or more; the default
-// without a margin is three), "bad_margin" (0 or less of a metric that is not primary).
+// without a margin is three), "bad_margin" (0 or less of a metric that is not primary),
+// "secret_in_command" (a command keeps its words, so that it can be rerun).
 class AdmissionNotes {
  public:
   // The manifest's notes are Of(how many were added before).

@@ -110,6 +110,11 @@ bool IsAmong(const std::array<std::string_view, N>& list, std::string_view word)
 NameSort SortOf(std::string_view name) {
   constexpr std::array<std::string_view, 8> kPasswords = {
       "pw", "password", "passwd", "passphrase", "secret", "secrets", "credential", "credentials"};
+  // "pass" ends the names of steps and filters, too; "pwd" alone is the working folder.
+  constexpr std::array<std::string_view, 2> kShortPasswords = {"pass", "pwd"};
+  constexpr std::array<std::string_view, 19> kNoPassword = {
+      "forward", "backward", "first", "second", "third", "last", "one", "two",  "single", "multi",
+      "per",     "num",      "max",   "low",    "high",  "band", "old", "init", "pre"};
   constexpr std::array<std::string_view, 8> kJoined = {"apikey",     "apitoken",       "authtoken",
                                                        "accesskey",  "accesstoken",    "secretkey",
                                                        "privatekey", "secretaccesskey"};
@@ -124,6 +129,10 @@ NameSort SortOf(std::string_view name) {
   if (words.empty()) return NameSort::kSetting;
   const std::string& last = words.back();
   if (IsAmong(kPasswords, last)) return NameSort::kPassword;
+  if (IsAmong(kShortPasswords, last)) {
+    const bool step = words.size() == 1 || IsAmong(kNoPassword, words[words.size() - 2]);
+    return step ? NameSort::kSetting : NameSort::kToken;
+  }
   if (IsAmong(kJoined, last)) return NameSort::kToken;
   if (words.size() > 2 && last == "id" && words[words.size() - 2] == "key") {
     return NameSort::kToken;  // AWS_ACCESS_KEY_ID
@@ -147,13 +156,26 @@ bool IsNumber(std::string_view value) {
   return error == std::errc() && end == value.data() + value.size();
 }
 
+// A token in the place of a user, as Git hosts and error collectors take it. Names of people are
+// shorter, or have no digits.
+bool LooksDrawn(std::string_view user) {
+  constexpr std::size_t kShortestToken = 20;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return user.size() >= kShortestToken && std::ranges::all_of(user, IsWordChar) &&
+         std::ranges::any_of(user, is_digit);
+}
+
 bool HoldsPasswordInUrl(std::string_view value) {
   constexpr std::string_view kScheme = "://";
   for (auto at = value.find(kScheme); at != value.npos; at = value.find(kScheme, at + 1)) {
     std::string_view authority = value.substr(at + kScheme.size());
     authority = authority.substr(0, authority.find_first_of("/?# \t,"));
     const auto user = authority.substr(0, authority.find('@'));
-    if (user.size() < authority.size() && user.find(':') != user.npos) return true;
+    if (user.size() == authority.size()) continue;
+    if (user.find(':') != user.npos) return true;
+    if (value.substr(0, at).ends_with("http") || value.substr(0, at).ends_with("https")) {
+      if (LooksDrawn(user)) return true;
+    }
   }
   return false;
 }

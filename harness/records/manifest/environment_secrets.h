@@ -17,10 +17,11 @@ namespace rharness {
 // where a capital begins a word, in either case. It ends in password, passwd, passphrase, secret,
 // credential, apikey or the like, or in "token" or "key" behind no word that makes a setting of it
 // (pad_token, sort_key). Words in the middle do not count: max_tokens, tokenizer, pad_token_id and
-// num_key_value_heads are settings.
+// num_key_value_heads are settings. "pass" and "pwd" end a secret's name (DB_PASS) but not a
+// step's (forward_pass), and are none alone.
 bool NamesSecret(std::string_view name);
-// A URL with a user and a password in it, a token of a well-known service by its prefix, a JSON web
-// token, a private key in PEM. Under any name.
+// A URL with a user and a password in it, or with a token as the user of an HTTP URL; a token of a
+// well-known service by its prefix, a JSON web token, a private key in PEM. Under any name.
 bool HoldsCredential(std::string_view value);
 // Whether a value is to be withheld: it holds a credential, or its name is that of a secret and it
 // is neither empty nor a truth value, nor, unless the name speaks of a password, a number.

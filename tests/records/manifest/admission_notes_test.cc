@@ -46,6 +46,25 @@ TEST(AdmissionNotes, AreNoneOfACompleteManifest) {
   EXPECT_THAT(NotesAfter([](Manifest&) {}), IsEmpty());
 }
 
+TEST(AdmissionNotes, NameArgumentsThatLookLikeSecretsWithoutRepeatingThem) {
+  const auto notes = [](std::vector<std::string> command) {
+    return NotesAfter([&](Manifest& m) { m.command = std::move(command); });
+  };
+  for (const std::vector<std::string>& passed : {std::vector<std::string>{"--api-key=hunter22"},
+                                                 {"--password", "hunter22"},
+                                                 {"X_TOKEN=hunter22"},
+                                                 {"https://ada:hunter22@example.org/x"}}) {
+    std::vector<std::string> command = {"python3", "t.py"};
+    command.insert(command.end(), passed.begin(), passed.end());
+    ASSERT_THAT(notes(command), ElementsAre(HasSubstr("secret_in_command $.command[")))
+        << passed[0];
+    EXPECT_EQ(notes(command)[0].find("hunter22"), std::string::npos);
+  }
+  EXPECT_THAT(notes({"python3", "t.py", "--max_tokens", "256", "--key", "loss", "--token-file=/a",
+                     "--api-key", "/run/secrets/key", "--token"}),
+              IsEmpty());
+}
+
 TEST(AdmissionNotes, SayThatACurveShowsNothing) {
   const auto notes = [](std::vector<double> values) {
     return NotesAfter([&](Manifest& m) { m.curves.push_back({"lr", {0, 1, 2}, values}); });

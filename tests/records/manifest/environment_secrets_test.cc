@@ -17,21 +17,43 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(Secrets, AreNamesAndValuesThatSpeakOfThem) {
-  for (const char* name : {"JAX_SERVICE_TOKEN", "TORCH_hub_password", "NCCL_MY_KEY", "A_SECRET",
-                           "MY_CREDENTIALS", "DB_PASSWD", "openai_api_key", "hfToken", "APIKey",
-                           "AWS_ACCESS_KEY_ID", "client-secret", "token", "optim/auth_token"}) {
+  for (const char* name :
+       {"JAX_SERVICE_TOKEN", "TORCH_hub_password", "NCCL_MY_KEY", "A_SECRET", "MY_CREDENTIALS",
+        "DB_PASSWD", "openai_api_key", "hfToken", "APIKey", "AWS_ACCESS_KEY_ID", "client-secret",
+        "token", "optim/auth_token", "DB_PASS", "mysqlPwd", "smtp.pass"}) {
     EXPECT_TRUE(NamesSecret(name)) << name;
   }
-  for (const char* name :
-       {"OMP_NUM_THREADS", "max_tokens", "tokenizer", "num_key_value_heads", "pad_token_id",
-        "TOKENIZERS_PARALLELISM", "pad_token", "bosToken", "sort_key", "keyframes", "key_dim",
-        "tokens_per_batch", "monkey", "secretary", "PWD", "", "_"}) {
+  for (const char* name : {"OMP_NUM_THREADS",
+                           "max_tokens",
+                           "tokenizer",
+                           "num_key_value_heads",
+                           "pad_token_id",
+                           "TOKENIZERS_PARALLELISM",
+                           "pad_token",
+                           "bosToken",
+                           "sort_key",
+                           "keyframes",
+                           "key_dim",
+                           "tokens_per_batch",
+                           "monkey",
+                           "secretary",
+                           "PWD",
+                           "OLDPWD",
+                           "",
+                           "_",
+                           "forward_pass",
+                           "num_pass",
+                           "pass",
+                           "bypass"}) {
     EXPECT_FALSE(NamesSecret(name)) << name;
   }
   EXPECT_TRUE(HoldsCredential("https://user:pass@example.org/x"));
   EXPECT_TRUE(HoldsCredential("a,grpc://u:p@h:1"));
   EXPECT_FALSE(HoldsCredential("https://example.org:8080/a@b:c"));
   EXPECT_FALSE(HoldsCredential("https://user@example.org"));
+  EXPECT_FALSE(HoldsCredential("https://a-rather-long-name-of-a-team@example.org/x.git"));
+  EXPECT_FALSE(HoldsCredential("ssh://0123456789abcdef0123456789abcdef@example.org/x"));
+  EXPECT_TRUE(HoldsCredential("https://0123456789abcdef0123456789abcdef@example.org/x.git"));
   EXPECT_FALSE(HoldsCredential("--xla_flag=1"));
   EXPECT_TRUE(HoldsCredential("hf_" + std::string(34, 'a')));
   EXPECT_FALSE(HoldsCredential("hf_model"));
