@@ -31,12 +31,24 @@ std::string Went(const FactDifference& difference) {
                      Short(difference.observed.value_or("")));
 }
 
+// The same build of a library, loaded from another place ("PATH, build id ID"): no change of what
+// ran.
+bool IsMovedCopy(const FactDifference& difference) {
+  const auto build_of = [](const std::optional<std::string>& value) {
+    const auto at = value ? value->rfind("build id ") : std::string::npos;
+    return at == std::string::npos ? std::string() : value->substr(at);
+  };
+  const std::string build = build_of(difference.recorded);
+  return difference.key.starts_with("library.") && !build.empty() &&
+         build == build_of(difference.observed);
+}
+
 // The most telling change of all layers first; empty where nothing telling changed.
 std::vector<FactDifference> TellingChanges(const Comparison& comparison) {
   std::vector<FactDifference> changes;
   for (const LayerComparison& layer : comparison.layers) {
     for (const FactDifference& difference : layer.differences) {
-      if (TellsOfTheRun(difference)) changes.push_back(difference);
+      if (TellsOfTheRun(difference) && !IsMovedCopy(difference)) changes.push_back(difference);
     }
   }
   std::ranges::stable_sort(changes, TellsMore);

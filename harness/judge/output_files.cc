@@ -58,8 +58,8 @@ void AddFile(const Artifact& a, const Artifact& b, bool matters, Comparison* com
     } else if (!comparison->declared_bitwise) {
       file.not_compared.push_back(
           how +
-          ", and no reader opens it: save it as safetensors, or declare it as a log if it may "
-          "differ (--artifact log=" +
+          ", and no reader opens it: write its arrays as safetensors or .npy, or declare it as a "
+          "log if it may differ (--artifact log=" +
           a.path + ")");
     }
   }

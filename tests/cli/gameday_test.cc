@@ -232,6 +232,7 @@ TEST_F(GamedayProgram, SlipsOfThePenAreRefusedBeforeAnythingIsMade) {
   EXPECT_EQ(ExitOf(Plant({"seed:lost", "seed:lost"})), 2);
   EXPECT_EQ(ExitOf(Plant({})), 2);
   EXPECT_EQ(ExitOf(Plant({"seed:lost"}, {"--select", "family = other"})), 2);
+  EXPECT_EQ(ExitOf(Plant({"seed:lost"}, {"--map", "/nowhere=/data"})), 2);
   EXPECT_EQ(ExitOf(Gameday({"--resume", "--out", "day"})), 2);
   EXPECT_FALSE(fs::exists(At("day")));
   EXPECT_EQ(Calls(), 0);

@@ -248,6 +248,10 @@ TEST(Although, IsAFindingThatDoesNotDecide) {
   comparison.verdict = Verdict::kIdentical;
   NoteAlthough(&comparison);
   EXPECT_TRUE(comparison.findings.empty());
+  Differ(&comparison, Layer::kEnvironment, "library.libz.so.1", "/a/libz.so.1, build id ab",
+         "/b/libz.so.1, build id ab");
+  NoteAlthough(&comparison);
+  EXPECT_TRUE(comparison.findings.empty()) << "the same build from another place";
   Differ(&comparison, Layer::kHardware, "gpu.driver", "570", "580");
   NoteAlthough(&comparison);
   ASSERT_EQ(comparison.findings.size(), 1u);

@@ -66,7 +66,7 @@ TEST(OutputFiles, AreComparedByTheDigestOfTheirBytes) {
   EXPECT_EQ(other.verdict, Verdict::kInconclusive);
   EXPECT_EQ(ExactAt(other, "other model.pkl").state, State::kDiffers);
   EXPECT_THAT(other.headline, HasSubstr("other model.pkl: other bytes"));
-  EXPECT_THAT(other.headline, HasSubstr("save it as safetensors"));
+  EXPECT_THAT(other.headline, HasSubstr("write its arrays as safetensors"));
   EXPECT_THAT(other.headline, HasSubstr("--artifact log=model.pkl"));
 }
 

@@ -8,6 +8,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/drill/given_names.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/execution/rerun/places.h"
 #include "harness/experiments/gameday/planted_files.h"
@@ -102,6 +103,7 @@ Result<GamedaySettings> GatherGameday(const GamedayOptions& options, Clock* cloc
                    SelectEntriesToDrill(options.drill.selection, {},
                                         options.drill.retirement_doubts, clock->Now(), history));
   settings.drill.run_ids = ChooseRuns(entries, options.trials);
+  RETURN_IF_ERROR(CheckGivenNames(options.drill, settings.drill.run_ids, history));
   return settings;
 }
 

@@ -134,7 +134,8 @@ void Orders(const Observation& seen, Findings* out) {
     out->push_back(
         {"hash_salted", "order of sets", "random", "PYTHONHASHSEED",
          fmt::format("Python's hashes are salted (PYTHONHASHSEED is not set), and {} goes "
-                     "by the order of a set or by a hash: another one in every run",
+                     "by the order of a set or by a hash, which differs from run to run where that "
+                     "line is reached",
                      sets)});
   }
   if (const std::string listing = flag(kListingFlag); !listing.empty()) {
