@@ -178,7 +178,8 @@ std::string NextStep(const Comparison& comparison) {
     case Verdict::kInconclusive:
       if (std::ranges::any_of(comparison.findings,
                               [&](const Finding& one) { return IsOfFile(one, comparison); })) {
-        return "Save what no reader opens as safetensors, or record it as a log if it may differ.";
+        return "Write what no reader opens as safetensors or .npy, or record it as a log if it may "
+               "differ.";
       }
       if (HasFinding(comparison, "non_finite_weights")) {
         return "Find the step at which values stopped being finite, and take a checkpoint before "

@@ -248,7 +248,8 @@ std::string StepOfFinding(const ReportRun& run) {
     if (!finding.decisive) continue;
     if (IsOfFile(finding, run)) {
       return fmt::format(
-          "Save what no reader opens as safetensors, or record it as a log if it may differ: {} "
+          "Write what no reader opens as safetensors or .npy, or record it as a log if it may "
+          "differ: {} "
           "of {} first.",
           SafeText(finding.subject, 200), name);
     }
