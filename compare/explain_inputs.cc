@@ -228,7 +228,7 @@ void Seeds(const ExplainInput& in, CauseList* out) {
   out->Add(CausePlace::kUnseeded,
            {"seed_missing", Layer::kRandomness, "likely",
             "A source of randomness has no seed, so each run draws its own.", std::move(missing),
-            "check the manifest with `rharness admit`; pass the seed and rerun A twice"});
+            "check the manifest with `rharness check`; pass the seed and rerun A twice"});
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ struct FamilyObjectives {
   std::int64_t never = 0;    // never compared: identical, equivalent or drifted
   std::int64_t waiting = 0;  // longer than the policy allows
   double oldest_days = 0.0;  // how long the one has waited that waits longest
-  std::int64_t had = 0;      // of those that `rharness rebuild` was asked about
+  std::int64_t had = 0;      // of those that `rharness check --available` was asked about
   std::int64_t gone = 0;
   // Of reruns in the period that came to be compared.
   std::int64_t reruns = 0;

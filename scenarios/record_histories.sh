@@ -85,4 +85,4 @@ if begin digits_torch; then
       --code-file scenarios/digits_torch/train.py -- /usr/bin/python3 scenarios/digits_torch/train.py
   done
 fi
-"${clean[@]}" rharness admit scenarios/*/history/*.json
+"${clean[@]}" rharness check scenarios/*/history/*.json

@@ -12,6 +12,7 @@
 #include "harness/base/log.h"
 #include "harness/base/spelling.h"
 #include "harness/cli/help_text.h"
+#include "harness/cli/successors.h"
 #include "harness/cli/verb.h"
 
 namespace rharness {
@@ -93,8 +94,12 @@ class ConfigFile : public CLI::ConfigTOML {
     for (const std::string& parent : item.parents) {
       const Command* next = command->Find(parent);
       if (next == nullptr) {
-        throw CLI::ConfigError(fmt::format("the configuration file has '{}', which is no verb{}",
-                                           item.fullname(), Hint(parent, command->VerbNames())));
+        const std::string_view successor =
+            command == root_ ? SuccessorOf(parent) : std::string_view();
+        throw CLI::ConfigError(fmt::format(
+            "the configuration file has '{}', which is no verb{}", item.fullname(),
+            successor.empty() ? Hint(parent, command->VerbNames())
+                              : fmt::format(" any more; expected that of `{}`", successor)));
       }
       command = next;
     }
@@ -214,6 +219,11 @@ class Application {
 };
 
 std::string NoVerb(std::string_view typed, const Command& command, bool is_root) {
+  const std::string_view successor = is_root ? SuccessorOf(typed) : std::string_view();
+  if (!successor.empty()) {
+    return fmt::format("'{}' is no verb any more; expected `{} {}`", typed, command.name(),
+                       successor);
+  }
   return fmt::format(
       "'{}' is no verb{}{} expected one of {}", TerminalSafe(typed),
       is_root ? "" : fmt::format(" of {}", command.name()),

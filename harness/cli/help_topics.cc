@@ -28,7 +28,7 @@ The fields are these. Text takes = and !=, and ~ for a pattern in which * and ? 
   configuration     text    the key of runs that differ in nothing but seeds
   declared          text    bitwise or statistical: what a rerun must meet
   last_verdict      text    identical, equivalent, drifted, ...; "" before the first drill
-  rebuild           text    had, unknown or gone: what `rharness rebuild` was told last; "" if never asked
+  rebuild           text    had, unknown or gone: what `rharness check --available` was told last; "" if never asked
   artifact          digest  with = alone: the SHA-256 of a file that the run made, or the tensor digest of its weights (`rharness hash`); every manifest is read for it
   started           time    when the run was recorded
   verified          time    when a drill last gave a verdict; never: none has

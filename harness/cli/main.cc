@@ -47,8 +47,8 @@ struct VerbGroup {
 const std::vector<VerbGroup>& VerbGroups() {
   static const std::vector<VerbGroup> groups = {
       {"Record runs",
-       {AddRecord, AddImport, AddComplete, AddAdmit, AddLint, AddRebuild, AddHistory, AddRetire,
-        AddRetention, AddFetch}},
+       {AddRecord, AddImport, AddComplete, AddCheck, AddHistory, AddRetire, AddRetention,
+        AddFetch}},
       {"Rerun them", {AddDrill, AddIsolate, AddProperties, AddGameday}},
       {"Compare", {AddCompare, AddHash}},
       {"Roll out", {AddProbe, AddGate, AddPolicy}},

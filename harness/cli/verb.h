@@ -43,10 +43,10 @@ int Print(std::string_view text);
 int PrintJson(const Json& json);
 
 // Each adds its verb. `help` knows the verbs that were added before it.
-void AddAdmit(Command& root);
 void AddAlerts(Command& root);
 void AddAttest(Command& root);
 void AddAudit(Command& root);
+void AddCheck(Command& root);
 void AddCompare(Command& root);
 void AddComplete(Command& root);
 void AddDocuments(Command& root);
@@ -61,11 +61,9 @@ void AddHistory(Command& root);
 void AddImport(Command& root);
 void AddIncident(Command& root);
 void AddIsolate(Command& root);
-void AddLint(Command& root);
 void AddPolicy(Command& root);
 void AddProbe(Command& root);
 void AddPublish(Command& root);
-void AddRebuild(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);

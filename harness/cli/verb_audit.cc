@@ -23,7 +23,7 @@ namespace rharness {
 namespace {
 
 constexpr char kWhatIsLogged[] =
-    R"text(The log has an entry for each manifest, run, drill, verdict, family and property verdict, retirement, answer of `rebuild`, replicate and set of surroundings of the history, with the SHA-256 of what is kept; with --baseline for each line of baseline.jsonl, and with --policy for the policy and each of its waivers and substitutes. Baselines and policies are known by the last part of their path.
+    R"text(The log has an entry for each manifest, run, drill, verdict, family and property verdict, retirement, answer of `check --available`, replicate and set of surroundings of the history, with the SHA-256 of what is kept; with --baseline for each line of baseline.jsonl, and with --policy for the policy and each of its waivers and substitutes. Baselines and policies are known by the last part of their path.
 
 It is a folder, beside the file of the history unless --log says otherwise: entries.jsonl, a line an entry; nodes, the hashes of the Merkle tree over these lines (RFC 6962); heads.jsonl, a signed tree head a line. Entries are only ever added.
 

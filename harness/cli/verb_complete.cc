@@ -193,7 +193,7 @@ void AddComplete(Command& root) {
       "What is said here is a hint, with the day, in the manifest's \"origin\": nobody has seen "
       "that "
       "it was so when the run ran. Content that the record has a SHA-256 of must have it; another "
-      "one is refused. `rharness import` lists what is missing, `rharness admit` what still is.");
+      "one is refused. `rharness import` lists what is missing, `rharness check` what still is.");
   verb.Example("rharness complete runs/mlflow-3f2a.json --croissant data/croissant.json");
   verb.ExitCode(kExitOk, "written, whether complete or not");
   verb.ExitCode(kExitUsage, "nothing was said, or what was said cannot be");

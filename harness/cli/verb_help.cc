@@ -9,6 +9,7 @@
 #include "harness/cli/guide_files.h"
 #include "harness/cli/help_text.h"
 #include "harness/cli/help_topics.h"
+#include "harness/cli/successors.h"
 #include "harness/cli/verb.h"
 
 namespace rharness {
@@ -54,7 +55,7 @@ Result<std::string> TextOf(Command& root, const ProgramFacts& program,
     std::vector<std::string> both = root.VerbNames();
     both.insert(both.end(), names.begin(), names.end());
     const std::string nearest = NearestName(words.front(), both);
-    if (root.Find(words.front()) == nullptr) {
+    if (root.Find(words.front()) == nullptr && SuccessorOf(words.front()).empty()) {
       return NotFound(fmt::format(
           "'{}' is neither a verb nor a topic{} expected one of {}", TerminalSafe(words.front()),
           nearest.empty() ? ";" : fmt::format("; did you mean {}?", nearest),

@@ -263,7 +263,7 @@ Statements EnvironmentColumns(const Dialect& dialect) {
   return statements;
 }
 
-// Whether what a run needs can still be had, as `rharness rebuild` was told each time.
+// Whether what a run needs can still be had, as `rharness check --available` was told each time.
 Statements RebuildAnswers(const Dialect& dialect) {
   Statements statements = {
       "CREATE TABLE rebuild_answers (run_id TEXT NOT NULL REFERENCES runs (run_id), "

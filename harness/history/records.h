@@ -35,7 +35,7 @@ struct HistoryEntry {
   std::optional<SignedRetirement> retirement = {};  // empty: not retired, or unsigned
 };
 
-// What `rharness rebuild` was told of a run: whether all that it needs can still be had.
+// What `rharness check --available` was told of a run: whether all that it needs can still be had.
 struct RebuildRecord {
   std::string run_id;
   WallTime asked{};

@@ -46,7 +46,7 @@ struct WaitingTally {
   WallTime oldest{};         // verified, or, where never, added: the earliest of all
 };
 
-// What the last answers of `rharness rebuild` were.
+// What the last answers of `rharness check --available` were.
 struct RebuildTally {
   std::string family;
   std::string state;  // "had", "unknown", "gone"

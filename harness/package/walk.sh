@@ -14,7 +14,7 @@ echo 0.75 >value
 rharness --quiet record --out runs/a.json --family tiny --root . --code-file train.sh --data value \
   --metrics metrics.json --metric accuracy,direction=higher,margin=0.01,primary --seed init=1 \
   -- sh train.sh
-rharness admit runs/a.json
+rharness check runs/a.json
 rharness history add --history runs.db runs
 rharness drill --history runs.db --out first
 test -s first/report.html

@@ -2,7 +2,7 @@
 
 pipeline.py MODEL FOLDER, with MLFLOW_TRACKING_URI set and `rharness` on PATH (or RHARNESS set): trains in FOLDER
 and logs the run; imports it, says what MLflow does not record, drills it, writes the verdict back; and registers
-it if `rharness admit --registry` admits it. Ends with rharness's exit code where it does not.
+it if `rharness check --registry` admits it. Ends with rharness's exit code where it does not.
 """
 import json
 import os
@@ -55,12 +55,12 @@ def main():
     must("history", "add", "--history", "runs.db", "runs")
     rharness("drill", "--history", "runs.db", "--out", "drill-" + info.run_id)
     must("publish", "drill-" + info.run_id, "--mlflow", server)
-    must("admit", "--registry", server, "--run", info.run_id, "--history", "runs.db", "--max-age", "1")
+    must("check", "--registry", server, "--run", info.run_id, "--history", "runs.db", "--max-age", "1")
     client = mlflow.MlflowClient()
     if not client.search_registered_models(f"name = '{model}'"):
         client.create_registered_model(model)
     version = client.create_model_version(model, info.artifact_uri, run_id=info.run_id)
-    must("admit", "--registry", server, "--model", model, "--version", str(version.version), "--history", "runs.db")
+    must("check", "--registry", server, "--model", model, "--version", str(version.version), "--history", "runs.db")
     print(f"registered {model} version {version.version}")
 
 

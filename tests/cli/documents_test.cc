@@ -60,11 +60,10 @@ bool Installed(const char* program) {
 }
 
 constexpr const char* kVerbs[] = {
-    "record",  "import",     "complete", "admit",   "lint",  "history", "fetch",
-    "drill",   "rerun",      "compare",  "probe",   "gate",  "policy",  "report",
-    "publish", "hash",       "stats",    "version", "help",  "rebuild", "isolate",
-    "gameday", "properties", "attest",   "verify",  "slo",   "alerts",  "trends",
-    "retire",  "retention",  "incident", "runbook", "audit", "serve"};
+    "record",  "import", "complete", "check",     "history",    "fetch",   "drill",  "rerun",
+    "compare", "probe",  "gate",     "policy",    "report",     "publish", "hash",   "stats",
+    "version", "help",   "isolate",  "gameday",   "properties", "attest",  "verify", "slo",
+    "alerts",  "trends", "retire",   "retention", "incident",   "runbook", "audit",  "serve"};
 
 class Documents : public testing::Test {
  protected:
@@ -145,7 +144,7 @@ TEST_F(Documents, CompleteChoicesAndFilesInBash) {
   ASSERT_TRUE(WriteFileAtomic(At("files/one two.json"), "").ok());
   ASSERT_TRUE(MakeDirectories(At("files/folder")).ok());
   const std::string there = fmt::format("cd '{}'", At("files"));
-  EXPECT_THAT(Bash("rharness admit on", there), ElementsAre("one two.json"));
+  EXPECT_THAT(Bash("rharness check on", there), ElementsAre("one two.json"));
   EXPECT_THAT(Bash("rharness drill --out ''", there), ElementsAre("folder"));
   EXPECT_TRUE(Bash("rharness drill --jobs ''", there).empty());
 }
@@ -167,7 +166,7 @@ TEST_F(Documents, CompleteInFish) {
   EXPECT_THAT(fish("rharness drill --launcher po"), ElementsAre("podman"));
   EXPECT_THAT(fish("rharness drill --timeout-f"),
               ElementsAre("--timeout-factor", "--timeout-floor"));
-  EXPECT_THAT(fish("rharness admit sh"), Contains("share/"));
+  EXPECT_THAT(fish("rharness check sh"), Contains("share/"));
 }
 
 TEST_F(Documents, CompleteInZsh) {

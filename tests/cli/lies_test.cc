@@ -185,7 +185,7 @@ std::string TagInsteadOfDigest(World& world, bool lie) {
   world.Write("old.json", R"({"run_id": "one", "container": ")" + image +
                               (lie ? "" : "@sha256:" + std::string(64, 'a')) + "\"}");
   world.Rharness({"import", "old.json", "--out", "runs"});
-  return world.Rharness({"admit", "runs"});
+  return world.Rharness({"check", "runs"});
 }
 
 // Of two months, whose records have the digest that the tag had then.
@@ -224,19 +224,19 @@ std::string FlagNotSet(World& world, bool lie) {
 
 std::string OtherBatchSize(World& world, bool lie) {
   world.Record({"--hyper", "batch_size=64"}, {}, {"--batch-size", lie ? "32" : "64"});
-  return world.Rharness({"lint", "run.json"});
+  return world.Rharness({"check", "run.json"});
 }
 
 std::string OtherBatchSizeInTheLog(World& world, bool lie) {
   world.Record({"--hyper", "batch_size=64"});
   world.Write("run.log", std::string("args: batch_size=") + (lie ? "32" : "64") + " lr=0.1\n");
-  return world.Rharness({"lint", "run.json", "--log", "run.log"});
+  return world.Rharness({"check", "run.json", "--log", "run.log"});
 }
 
 std::string OtherDeviceCount(World& world, bool lie) {
   world.Record({"--hyper", "world_size=8"});
   world.Write("run.log", std::string("rank 0 of n_gpus=") + (lie ? "4" : "8") + "\n");
-  return world.Rharness({"lint", "run.json", "--log", "run.log"});
+  return world.Rharness({"check", "run.json", "--log", "run.log"});
 }
 
 std::string DataChangedDuringTheRun(World& world, bool lie) {
@@ -275,7 +275,7 @@ std::string OtherPackage(World& world, bool lie) {
   world.Declare([](Manifest* run) { run->environment.software["torch"] = "2.1.0"; });
   world.Write("run.log",
               std::string("PyTorch version: ") + (lie ? "2.0.1" : "2.1.0") + "\nseed=1\n");
-  return world.Rharness({"lint", "run.json", "--log", "run.log"});
+  return world.Rharness({"check", "run.json", "--log", "run.log"});
 }
 
 std::string WeightsOfAnotherRun(World& world, bool lie) {
@@ -312,18 +312,18 @@ const LieCase kLies[] = {
     {"a variable that is misspelt", "record", VariableMisspelt,
      "BATCHSIZE was declared, and nothing was seen to read it"},
     {"another BLAS, first on the library path", "drill", OtherBlas, "\"key\": \"library.lib"},
-    {"an image by a tag, which can move", "admit", TagInsteadOfDigest, "unpinned_image"},
+    {"an image by a tag, which can move", "check", TagInsteadOfDigest, "unpinned_image"},
     {"a tag that moved between two runs", "history", TagMoved,
      "image tag registry.example/ml/train:2.1 pointed to"},
     {"a configuration file that is read and not declared", "record", ConfigNotDeclared,
      "undeclared input config.yaml, sha256 "},
     {"a determinism flag that is declared and not set", "record", FlagNotSet,
      "declared flag torch.use_deterministic_algorithms=true, in force at the end: False"},
-    {"another batch size in the command than in the record", "lint", OtherBatchSize,
+    {"another batch size in the command than in the record", "check", OtherBatchSize,
      "batch_size is 64 ($.hyperparameters.batch_size), but 32"},
-    {"another batch size in the log than in the record", "lint", OtherBatchSizeInTheLog,
+    {"another batch size in the log than in the record", "check", OtherBatchSizeInTheLog,
      "batch_size is 64 ($.hyperparameters.batch_size), but 32 (run.log: line 1)"},
-    {"another number of devices than in the record", "lint", OtherDeviceCount,
+    {"another number of devices than in the record", "check", OtherDeviceCount,
      "devices is 8 ($.hyperparameters.world_size), but 4 (run.log: line 1)"},
     {"data that change while the run reads them", "record", DataChangedDuringTheRun,
      "data 'data.csv' changed during the run: sha256 "},
@@ -331,7 +331,7 @@ const LieCase kLies[] = {
      "data 'data.csv' is not the recorded one"},
     {"a changed tree that is declared clean", "drill", DirtyTree,
      "code file 'train.py' is not the recorded one"},
-    {"another version of a package than was imported", "lint", OtherPackage,
+    {"another version of a package than was imported", "check", OtherPackage,
      "2.1.0 ($.environment.software.torch), but 2.0.1 (run.log: line 1)"},
     {"the weights of another run", "drill", WeightsOfAnotherRun,
      "declared bitwise, but weights model.safetensors"},

@@ -162,17 +162,17 @@ TEST_F(LineageProgram, AsksWhetherTheTransformCanBeHad) {
   if (!made.outcome.Succeeded()) GTEST_SKIP() << "no git here";
   const std::string commit = made.stdout_text.substr(0, 40);
   ASSERT_EQ(RecordOn("a", kOnOther, {"--made-by", "other=etl@" + commit}).outcome.exit_code, 0);
-  const ProcessResult had = Verb({"rebuild", "--dry-run", "runs/a.json"});
-  EXPECT_THAT(had.stdout_text, HasSubstr("had      transform " + commit + " of data other: in "));
+  const ProcessResult had = Verb({"--verbose", "check", "--available", "runs/a.json"});
+  EXPECT_THAT(had.stdout_text, HasSubstr(": had: transform " + commit + " of data other: in "));
   EXPECT_EQ(had.outcome.exit_code, 0) << had.stdout_text;
   ASSERT_EQ(RecordOn("b", kOnOther, {"--made-by", "other=etl@" + kCommit}).outcome.exit_code, 0);
-  const ProcessResult spare = Verb({"rebuild", "--dry-run", "runs/b.json"});
+  const ProcessResult spare = Verb({"check", "--available", "runs/b.json"});
   EXPECT_EQ(spare.outcome.exit_code, 3) << "the data are there, and no rerun needs it";
   EXPECT_THAT(spare.stdout_text, HasSubstr("the data can be had, but not made again"));
   fs::remove(At("other"));
-  const ProcessResult gone = Verb({"rebuild", "--dry-run", "runs/b.json"});
+  const ProcessResult gone = Verb({"check", "--available", "runs/b.json"});
   EXPECT_EQ(gone.outcome.exit_code, 1);
-  EXPECT_THAT(gone.stdout_text, HasSubstr("gone     transform " + kCommit));
+  EXPECT_THAT(gone.stdout_text, HasSubstr(": gone: transform " + kCommit));
 }
 
 // An import may know of files that a tracker made of the run's model; no rerun makes them.

@@ -237,19 +237,19 @@ TEST_F(PythonEnvironments, AChangedPackageIsNamed) {
   EXPECT_NE(Drill(), 0);
   EXPECT_EQ(Seen().obstacle, "");
   EXPECT_THAT(*ReadFile(base_ / "drill/report.json"), HasSubstr("package.python.noise"));
-  const ProcessResult rebuild =
-      Execute({RHARNESS_BIN_DIR "/rharness", "rebuild", "--dry-run", "run.json"}, base_);
-  EXPECT_THAT(rebuild.stdout_text, HasSubstr("noise 2.0 (recorded 1.0)"));
+  const ProcessResult available =
+      Execute({RHARNESS_BIN_DIR "/rharness", "check", "--available", "run.json"}, base_);
+  EXPECT_THAT(available.stdout_text, HasSubstr("noise 2.0 (recorded 1.0)"));
 }
 
 TEST_F(PythonEnvironments, OneThatIsGoneIsMadeFromTheRecordedVersions) {
   Record({".venv/bin/noise-run", "train.py"});
   ASSERT_TRUE(MakeWheel("3.0", "0.9")) << "what is newer is not taken";
   fs::remove_all(base_ / "run/.venv");
-  const ProcessResult rebuild =
-      Execute({RHARNESS_BIN_DIR "/rharness", "rebuild", "--dry-run", "run.json"}, base_);
-  EXPECT_EQ(rebuild.outcome.exit_code, 1);
-  EXPECT_THAT(rebuild.stdout_text, HasSubstr("gone     Python environment " + Venv()));
+  const ProcessResult available =
+      Execute({RHARNESS_BIN_DIR "/rharness", "check", "--available", "run.json"}, base_);
+  EXPECT_EQ(available.outcome.exit_code, 1);
+  EXPECT_THAT(available.stdout_text, HasSubstr(": gone: Python environment " + Venv()));
   EXPECT_EQ(Drill({"--make-environments", "--environment-cache", "made"}), 0) << said_;
   EXPECT_THAT(Seen().environment.python->prefix, HasSubstr((base_ / "made").string()));
   for (const auto& entry : fs::directory_iterator(base_ / "made")) {

@@ -194,7 +194,7 @@ TEST_F(Chance, AChildThatASignalEnded) {
   EXPECT_THAT(Recorded().notes,
               Contains(std::string(kLostSomething) + ": 1 of its processes was ended by SIGKILL"));
   const ProcessResult admit =
-      Execute({RHARNESS_BIN_DIR "/rharness", "admit", (base_ / "run.json").string()}, base_);
+      Execute({RHARNESS_BIN_DIR "/rharness", "check", (base_ / "run.json").string()}, base_);
   EXPECT_THAT(admit.stdout_text, HasSubstr("was ended by SIGKILL"));
   Record(asked, With({"--seed", "s=7"}));
   EXPECT_THAT(Recorded().notes, Not(Contains(HasSubstr("ended by SIG"))));

@@ -20,7 +20,7 @@ TEST_F(Retention, ShowsFilesBytesReasonsAndLossesAndDeletesNothing) {
   EXPECT_EQ(shown.outcome.exit_code, 0) << shown.stderr_text;
   EXPECT_THAT(shown.stdout_text, HasSubstr("outputs/a/a.log  8 B, log of a\n  why   recorded "));
   EXPECT_THAT(shown.stdout_text, HasSubstr("not the last of family tiny (policy.yaml:3)"));
-  EXPECT_THAT(shown.stdout_text, HasSubstr("lost  rharness lint cannot hold the record to it"));
+  EXPECT_THAT(shown.stdout_text, HasSubstr("lost  rharness check cannot hold the record to it"));
   EXPECT_THAT(shown.stdout_text, HasSubstr("c: the last of family tiny"));
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
   const ProcessResult hashed = Run({"sha256sum", "list.json"});

@@ -205,9 +205,10 @@ TEST_F(Retire, ThatIsNotAsItWasSignedIsToldToAnAuditorWithoutTheSigners) {
   Force("UPDATE retirements SET reason = 'boo'");
   const ProcessResult told = Run(show);
   EXPECT_EQ(told.outcome.exit_code, 5) << told.stdout_text;
-  EXPECT_THAT(told.stdout_text, AllOf(HasSubstr("retired: its data is gone, doubtful: retirement statement"),
-                                      HasSubstr("(retirement a, CHANGED)"), Not(HasSubstr("Ada")),
-                                      Not(HasSubstr("Bob"))));
+  EXPECT_THAT(
+      told.stdout_text,
+      AllOf(HasSubstr("retired: its data is gone, doubtful: retirement statement"),
+            HasSubstr("(retirement a, CHANGED)"), Not(HasSubstr("Ada")), Not(HasSubstr("Bob"))));
   EXPECT_THAT(Read(At("a.html")), AllOf(HasSubstr("doubtful: "), Not(HasSubstr("Ada"))));
   Force("UPDATE retirements SET reason = 'its data is gone'");
   EXPECT_THAT(Run(show).stdout_text, HasSubstr("signed by Ada (asked "));

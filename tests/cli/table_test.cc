@@ -69,19 +69,19 @@ TEST_F(RunOnTable, ARerunHasTheRecordedVersionAsItsNewest) {
 
 // What was appended since takes nothing away; a file that is gone does.
 TEST_F(RunOnTable, CanBeHadWhileTheVersionsFilesAreThere) {
-  const auto rebuild = [this] {
-    return Run({kRharness, "rebuild", "--dry-run", "--verify", "runs/a.json"});
+  const auto available = [this] {
+    return Run({kRharness, "--verbose", "check", "--available", "--verify", "runs/a.json"});
   };
   RecordTable("t=delta:table");
   Append(6);
-  const ProcessResult had = rebuild();
+  const ProcessResult had = available();
   EXPECT_EQ(had.outcome.exit_code, 0) << had.stdout_text << had.stderr_text;
-  EXPECT_THAT(had.stdout_text, HasSubstr("had      data t: at "));
+  EXPECT_THAT(had.stdout_text, HasSubstr(": had: data t: at "));
   EXPECT_THAT(had.stdout_text, HasSubstr("table, with its hash"));
   fs::remove(AFile());
-  const ProcessResult gone = rebuild();
+  const ProcessResult gone = available();
   EXPECT_EQ(gone.outcome.exit_code, 1) << gone.stdout_text;
-  EXPECT_THAT(gone.stdout_text, HasSubstr("gone     data t: "));
+  EXPECT_THAT(gone.stdout_text, HasSubstr(": gone: data t: "));
 }
 
 TEST_F(RunOnTable, AVacuumedFileAndARewrittenHistoryAreNotComparable) {

@@ -71,7 +71,7 @@ TEST_F(UnknownWords, AreRefusedAlikeByAllThatReadAHistory) {
       {"isolate", "a", "--out", "isolated", "--against", "out"},
       {"properties", "a", "--out", "properties"},
       {"gameday", "--out", "gameday"},
-      {"rebuild", "--dry-run"},
+      {"check", "--available"},
       {"retire", "list"},
       {"audit", "append", "--begin"},
       {"audit", "show", "a"},

@@ -73,13 +73,13 @@ TEST_F(UnusedMaps, HaveTheirLikeInVariablesThatNoRunRecorded) {
               HasSubstr("warning: --env: no selected run has recorded OPM_NUM_THREADS, set"));
 }
 
-TEST_F(UnusedMaps, AreASlipOfFetchAndRebuildToo) {
+TEST_F(UnusedMaps, AreASlipOfFetchAndCheckToo) {
   ExpectSlip(Run({kRharness, "fetch", "runs/a.json", "--cache", "cache", "--map", "valeu=copies"}),
              "valeu=");
-  ExpectSlip(Run({kRharness, "rebuild", "--dry-run", "runs/a.json", "--map", "valeu=copies"}),
+  ExpectSlip(Run({kRharness, "check", "--available", "runs/a.json", "--map", "valeu=copies"}),
              "valeu=");
   const ProcessResult history =
-      Run({kRharness, "rebuild", "--dry-run", "--history", "runs.db", "--map", "valeu=copies"});
+      Run({kRharness, "check", "--available", "--history", "runs.db", "--map", "valeu=copies"});
   EXPECT_NE(history.outcome.exit_code, 2) << "which asks what a selection needs";
   EXPECT_THAT(history.stderr_text, HasSubstr("warning: --map: no selected run locates "));
 }

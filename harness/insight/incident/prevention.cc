@@ -28,7 +28,7 @@ std::string_view MeasureOf(Layer layer) {
              "rharness fetch runs/RUN.json --cache DIR";
     case Layer::kCode:
       return "record from a commit and list the files that are read (--code-file), so that a "
-             "changed one is named: rharness admit runs";
+             "changed one is named: rharness check runs";
     case Layer::kEnvironment:
       return "let no image, driver or library roll out before the gate lets it through: "
              "rharness gate --baseline DIR --candidate FILE";

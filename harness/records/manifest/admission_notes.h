@@ -1,7 +1,7 @@
 // What is worth knowing of a manifest that is admitted all the same: what in it cannot fail, and so
 // can show nothing; secrets that it keeps.
 //
-// Role: refuses nothing; `record`, `admit`, `history add` and `lint` print it. Pure.
+// Role: refuses nothing; `record`, `check` and `history add` print it. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_
 

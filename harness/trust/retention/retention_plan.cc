@@ -39,7 +39,7 @@ std::string LostBy(const Artifact& artifact) {
            rest;
   }
   if (artifact.role == "metrics") return "nothing: its numbers are in the manifest";
-  if (artifact.role == "log") return "rharness lint cannot hold the record to it";
+  if (artifact.role == "log") return "rharness check cannot hold the record to it";
   if (artifact.role == kModelOfTracker) return "the model cannot be loaded from there";
   return "it cannot be compared or looked at";
 }

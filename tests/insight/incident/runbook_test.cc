@@ -164,7 +164,7 @@ TEST(Runbook, HasAPageForEveryNameThatBecomesACode) {
                              R"re("(Rharness[A-Z][A-Za-z]+)")re");
   ASSERT_GE(alerts.size(), 6U);
   EXPECT_THAT(Without(alerts), IsEmpty());
-  EXPECT_NE(FindRunbookPage("contradiction"), nullptr);  // of rharness lint, which has no others
+  EXPECT_NE(FindRunbookPage("contradiction"), nullptr);  // of rharness check, which has no others
 }
 
 // A source that begins to raise codes joins the list above.

@@ -98,7 +98,7 @@ TEST_F(PublishPeers, MlflowsRegistryTakesAModelOnlyAfterItsDrillAndItsAliasFollo
   EXPECT_EQ(gone.outcome.exit_code, 4);
   EXPECT_THAT(gone.stdout_text, HasSubstr("the run was deleted there"));
   const ProcessResult closed =
-      Rharness({"admit", "--registry", url_, "--model", "digits", "--history", "runs.db"});
+      Rharness({"check", "--registry", url_, "--model", "digits", "--history", "runs.db"});
   EXPECT_THAT(closed.stdout_text, HasSubstr("model digits version 1: run_deleted"));
 }
 
@@ -145,7 +145,7 @@ class LoggedModelPeers : public PublishPeers {
     EXPECT_EQ(result.outcome.exit_code, 0) << words[0] << result.stdout_text << result.stderr_text;
   }
   ProcessResult Admit(std::vector<std::string> what) const {
-    what.insert(what.begin(), {"admit", "--registry", url_, "--history", "runs.db"});
+    what.insert(what.begin(), {"check", "--registry", url_, "--history", "runs.db"});
     return Rharness(what);
   }
 

@@ -1,5 +1,5 @@
 // The gate before a registry: asks the server, the history and the manifests, and prints.
-#include "harness/cli/registry_admit.h"
+#include "harness/cli/check_registry.h"
 
 #include <fmt/format.h>
 
@@ -181,17 +181,14 @@ void AddRegistryOptions(Command* verb, RegistryArguments* arguments) {
   verb->Add("--model", &arguments->model, "The registered model").Value("NAME");
   verb->Add("--version", &arguments->version, "Its version; default: the newest").Value("N");
   verb->Add("--run", &arguments->run, "A run at the server, before it is registered").Value("ID");
-  verb->Add("--history", &arguments->history, "Store that has the run and its verdicts")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
   verb->Add("--max-age", &arguments->max_age_days,
             "How old the last verdict may be, in days; default: any")
       .Value("DAYS");
   verb->Note(kWhatIsAsked);
 }
 
-int AdmitToRegistry(const RegistryArguments& arguments, const std::vector<std::string>& manifests,
-                    bool json) {
+int CheckForRegistry(const RegistryArguments& arguments, const std::vector<std::string>& manifests,
+                     bool json) {
   const auto code = Ask(arguments, manifests, json);
   return code.ok() ? *code : FailWith(code.error());
 }

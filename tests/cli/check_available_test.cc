@@ -1,4 +1,4 @@
-// rharness rebuild as a program, and what record keeps so that a run can be had again.
+// rharness check --available as a program, and what record keeps so that a run can be had again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,66 +13,91 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
-class RebuildVerb : public DrillProgram {
+class CheckAvailable : public DrillProgram {
  protected:
-  ProcessResult Rebuild(std::vector<std::string> options) const {
-    std::vector<std::string> argv = {kRharness, "rebuild", "--dry-run"};
+  ProcessResult Available(std::vector<std::string> options) const {
+    std::vector<std::string> argv = {kRharness, "check", "--available"};
     argv.insert(argv.end(), options.begin(), options.end());
     return Run(argv);
   }
 };
 
-TEST_F(RebuildVerb, SaysWhatIsHadGoneAndUnknown) {
+TEST_F(CheckAvailable, SaysWhatIsHadGoneAndUnknown) {
   Record("a", {});
-  const ProcessResult had = Rebuild({"runs"});
+  const ProcessResult had = Available({"runs"});
   EXPECT_EQ(had.outcome.exit_code, 0) << had.stdout_text << had.stderr_text;
-  EXPECT_THAT(had.stdout_text, HasSubstr("a: had\n"));
-  EXPECT_THAT(had.stdout_text, HasSubstr("  had      code file train.sh: below"));
+  EXPECT_EQ(had.stdout_text, "runs/a.json: admitted, had\n");
+  EXPECT_EQ(had.stderr_text.find("; 1 had\n"), had.stderr_text.size() - 8) << had.stderr_text;
+  EXPECT_THAT(Run({kRharness, "-v", "check", "--available", "runs"}).stdout_text,
+              HasSubstr("runs/a.json: had: code file train.sh: below"));
   fs::remove(At("value"));
-  const ProcessResult gone = Rebuild({"runs/a.json"});
+  const ProcessResult gone = Available({"runs/a.json"});
   EXPECT_EQ(gone.outcome.exit_code, 1);
-  EXPECT_THAT(gone.stdout_text, HasSubstr("a: gone\n  gone     data value: not at"));
+  EXPECT_THAT(gone.stdout_text, StartsWith("runs/a.json: gone: data value: not at"));
   auto manifest = LoadManifest(At("runs/a.json"));
   manifest->data.at(0).source = "https://data.example/value";
   ASSERT_TRUE(WriteJsonFile(At("runs/a.json"), ToJson(*manifest)).ok());
-  const ProcessResult unknown = Rebuild({"--json", "runs/a.json"});
+  const ProcessResult unknown = Available({"--json", "runs/a.json"});
   EXPECT_EQ(unknown.outcome.exit_code, 3) << unknown.stdout_text;
   const auto json = ParseJson(unknown.stdout_text, "stdout");
   ASSERT_TRUE(json.ok());
-  EXPECT_EQ(json->Find("schema")->AsString(), "rharness.rebuild/v1");
-  EXPECT_EQ(json->Find("state")->AsString(), "unknown");
+  EXPECT_EQ(json->Find("schema")->AsString(), "rharness.check/v1");
+  EXPECT_EQ(json->Find("exit_code")->ToInt64(), 3);
+  EXPECT_EQ(json->Find("available")->Find("schema")->AsString(), "rharness.rebuild/v1");
+  EXPECT_EQ(json->Find("available")->Find("state")->AsString(), "unknown");
 }
 
-TEST_F(RebuildVerb, BringsNothingBackYet) {
-  const ProcessResult result = Run({kRharness, "rebuild", "runs/a.json"});
+TEST_F(CheckAvailable, RefusesWhatItCannotAnswer) {
+  EXPECT_EQ(Available({}).outcome.exit_code, 2) << "neither manifests nor a history";
+  EXPECT_EQ(Available({"--select", "run_id = a", "runs/a.json"}).outcome.exit_code, 2);
+  const ProcessResult network = Run({kRharness, "check", "--network", "runs/a.json"});
+  EXPECT_EQ(network.outcome.exit_code, 2);
+  EXPECT_THAT(network.stderr_text, HasSubstr("--available: is missing, and goes with --network"));
+}
+
+TEST_F(CheckAvailable, TakesManifestsBeforeAHistoryOfTheEnvironment) {
+  Record("a", {});
+  const ProcessResult result = Run({"env", "RHARNESS_HISTORY=none.db", kRharness, "check", "runs"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_EQ(Run({kRharness, "check", "runs", "--history", "none.db"}).outcome.exit_code, 2);
+}
+
+// The one exit code is that of the worst part.
+TEST_F(CheckAvailable, SaysOfAnIncompleteRecordWhatIsGoneToo) {
+  Record("a", {});
+  fs::remove(At("value"));
+  auto manifest = LoadManifest(At("runs/a.json"));
+  manifest->family.clear();
+  ASSERT_TRUE(WriteJsonFile(At("runs/a.json"), ToJson(*manifest)).ok());
+  const ProcessResult result = Available({"runs/a.json"});
   EXPECT_EQ(result.outcome.exit_code, 2);
-  EXPECT_THAT(result.stderr_text, HasSubstr("expected --dry-run"));
-  EXPECT_EQ(Rebuild({}).outcome.exit_code, 2) << "neither manifests nor a history";
-  EXPECT_EQ(Rebuild({"--select", "run_id = a", "runs/a.json"}).outcome.exit_code, 2);
+  EXPECT_THAT(result.stdout_text, HasSubstr("runs/a.json: $.family: "));
+  EXPECT_THAT(result.stdout_text, HasSubstr("\nruns/a.json: gone: data value: "));
 }
 
-TEST_F(RebuildVerb, TellsAHistoryWhichSelectsByIt) {
+TEST_F(CheckAvailable, TellsAHistoryWhichSelectsByIt) {
   Write("other", "0.75");
   Record("a", {});
   Record("b", {"--data", "other"});
   Add();
   fs::remove(At("other"));
-  EXPECT_EQ(Rebuild({"--history", "runs.db"}).outcome.exit_code, 1);
+  EXPECT_EQ(Available({"--history", "runs.db"}).outcome.exit_code, 1);
   const ProcessResult list = Run({kRharness, "history", "list", "--history", "runs.db"});
   EXPECT_THAT(list.stdout_text, testing::ContainsRegex("a\ttiny.*\thad\nb\ttiny.*\tgone\n"));
   const ProcessResult plan = Drill({"--dry-run", "--select", "rebuild = gone"});
   EXPECT_THAT(plan.stdout_text, HasSubstr("\nb.1 "));
   EXPECT_THAT(plan.stdout_text, Not(HasSubstr("\na.1 ")));
   Write("other", "0.75");
-  EXPECT_EQ(Rebuild({"--history", "runs.db", "--select", "run_id = b"}).outcome.exit_code, 0);
+  EXPECT_EQ(Available({"--history", "runs.db", "--select", "run_id = b"}).outcome.exit_code, 0);
   const ProcessResult now =
       Run({kRharness, "history", "list", "--history", "runs.db", "--select", "rebuild = gone"});
   EXPECT_EQ(now.stdout_text.find("\nb\t"), std::string::npos) << now.stdout_text;
 }
 
 // The whole folder is a repository, in which the trainer was changed and never committed.
-class ChangedTree : public RebuildVerb {
+class ChangedTree : public CheckAvailable {
  protected:
   void SetUp() override {
     Write("uv.lock", "locked\n");
@@ -106,7 +131,7 @@ TEST_F(ChangedTree, IsRerunFromItsDiff) {
   EXPECT_EQ(manifest->kept, "runs/kept");
   ASSERT_TRUE(IsSha256Hex(manifest->code.kept_diff_sha256));
   ASSERT_TRUE(Sh("git checkout -q train.sh").outcome.Succeeded());
-  EXPECT_EQ(Rebuild({"runs"}).outcome.exit_code, 0);
+  EXPECT_EQ(Available({"runs"}).outcome.exit_code, 0);
   Add();
   const ProcessResult drilled = Drill();
   EXPECT_EQ(drilled.outcome.exit_code, 0) << drilled.stdout_text << drilled.stderr_text;
@@ -119,10 +144,10 @@ TEST_F(ChangedTree, WithoutItsDiffIsNotAdmitted) {
   const ProcessResult recorded = RecordTree({"--no-diff"});
   ASSERT_EQ(recorded.outcome.exit_code, 0) << recorded.stderr_text;
   EXPECT_TRUE(LoadManifest(At("runs/a.json"))->code.kept_diff_sha256.empty());
-  EXPECT_NE(Run({kRharness, "admit", "runs/a.json"}).outcome.exit_code, 0);
-  const ProcessResult asked = Rebuild({"runs/a.json"});
-  EXPECT_EQ(asked.outcome.exit_code, 1);
-  EXPECT_THAT(asked.stdout_text, HasSubstr("gone     diff"));
+  EXPECT_NE(Run({kRharness, "check", "runs/a.json"}).outcome.exit_code, 0);
+  const ProcessResult asked = Available({"runs/a.json"});
+  EXPECT_EQ(asked.outcome.exit_code, 2) << "the record is incomplete, too";
+  EXPECT_THAT(asked.stdout_text, HasSubstr(": gone: diff"));
 }
 
 TEST_F(ChangedTree, ASecretIsNotKeptAndSaidToBeThere) {

@@ -1,4 +1,4 @@
-// admit --registry: a model version at a server, its run's record, drill and weights.
+// check --registry: a model version at a server, its run's record, drill and weights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ class RegistryAdmit : public ImportedRuns {
     server_.Start("good", state);
   }
   ProcessResult Admit(const std::string& version, std::vector<std::string> options = {}) const {
-    std::vector<std::string> argv = {kRharness,   "admit",  "--registry", server_.url(),
+    std::vector<std::string> argv = {kRharness,   "check",  "--registry", server_.url(),
                                      "--model",   "digits", "--version",  version,
                                      "--history", "runs.db"};
     argv.insert(argv.end(), options.begin(), options.end());
@@ -102,7 +102,7 @@ TEST_F(RegistryAdmit, AdmitsNoLoggedModelWithAFileThatNobodyRecorded) {
   Add();
   ASSERT_EQ(Drill().outcome.exit_code, 0);
   const auto admit = [&](const std::string& version) {
-    return Run({kRharness, "admit", "--registry", server_.url(), "--model", "odd", "--version",
+    return Run({kRharness, "check", "--registry", server_.url(), "--model", "odd", "--version",
                 version, "--history", "runs.db"});
   };
   const ProcessResult whole = admit("1");
@@ -121,7 +121,7 @@ TEST_F(RegistryAdmit, AdmitsNoLoggedModelWithAFileThatNobodyRecorded) {
 
 TEST_F(RegistryAdmit, TakesTheNewestVersionAndSaysWhichRunHasNoManifest) {
   Add();
-  const ProcessResult newest = Run({kRharness, "admit", "--registry", server_.url(), "--model",
+  const ProcessResult newest = Run({kRharness, "check", "--registry", server_.url(), "--model",
                                     "digits", "--history", "runs.db", "--json"});
   EXPECT_THAT(newest.stdout_text, HasSubstr("\"subject\": \"model digits version 4\""));
   const ProcessResult unknown = Admit("2");
@@ -167,15 +167,15 @@ TEST_F(RegistryAdmit, NamesNobodyForARetirementThatIsNotAsItWasSigned) {
 TEST_F(RegistryAdmit, SaysWhatIsMissingOfTheQuestion) {
   Add();
   const ProcessResult neither =
-      Run({kRharness, "admit", "--registry", server_.url(), "--history", "runs.db"});
+      Run({kRharness, "check", "--registry", server_.url(), "--history", "runs.db"});
   EXPECT_EQ(neither.outcome.exit_code, 2);
   EXPECT_THAT(neither.stderr_text, HasSubstr("expected --model NAME, or --run ID"));
   const ProcessResult gone = Admit("9");
   EXPECT_EQ(gone.outcome.exit_code, 2);
   EXPECT_THAT(gone.stderr_text, HasSubstr("404"));
-  EXPECT_EQ(Run({kRharness, "admit"}).outcome.exit_code, 2);
+  EXPECT_EQ(Run({kRharness, "check"}).outcome.exit_code, 2);
   const ProcessResult run = Run(
-      {kRharness, "admit", "--registry", server_.url(), "--run", "abc", "--history", "runs.db"});
+      {kRharness, "check", "--registry", server_.url(), "--run", "abc", "--history", "runs.db"});
   EXPECT_THAT(run.stdout_text, HasSubstr("run abc: never_drilled"));
 }
 
