@@ -47,7 +47,7 @@ struct VerbGroup {
 const std::vector<VerbGroup>& VerbGroups() {
   static const std::vector<VerbGroup> groups = {
       {"Record runs",
-       {AddRecord, AddImport, AddComplete, AddCheck, AddHistory, AddRetire, AddRetention,
+       {AddRecord, AddImport, AddCheck, AddHistory, AddRetire, AddRetention,
         AddFetch}},
       {"Rerun them", {AddDrill, AddIsolate, AddProperties, AddGameday}},
       {"Compare", {AddCompare, AddHash}},

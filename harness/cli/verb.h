@@ -48,7 +48,6 @@ void AddAttest(Command& root);
 void AddAudit(Command& root);
 void AddCheck(Command& root);
 void AddCompare(Command& root);
-void AddComplete(Command& root);
 void AddDocuments(Command& root);
 void AddDrill(Command& root);
 void AddFetch(Command& root);

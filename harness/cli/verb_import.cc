@@ -1,4 +1,5 @@
-// rharness import: the records that other tools keep of runs, as manifests in a folder.
+// rharness import: the records that other tools keep of runs, as manifests in a folder; and what
+// such a manifest lacks, filled in.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "harness/base/log.h"
 #include "harness/base/shell_word.h"
 #include "harness/base/shown_url.h"
+#include "harness/cli/complete_manifest.h"
 #include "harness/cli/verb.h"
 #include "harness/records/intake/blockers.h"
 #include "harness/records/intake/intake.h"
@@ -42,6 +44,7 @@ struct ImportArguments {
   bool overwrite = false;
   bool dry_run = false;
   bool json = false;
+  CompletionArguments completion;
 };
 
 std::atomic<bool> import_interrupted{false};
@@ -234,6 +237,10 @@ int RunImport(const ImportArguments& arguments) {
     action.sa_handler = InterruptImport;
     ::sigaction(signal, &action, nullptr);
   }
+  if (arguments.sources.empty()) {
+    return FailWith(
+        InvalidInput("expected folders, files or URLs to import, or --complete M.json"));
+  }
   if (arguments.out.empty() && !arguments.dry_run) {
     return FailWith(InvalidInput("is required, but for --dry-run", "--out"));
   }
@@ -266,6 +273,37 @@ int RunImport(const ImportArguments& arguments) {
   return sum.refused > 0 || !sum.in_the_way.empty() ? kExitUsage : kExitOk;
 }
 
+// One manifest is completed at a time: a second one in the place of the command is a slip.
+Status CheckCommand(const std::vector<std::string>& command) {
+  if (command.empty() || !command.front().ends_with(".json")) return {};
+  return InvalidInput(
+      fmt::format("completes one manifest; expected the run's command after --, found '{}'",
+                  command.front()),
+      "--complete");
+}
+
+Result<int> CompleteOne(ImportArguments arguments, const Command& verb) {
+  for (const char* option :
+       {"--from", "--run", "--no-artifacts", "--overwrite", "--dry-run", "--json"}) {
+    if (verb.Given(option)) return InvalidInput("does not go with --complete", option);
+  }
+  RETURN_IF_ERROR(CheckCommand(arguments.sources));
+  CompletionArguments& completion = arguments.completion;
+  completion.arguments.command = arguments.sources;
+  completion.arguments.family = arguments.family;
+  completion.out = arguments.out;
+  return Complete(completion, verb.Given("--determinism") || verb.Given("--scope"));
+}
+
+int ImportOrComplete(const ImportArguments& arguments, const Command& verb) {
+  if (arguments.completion.file.empty()) {
+    const Status alone = RequireComplete(arguments.completion);
+    return alone.ok() ? RunImport(arguments) : FailWith(alone.error());
+  }
+  const auto code = CompleteOne(arguments, verb);
+  return code.ok() ? *code : FailWith(code.error());
+}
+
 std::string KindsText() {
   std::string text = "What can be imported, found by its content:\n";
   for (const SourceKind& kind : SourceKinds()) {
@@ -280,8 +318,11 @@ void AddImport(Command& root) {
   auto options = std::make_shared<ImportArguments>();
   Command& verb = root.AddVerb(
       "import", "Turn the records of other tools into manifests, each field with its worth");
-  verb.Add("sources", &options->sources, "Folders, files or URLs").Required();
-  verb.Add("--out", &options->out, "Folder for the manifests, RUN_ID.json each").Path();
+  verb.Add("sources", &options->sources,
+           "Folders, files or URLs; with --complete the run's command, after --");
+  verb.Add("--out", &options->out,
+           "Folder for the manifests, RUN_ID.json each; of --complete the file; default: in place")
+      .Path();
   verb.Add("--from", &options->from, "Kind of the sources; default: found by their content");
   verb.Add("--family", &options->family, "Family of all runs; default: as the source groups them");
   verb.Add("--run", &options->runs, "Only runs with this id in the source; may be repeated");
@@ -289,15 +330,22 @@ void AddImport(Command& root) {
   verb.Add("--overwrite", &options->overwrite, "Replace manifests whose source has changed");
   verb.Add("--dry-run", &options->dry_run, "Write nothing");
   verb.Add("--json", &options->json, "Print the outcome as JSON");
+  AddCompletionOptions(&verb, &options->completion);
   verb.Note(KindsText());
   verb.Note(kGrades);
-  verb.ExitCode(kExitOk, "all were imported");
+  verb.ExitCode(kExitOk, "all were imported; --complete: written, whether complete or not");
   verb.ExitCode(kExitUsage,
-                "a source cannot be read, a record was refused, or another one is in its place");
+                "a source cannot be read, a record was refused, or another record is in its place; "
+                "--complete: nothing was said, or what was said cannot be");
   verb.ExitCode(kExitInfrastructure, "a server or a disk failed, or it was interrupted");
   verb.Example("rharness import mlruns --out runs");
   verb.Example("rharness import records.json --out runs --family resnet50");
-  verb.Do([options] { return RunImport(*options); });
+  verb.Example("rharness import --complete runs/mlflow-3f2a.json --croissant data/croissant.json");
+  verb.Example(
+      "rharness import --complete runs/mlflow-3f2a.json --data train=data/train.csv --here -- "
+      "python3 train.py");
+  const Command* parsed = &verb;
+  verb.Do([options, parsed] { return ImportOrComplete(*options, *parsed); });
 }
 
 }  // namespace rharness

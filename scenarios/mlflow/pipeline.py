@@ -48,7 +48,7 @@ def main():
     info = train(command)
     manifest = f"runs/mlflow-{info.run_id}.json"
     must("import", server, "--run", info.run_id, "--out", "runs")
-    must("complete", manifest, "--root", ".", "--repository", ".", "--code-file", "train.py", "--data", "digits.csv",
+    must("import", "--complete", manifest, "--root", ".", "--repository", ".", "--code-file", "train.py", "--data", "digits.csv",
          "--seed", "init=" + SEED, "--weights", "model.safetensors", "--metrics", "metrics.json",
          "--metric", "test_accuracy,direction=higher,margin=0.01,primary", "--determinism", "bitwise",
          "--here", "--", *command)

@@ -5,7 +5,7 @@ where the program names one. Afterwards its metrics are in metrics.json (the las
 steps as curves), and each artifact at the path that it has at MLflow, unless the program left a file there itself.
 Ends as the program does. A program that logs several runs, none of them the parent of all others, is refused.
 
-    rharness complete runs/mlflow-3f2a.json --data rerun.py --metrics metrics.json ... -- python3 rerun.py train.py --seed 0
+    rharness import --complete runs/mlflow-3f2a.json --data rerun.py --metrics metrics.json ... -- python3 rerun.py train.py --seed 0
 """
 import json
 import math

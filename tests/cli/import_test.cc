@@ -28,7 +28,7 @@ class Import : public DrillProgram {
     return Run(argv);
   }
   ProcessResult Complete(std::vector<std::string> options) const {
-    std::vector<std::string> argv = {kRharness, "complete", "runs/record-one.json"};
+    std::vector<std::string> argv = {kRharness, "import", "--complete", "runs/record-one.json"};
     argv.insert(argv.end(), options.begin(), options.end());
     return Run(argv);
   }
@@ -45,7 +45,7 @@ TEST_F(Import, CountsWorthNamesWhatBlocksAndWhatHasNoId) {
   EXPECT_THAT(result.stderr_text, HasSubstr("records.json: $[1]: no run_id"));
   EXPECT_THAT(result.stdout_text, HasSubstr("2 runs: 2 written, 0 unchanged"));
   EXPECT_THAT(result.stdout_text, HasSubstr("2  command: missing; expected a program\n"
-                                            "        rharness complete FILE -- PROGRAM"));
+                                            "        rharness import --complete FILE -- PROGRAM"));
   EXPECT_THAT(result.stdout_text, HasSubstr("hyperparameters                 1        0        1"));
 }
 
@@ -127,7 +127,7 @@ TEST_F(Import, SaysWhatWouldFillWhatIsLeftAfterACompletion) {
   const ProcessResult completed = Complete({"--seed", "init=1"});
   EXPECT_EQ(completed.outcome.exit_code, 0) << completed.stderr_text;
   EXPECT_THAT(completed.stdout_text,
-              HasSubstr("rharness complete runs/record-one.json --metrics PATH"));
+              HasSubstr("rharness import --complete runs/record-one.json --metrics PATH"));
 }
 
 TEST_F(Import, HoldsWhatIsSaidAfterwardsToBeAHint) {
@@ -141,7 +141,7 @@ TEST_F(Import, HoldsWhatIsSaidAfterwardsToBeAHint) {
     if (field.path != "seeds.init" && field.path != "data[0]") continue;
     ++hints;
     EXPECT_EQ(field.grade, Grade::kHint) << field.path;
-    EXPECT_THAT(field.from, HasSubstr("rharness complete;"));
+    EXPECT_THAT(field.from, HasSubstr("rharness import --complete;"));
   }
   EXPECT_EQ(hints, 2);
 }
@@ -167,6 +167,23 @@ TEST_F(Import, CompletesNothingWhereNothingIsSaidOrNothingIsThere) {
               HasSubstr("--started: expected a time"));
   EXPECT_EQ(Complete({"--commit", "main"}).outcome.exit_code, 2);
   EXPECT_THAT(First().code.commit, Not(HasSubstr("main")));
+}
+
+TEST_F(Import, KeepsItsOptionsApartFromThoseOfACompletion) {
+  ImportRecords();
+  const ProcessResult seed = ImportRecords({"--seed", "init=1"});
+  EXPECT_EQ(seed.outcome.exit_code, 2);
+  EXPECT_THAT(seed.stderr_text, HasSubstr("--seed: goes with --complete M.json"));
+  const ProcessResult dry = Complete({"--dry-run", "--seed", "init=1"});
+  EXPECT_EQ(dry.outcome.exit_code, 2);
+  EXPECT_THAT(dry.stderr_text, HasSubstr("--dry-run: does not go with --complete"));
+  const ProcessResult two = Complete({"runs/record-two.json", "--seed", "init=1"});
+  EXPECT_EQ(two.outcome.exit_code, 2);
+  EXPECT_THAT(two.stderr_text, HasSubstr("completes one manifest"));
+  EXPECT_THAT(Run({kRharness, "import"}).stderr_text, HasSubstr("or --complete M.json"));
+  const ProcessResult old = Run({kRharness, "complete", "runs/record-one.json"});
+  EXPECT_EQ(old.outcome.exit_code, 2);
+  EXPECT_THAT(old.stderr_text, HasSubstr("expected `rharness import --complete`"));
 }
 
 TEST_F(Import, TakesWhatADataSetsPublisherStatesAndHoldsFilesAtHandToIt) {

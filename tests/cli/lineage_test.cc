@@ -107,8 +107,8 @@ TEST_F(LineageProgram, IsRefusedBeforeTheRunWhereItCannotBe) {
 
 TEST_F(LineageProgram, IsCompletedAsAHint) {
   ASSERT_EQ(RecordOn("a", "accuracy,margin=0.01,primary", {}).outcome.exit_code, 0);
-  const ProcessResult completed = Verb(
-      {"complete", "runs/a.json", "--made-by", "other=version=7", "--metric", "accuracy,on=other"});
+  const ProcessResult completed = Verb({"import", "--complete", "runs/a.json", "--made-by",
+                                        "other=version=7", "--metric", "accuracy,on=other"});
   ASSERT_EQ(completed.outcome.exit_code, 0) << completed.stderr_text;
   const auto manifest = LoadManifest(At("runs/a.json"));
   ASSERT_TRUE(manifest.ok());
@@ -121,8 +121,10 @@ TEST_F(LineageProgram, IsCompletedAsAHint) {
     EXPECT_EQ(field.grade, Grade::kHint);
   }
   EXPECT_EQ(hints, 2);
-  EXPECT_EQ(Verb({"complete", "runs/a.json", "--made-by", "none=etl"}).outcome.exit_code, 2);
-  const ProcessResult wrong = Verb({"complete", "runs/a.json", "--metric", "accuracy,on=none"});
+  EXPECT_EQ(
+      Verb({"import", "--complete", "runs/a.json", "--made-by", "none=etl"}).outcome.exit_code, 2);
+  const ProcessResult wrong =
+      Verb({"import", "--complete", "runs/a.json", "--metric", "accuracy,on=none"});
   EXPECT_EQ(wrong.outcome.exit_code, 2);
   EXPECT_THAT(wrong.stderr_text, HasSubstr("$.metrics[0].evaluated_on"));
 }

@@ -1,6 +1,6 @@
 // Pinning: a source that may change, as the one content that it has now.
 //
-// Role: for `record` and `complete`, of sources that somebody states. What a rerun trusts is the
+// Role: for `record` and `import --complete`, of sources that somebody states. What a rerun trusts is the
 // SHA-256 of the manifest; a pin is what lets the same content be asked for again.
 #ifndef RHARNESS_HARNESS_EXECUTION_FETCH_PIN_H_
 #define RHARNESS_HARNESS_EXECUTION_FETCH_PIN_H_

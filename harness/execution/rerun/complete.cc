@@ -71,7 +71,8 @@ class Completing {
       const bool part = path.starts_with(field.path) && field.grade == Grade::kMissing;
       return field.path == path || part;
     });
-    fields.push_back({path, Grade::kHint, fmt::format("rharness complete; {} {}", how, day_)});
+    fields.push_back(
+        {path, Grade::kHint, fmt::format("rharness import --complete; {} {}", how, day_)});
     std::ranges::sort(fields, {}, &FieldOrigin::path);
   }
   void Stated(const std::string& path) { Note(path, "stated on"); }

@@ -1,6 +1,6 @@
 // Completing: what an imported record does not say, put in afterwards.
 //
-// Role: the effects behind `rharness complete`; intake/blockers.h names what is missing.
+// Role: the effects behind `rharness import --complete`; intake/blockers.h names what is missing.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_COMPLETE_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_COMPLETE_H_
 

@@ -190,7 +190,7 @@ void CheckWeights(const RegistryEntry& entry, const Manifest& manifest, Findings
     if (files.unknown > 0) return;
     findings->push_back({"no_weights",
                          "the manifest has no weights with a SHA-256 to hold the model to; "
-                         "`rharness complete --weights` adds them"});
+                         "`rharness import --complete --weights` adds them"});
     return;
   }
   if (!entry.unread.empty()) {

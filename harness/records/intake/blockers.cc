@@ -12,7 +12,7 @@ namespace {
 
 struct Filling {
   std::string_view code;
-  std::string_view options;  // of `rharness complete FILE`
+  std::string_view options;  // of `rharness import --complete FILE`
 };
 
 constexpr std::array<Filling, 27> kFillings = {{
@@ -89,7 +89,9 @@ std::string FillingOf(const AdmissionFinding& finding) {
   const bool image = finding.code == "missing_repository" && finding.path.starts_with("$.image");
   const std::string_view code = image ? "unpinned_image" : std::string_view(finding.code);
   const auto found = std::ranges::find(kFillings, code, &Filling::code);
-  return found == kFillings.end() ? "" : fmt::format("rharness complete FILE {}", found->options);
+  return found == kFillings.end()
+             ? ""
+             : fmt::format("rharness import --complete FILE {}", found->options);
 }
 
 std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,

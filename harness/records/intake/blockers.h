@@ -15,12 +15,12 @@ struct Blocker {
   std::string field;    // "data", "image": the part of the manifest
   std::string code;     // of the finding of admission
   std::string message;  // of the first finding of this code
-  std::string command;  // "rharness complete FILE --image NAME@sha256:DIGEST"; empty: none would
+  std::string command;  // "rharness import --complete FILE --image NAME@sha256:DIGEST"; empty: none would
   std::size_t runs = 0;
   std::size_t last_run = 0;  // private to CountBlockers
 };
 
-// "rharness complete FILE --data NAME=PATH"; empty where no option would fill it.
+// "rharness import --complete FILE --data NAME=PATH"; empty where no option would fill it.
 std::string FillingOf(const AdmissionFinding& finding);
 // Of one manifest in one file: with its name, and that of the data.
 std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,

@@ -260,7 +260,8 @@ class CroissantUser {
     if (!file.sha256.empty()) ++use_.verified;
     if (item->sha256.empty()) {
       item->sha256 = digest.sha256;
-      Note(*item, "sha256", fmt::format("rharness complete; hashed as it was on {}", day_));
+      Note(*item, "sha256",
+           fmt::format("rharness import --complete; hashed as it was on {}", day_));
     }
     item->size_bytes = digest.size_bytes;
     if (item->location.empty()) item->location = Place(*here);

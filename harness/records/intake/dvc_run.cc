@@ -164,7 +164,7 @@ class DvcRunBuilder {
     in_commit_.clear();
     run_.Remark(
         fmt::format("code.commit: HEAD is not the run's, for it has other versions of {}; "
-                    "`rharness complete FILE --commit HASH` takes the right one",
+                    "`rharness import --complete FILE --commit HASH` takes the right one",
                     SomeOf(others)));
   }
 

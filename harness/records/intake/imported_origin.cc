@@ -61,7 +61,7 @@ Manifest ImportedRun::Take() && {
     if (!NamesSeed(name) || manifest_.seeds.contains(name)) continue;
     Remark(
         fmt::format("hyperparameters.{} may be a seed; say which generator it is of: "
-                    "`rharness complete --seed NAME=INTEGER`",
+                    "`rharness import --complete --seed NAME=INTEGER`",
                     name));
   }
   if (further_remarks_ > 0) {

@@ -184,7 +184,8 @@ class TrainerReader {
     if (auto relative = CleanRelativePath(folder)) return *relative == "." ? "" : *relative;
     run->Remark(fmt::format(
         "output_dir: {} lies outside of the workspace of a rerun, which would write there again; "
-        "give a command that writes below its working directory, and say where: rharness complete "
+        "give a command that writes below its working directory, and say where: rharness import "
+        "--complete "
         "--output .=FOLDER",
         QuotedShort(folder)));
     return "";

@@ -56,7 +56,7 @@ class Frameworks : public PublishPeers, public testing::WithParamInterface<Frame
         Rharness({"import", "--from", "mlflow", url_, "--out", "../runs"});
     EXPECT_EQ(imported.outcome.exit_code, 0) << imported.stderr_text;
     EXPECT_THAT(imported.stdout_text, HasSubstr("scenarios/mlflow/rerun.py writes it"));
-    EXPECT_THAT(imported.stdout_text, HasSubstr("rharness complete FILE --weights PATH"));
+    EXPECT_THAT(imported.stdout_text, HasSubstr("rharness import --complete FILE --weights PATH"));
     std::vector<std::string> ids;
     for (const auto& entry : fs::directory_iterator(At("runs"))) {
       ids.push_back(entry.path().stem().string().substr(std::string("mlflow-").size()));
@@ -77,7 +77,8 @@ TEST_P(Frameworks, ARunIsImportedCompletedDrilledAndTold) {
   const std::string manifest = At("runs/mlflow-" + id + ".json");
   Must({"python", Script("registry.py"), "fetch", id, GetParam().weights, At("run").string()},
        At("run"));
-  const ProcessResult completed = Rharness({"complete",
+  const ProcessResult completed = Rharness({"import",
+                                            "--complete",
                                             manifest,
                                             "--repository",
                                             ".",

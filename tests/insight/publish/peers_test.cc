@@ -35,14 +35,17 @@ TEST_F(PublishPeers, ADataSetThatMlcroissantDescribesBecomesDataOfARun) {
   ASSERT_TRUE(WriteFileAtomic(At("run/m.json"), R"({"schema": "rharness.manifest/v1", "run_id": "x",
                               "command": ["true"]})")
                   .ok());
-  const ProcessResult done = Rharness({"complete", "m.json", "--croissant", "croissant.json"});
+  const ProcessResult done =
+      Rharness({"import", "--complete", "m.json", "--croissant", "croissant.json"});
   EXPECT_EQ(done.outcome.exit_code, 0) << done.stderr_text;
   EXPECT_THAT(done.stderr_text, HasSubstr("2 of its 2 files are data of the run; 1 lie here"));
   EXPECT_THAT(done.stderr_text, HasSubstr("a FileSet ('*.png' of 'archive') has no hash"));
   const std::string manifest = *ReadFile(At("run/m.json"));
   EXPECT_THAT(manifest, HasSubstr("\"source\": \"https://example.org/images.zip\""));
   ASSERT_TRUE(WriteFileAtomic(At("run/data/train.csv"), "1,2,3\n4,5,7\n").ok());
-  EXPECT_EQ(Rharness({"complete", "m.json", "--croissant", "croissant.json"}).outcome.exit_code, 2);
+  EXPECT_EQ(Rharness({"import", "--complete", "m.json", "--croissant", "croissant.json"})
+                .outcome.exit_code,
+            2);
 }
 
 TEST_F(PublishPeers, MlflowsRegistryTakesAModelOnlyAfterItsDrillAndItsAliasFollowsTheVerdicts) {
@@ -123,17 +126,29 @@ class LoggedModelPeers : public PublishPeers {
     Put("train.csv", "1\n");
     Put("test.csv", "2\n");
     Must({"import", url_, "--run", id_, "--out", "runs"});
-    Must({"complete",     "runs/mlflow-" + id_ + ".json",
-          "--root",       ".",
-          "--repository", ".",
-          "--code-file",  "train.sh",
-          "--data",       "train=train.csv",
-          "--data",       "holdout=test.csv",
-          "--seed",       "init=1",
-          "--metrics",    "metrics.json",
-          "--metric",     "score,direction=higher,margin=0.01,primary",
-          "--here",       "--",
-          "sh",           "train.sh"});
+    Must({"import",
+          "--complete",
+          "runs/mlflow-" + id_ + ".json",
+          "--root",
+          ".",
+          "--repository",
+          ".",
+          "--code-file",
+          "train.sh",
+          "--data",
+          "train=train.csv",
+          "--data",
+          "holdout=test.csv",
+          "--seed",
+          "init=1",
+          "--metrics",
+          "metrics.json",
+          "--metric",
+          "score,direction=higher,margin=0.01,primary",
+          "--here",
+          "--",
+          "sh",
+          "train.sh"});
     Must({"history", "add", "--history", "runs.db", "runs"});
     Must({"drill", "--history", "runs.db", "--out", "drill"});
   }

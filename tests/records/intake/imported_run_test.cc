@@ -184,7 +184,7 @@ TEST(Blockers, NameTheCommandThatWouldFillWhatIsMissing) {
     EXPECT_EQ(blocker.runs, 2U) << blocker.code;
     if (blocker.code != "missing_command") continue;
     command = true;
-    EXPECT_EQ(blocker.command, "rharness complete FILE -- PROGRAM ARGUMENT...");
+    EXPECT_EQ(blocker.command, "rharness import --complete FILE -- PROGRAM ARGUMENT...");
   }
   EXPECT_TRUE(command);
 }
@@ -194,17 +194,17 @@ TEST(Blockers, NameTheDataThatIsMeantAndKnowWhatFillsADigestOfTensors) {
   manifest.data.resize(2);
   manifest.data[1].name = "dataset";
   const AdmissionFinding data{"unpinned_data", "$.data[1].sha256", "missing"};
-  EXPECT_EQ(FillingOf(data), "rharness complete FILE --data NAME=PATH");
+  EXPECT_EQ(FillingOf(data), "rharness import --complete FILE --data NAME=PATH");
   EXPECT_EQ(FillingOf(data, manifest, "runs/one.json"),
-            "rharness complete runs/one.json --data dataset=PATH");
+            "rharness import --complete runs/one.json --data dataset=PATH");
   const AdmissionFinding beyond{"unpinned_data", "$.data[9].sha256", "missing"};
-  EXPECT_EQ(FillingOf(beyond, manifest, "m.json"), "rharness complete m.json --data NAME=PATH");
+  EXPECT_EQ(FillingOf(beyond, manifest, "m.json"), "rharness import --complete m.json --data NAME=PATH");
   manifest.origin.emplace().kind = "mlflow";
   const AdmissionFinding metrics{"missing_metrics_path", "$.metrics_path", "missing"};
   EXPECT_THAT(FillingOf(metrics, manifest, "m.json"), HasSubstr("--metrics PATH (of a program"));
   const AdmissionFinding tensors{"missing_tensor_digest", "$.artifacts[0].tensor_digest",
                                  "missing"};
-  EXPECT_EQ(FillingOf(tensors, manifest, "m.json"), "rharness complete m.json --weights PATH");
+  EXPECT_EQ(FillingOf(tensors, manifest, "m.json"), "rharness import --complete m.json --weights PATH");
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST_F(Trainer, OutputsLieInTheFolderThatTheCommandWasGiven) {
   Put("training_args.json", R"({"output_dir": "/scratch/out", "seed": 42})");
   const ImportOutcome absolute = Import();
   EXPECT_EQ(absolute.runs.at(0).artifacts[0].path, "model.safetensors");
-  EXPECT_TRUE(HasRemark(absolute.runs[0], "rharness complete --output"));
+  EXPECT_TRUE(HasRemark(absolute.runs[0], "rharness import --complete --output"));
 }
 
 TEST_F(Trainer, CheckpointsWithoutAStateOfTheRunGiveTheLastOne) {

@@ -1,15 +1,16 @@
-// rharness complete: put into a manifest what the tool that it was imported from does not say.
+// What somebody says of an imported run, as the options of `rharness import --complete`.
+#include "harness/cli/complete_manifest.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <string>
+#include <utility>
 
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/outputs.h"
-#include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/execution/fetch/pin.h"
 #include "harness/execution/rerun/complete.h"
@@ -19,21 +20,6 @@
 
 namespace rharness {
 namespace {
-
-struct CompleteOptions {
-  std::string file;
-  RecordArguments arguments;  // those that record has, too
-  std::string out;
-  std::string run_id;
-  std::vector<std::string> outputs;
-  std::string repository;
-  std::string commit;
-  std::string working_directory;
-  std::string started;
-  std::string ended;
-  std::string croissant;
-  bool here = false;
-};
 
 Status ReadTime(const std::string& text, const char* option, WallTime* out) {
   if (text.empty()) return {};
@@ -46,7 +32,7 @@ Status ReadTime(const std::string& text, const char* option, WallTime* out) {
   return {};
 }
 
-Result<Completion> CompletionOf(const CompleteOptions& options, bool determinism) {
+Result<Completion> CompletionOf(const CompletionArguments& options, bool determinism) {
   Completion completion;
   RecordArguments arguments = options.arguments;
   arguments.out = options.file;
@@ -73,7 +59,7 @@ Result<Completion> CompletionOf(const CompleteOptions& options, bool determinism
 }
 
 // What a data set's publisher says of its files, before what is said here.
-Status TakeCroissant(const CompleteOptions& options, Manifest* manifest) {
+Status TakeCroissant(const CompletionArguments& options, Manifest* manifest) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(options.croissant, kMostBytes));
   ASSIGN_OR_RETURN(const Croissant croissant, ParseCroissant(json, options.croissant));
@@ -91,7 +77,9 @@ Status TakeCroissant(const CompleteOptions& options, Manifest* manifest) {
   return {};
 }
 
-Result<int> Complete(const CompleteOptions& options, bool determinism) {
+}  // namespace
+
+Result<int> Complete(const CompletionArguments& options, bool determinism) {
   ASSIGN_OR_RETURN(Manifest manifest, LoadManifest(options.file));
   ASSIGN_OR_RETURN(Completion completion, CompletionOf(options, determinism));
   ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &completion.said.data));
@@ -116,16 +104,17 @@ Result<int> Complete(const CompleteOptions& options, bool determinism) {
   return Print(TerminalSafe(text));
 }
 
+namespace {
+
 Option& AddRepeatable(Command* verb, const char* name, std::vector<std::string>* values,
                       const std::string& help) {
   return verb->Add(name, values, help + "; repeatable").OneEach();
 }
 
-void AddRunOptions(Command* verb, CompleteOptions* options) {
+void AddRunOptions(Command* verb, CompletionArguments* options) {
   RecordArguments* a = &options->arguments;
-  verb->Heading("What ran");
+  verb->Heading("With --complete: what ran");
   verb->Add("--run-id", &options->run_id, "Another name for the run").NotEmpty();
-  verb->Add("--family", &a->family, "Runs whose noise may be pooled");
   verb->Add("--repository", &options->repository, "Folder or URL of the code");
   verb->Add("--commit", &options->commit, "The full commit");
   AddRepeatable(verb, "--code-file", &a->code_files, "Sources, hashed as they are here").File();
@@ -138,12 +127,11 @@ void AddRunOptions(Command* verb, CompleteOptions* options) {
   verb->Add("--ended", &options->ended, "When it ended");
   verb->Add("--here", &options->here,
             "Take what is missing of the environment and the hardware from this machine");
-  verb->Add("command", &a->command, "The command and its arguments, after --");
 }
 
-void AddDataOptions(Command* verb, CompleteOptions* options) {
+void AddDataOptions(Command* verb, CompletionArguments* options) {
   RecordArguments* a = &options->arguments;
-  verb->Heading("What it read and wrote");
+  verb->Heading("With --complete: what it read and wrote");
   AddRepeatable(verb, "--data", &a->data,
                 "Input files and folders, hashed as they are here: [NAME=]PATH")
       .Path();
@@ -182,30 +170,27 @@ void AddDataOptions(Command* verb, CompleteOptions* options) {
 
 }  // namespace
 
-void AddComplete(Command& root) {
-  auto options = std::make_shared<CompleteOptions>();
-  Command& verb = root.AddVerb("complete", "Fill in what an imported manifest lacks");
-  verb.Add("manifest", &options->file, "The manifest").File().Required();
-  verb.Add("--out", &options->out, "Write it here; default: in its place").File();
-  AddRunOptions(&verb, options.get());
-  AddDataOptions(&verb, options.get());
-  verb.Note(
-      "What is said here is a hint, with the day, in the manifest's \"origin\": nobody has seen "
-      "that "
-      "it was so when the run ran. Content that the record has a SHA-256 of must have it; another "
-      "one is refused. `rharness import` lists what is missing, `rharness check` what still is.");
-  verb.Example("rharness complete runs/mlflow-3f2a.json --croissant data/croissant.json");
-  verb.ExitCode(kExitOk, "written, whether complete or not");
-  verb.ExitCode(kExitUsage, "nothing was said, or what was said cannot be");
-  verb.Example(
-      "rharness complete runs/mlflow-3f2a.json --data train=data/train.csv --here -- python3 "
-      "train.py");
-  const Command* parsed = &verb;
-  verb.Do([options, parsed] {
-    const bool determinism = parsed->Given("--determinism") || parsed->Given("--scope");
-    const auto code = Complete(*options, determinism);
-    return code.ok() ? *code : FailWith(code.error());
-  });
+void AddCompletionOptions(Command* verb, CompletionArguments* arguments) {
+  const std::size_t before = verb->options().size();
+  verb->Add("--complete", &arguments->file,
+            "Fill in what this manifest lacks: a hint of today, with the options below")
+      .File();
+  AddRunOptions(verb, arguments);
+  AddDataOptions(verb, arguments);
+  for (std::size_t i = before + 1; i < verb->options().size(); ++i) {
+    arguments->options.push_back(verb->options()[i].get());
+  }
+  verb->Note(
+      "What --complete says is a hint, with the day, in the manifest's \"origin\": nobody has seen "
+      "that it was so when the run ran. Content that the record has a SHA-256 of must have it; "
+      "other content is refused. An import lists what is missing, `rharness check` what still is.");
+}
+
+Status RequireComplete(const CompletionArguments& arguments) {
+  const auto given =
+      std::ranges::find_if(arguments.options, [](const Option* one) { return one->given() > 0; });
+  if (given == arguments.options.end()) return {};
+  return InvalidInput("goes with --complete M.json", (*given)->facts().LongName());
 }
 
 }  // namespace rharness
