@@ -50,8 +50,9 @@ std::string NamedLine(std::string_view name, const std::string& value, int colum
 // What is still missing before the files of the list go.
 std::string SignedWords(const DeletionTold* told) {
   if (told != nullptr && told->state == "approved") {
-    return fmt::format("{} and {} signed for this list, which `rharness retention apply` deletes",
-                       SafeName(told->asked_by), SafeName(told->approved_by));
+    return fmt::format(
+        "{} and {} signed for this list, which `rharness history prune apply` deletes",
+        SafeName(told->asked_by), SafeName(told->approved_by));
   }
   if (told != nullptr && told->state == "asked") {
     return fmt::format("{} asked for this list; nothing is deleted before somebody else approves",

@@ -175,7 +175,7 @@ std::string SiteSignatures(const SiteRun& page) {
   }
   if (people) {
     out += "<li>A retirement: <code>" +
-           HtmlWords("rharness retire list --history HISTORY --trust trust.yaml") +
+           HtmlWords("rharness history retire list --history HISTORY --trust trust.yaml") +
            "</code> holds each to the signatures that the history keeps, and ends with 5 where one "
            "does not "
            "hold.</li>";

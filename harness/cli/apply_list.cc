@@ -24,11 +24,12 @@ std::string Where(const DeletionTold& told) { return "deletion list " + told.lis
 Error HeldError(const DeletionTold& told, const CarriedOut& done) {
   const bool one = done.held.size() == 1;
   return InvalidInput(
-      fmt::format("{}; {} {} to be deleted, and {} kept by now; the first: {}. `rharness retention "
-                  "apply` goes on once nothing keeps {}, `rharness retention withdraw {}` ends it",
-                  FilesGone(told), Counted(done.held.size(), "file"), one ? "was" : "were",
-                  one ? "is" : "are", TerminalSafe(done.held.front()), one ? "it" : "them",
-                  told.list_sha256),
+      fmt::format(
+          "{}; {} {} to be deleted, and {} kept by now; the first: {}. `rharness history prune "
+          "apply` goes on once nothing keeps {}, `rharness history prune withdraw {}` ends it",
+          FilesGone(told), Counted(done.held.size(), "file"), one ? "was" : "were",
+          one ? "is" : "are", TerminalSafe(done.held.front()), one ? "it" : "them",
+          told.list_sha256),
       Where(told));
 }
 

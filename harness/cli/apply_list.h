@@ -1,4 +1,4 @@
-// Carrying out one approved list, for `rharness retention apply`, and what is said of it after.
+// Carrying out one approved list, for `rharness history prune apply`, and what is said of it after.
 #ifndef RHARNESS_HARNESS_CLI_APPLY_LIST_H_
 #define RHARNESS_HARNESS_CLI_APPLY_LIST_H_
 

@@ -58,7 +58,7 @@ Result<std::vector<ApprovedList>> BegunLists(const DeletionList& planned, const 
     } else if (told.ok()) {
       LogWarning(
           fmt::format("the list {} was begun in another folder of this path, and is left to "
-                      "it; `rharness retention withdraw {}` ends it",
+                      "it; `rharness history prune withdraw {}` ends it",
                       digest, digest));
     } else if (told.error().code == ErrorCode::kInvalidInput) {
       LogWarning(told.error().ToString());

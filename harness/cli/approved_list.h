@@ -1,4 +1,4 @@
-// Which list `rharness retention apply` carries out, and why none.
+// Which list `rharness history prune apply` carries out, and why none.
 #ifndef RHARNESS_HARNESS_CLI_APPROVED_LIST_H_
 #define RHARNESS_HARNESS_CLI_APPROVED_LIST_H_
 

@@ -16,7 +16,7 @@ struct DeletionAudit {
   std::vector<std::string> heads;  // files of heads that somebody kept
 };
 
-// --audit, --head, --key and --passphrase-file of `rharness retention apply`.
+// --audit, --head, --key and --passphrase-file of `rharness history prune apply`.
 void AddDeletionAudit(Command* apply, DeletionAudit* audit);
 
 // Before anything is deleted: the log holds, begins with the kept heads, and every entry of it is

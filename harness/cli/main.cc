@@ -46,14 +46,11 @@ struct VerbGroup {
 // As `rharness help` lists them: what a run goes through, then what is built on its verdicts.
 const std::vector<VerbGroup>& VerbGroups() {
   static const std::vector<VerbGroup> groups = {
-      {"Record runs",
-       {AddRecord, AddImport, AddCheck, AddHistory, AddRetire, AddRetention,
-        AddFetch}},
+      {"Record runs", {AddRecord, AddImport, AddCheck, AddHistory, AddFetch}},
       {"Rerun them", {AddDrill, AddIsolate, AddProperties, AddGameday}},
       {"Compare", {AddCompare, AddHash}},
       {"Roll out", {AddProbe, AddGate, AddPolicy}},
-      {"Operate",
-       {AddSlo, AddAlerts, AddTrends, AddServe, AddIncident, AddRunbook, AddReport, AddPublish}},
+      {"Operate", {AddSlo, AddAlerts, AddServe, AddIncident, AddRunbook, AddReport, AddPublish}},
       {"Prove", {AddAttest, AddVerify, AddAudit}},
       {"Plumbing", {AddRerun, AddStats, AddDocuments, AddVersion}},
   };

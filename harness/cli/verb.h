@@ -66,13 +66,10 @@ void AddPublish(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);
-void AddRetention(Command& root);
-void AddRetire(Command& root);
 void AddRunbook(Command& root);
 void AddServe(Command& root);
 void AddSlo(Command& root);
 void AddStats(Command& root);
-void AddTrends(Command& root);
 void AddVerify(Command& root);
 void AddVersion(Command& root);
 

@@ -111,7 +111,7 @@ void AddDrill(Command& root) {
       "--resume keeps to the log, the key and the policy that the drill was begun with.");
   verb.Note(
       "A retired run is not drilled. Where its retirement is not as it was signed (`rharness "
-      "retire "
+      "history retire "
       "list`) a warning says so, and the exit code of a drill that was fine is 5.");
   verb.Note(
       "--dry-run prints the plan, and ends as the drill would where that cannot begin or ends with "

@@ -1,4 +1,4 @@
-// rharness history: fill, list, show and retire the runs of a history.
+// rharness history: fill, list and show the runs of a history.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,6 +16,7 @@
 #include "harness/base/version.h"
 #include "harness/cli/history_add.h"
 #include "harness/cli/history_text.h"
+#include "harness/cli/history_verbs.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/retired_runs.h"
@@ -27,7 +28,6 @@
 #include "harness/history/store.h"
 #include "harness/judge/image_tags.h"
 #include "harness/records/manifest/manifest.h"
-#include "harness/records/policy/policy.h"
 #include "harness/trust/approval/deleted_files.h"
 #include "harness/trust/approval/retirement_approval.h"
 #include "reports/history_report.h"
@@ -43,9 +43,6 @@ struct HistoryOptions {
   std::string select;
   bool with_retired = false;
   bool json = false;
-  std::string run_id;
-  std::string reason;
-  std::string policy;
   std::string name;  // of what is shown: a run or a family
   bool family = false;
   std::size_t last = 20;  // drills of a family
@@ -195,31 +192,6 @@ Result<int> ShowNamed(const HistoryOptions& options) {
       TerminalSafe(options.url));
 }
 
-Result<int> RetireRun(const HistoryOptions& options) {
-  if (!options.policy.empty()) {
-    ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(options.policy));
-    if (policy.approvals.retirement) {
-      return InvalidInput(
-          "the policy asks for two people: `rharness retire request` and `rharness "
-          "retire approve`",
-          options.policy);
-    }
-  }
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
-  if (options.policy.empty()) {
-    ASSIGN_OR_RETURN(const bool two, TakesTwoPeople(store.get()));
-    if (two) {
-      return InvalidInput(
-          "two people signed for retirements in this history: `rharness retire request` and "
-          "`rharness retire approve`, or --policy with one that does not ask for them",
-          options.url);
-    }
-  }
-  RETURN_IF_ERROR(store->Retire(options.run_id, options.reason, SystemClock().Now()));
-  if (!Globals().quiet) LogInfo(fmt::format("retired run '{}', unsigned", options.run_id));
-  return kExitOk;
-}
-
 void AddDoubtNote(Command* step) {
   step->Note(
       "Retirements are held to what was signed for them, without keys. Where one is not as it was "
@@ -282,20 +254,9 @@ void AddHistory(Command& root) {
   show.Add("--json", &options->json, "As JSON");
   AddDoubtNote(&show);
 
-  Command& retire =
-      AddStep(history, options, "retire",
-              "Take a run out of drills and of its family's statistics; it stays in the history",
-              RetireRun);
-  retire.Add("run_id", &options->run_id, "The run").Required();
-  retire.Example("rharness history retire --history runs.db mlp-1 --reason \"its data is gone\"");
-  retire.Add("--reason", &options->reason, "Why, for those who ask later").Required();
-  retire.Add("--policy", &options->policy, "YAML; one that asks for two people refuses it")
-      .File()
-      .Env("RHARNESS_POLICY");
-  retire.Note(
-      "Nobody signs for it, and reports call the run unsigned; `rharness retire` takes two people. "
-      "Where two people have signed for a retirement once, it needs a --policy that does not ask "
-      "for them (approvals). Before, set RHARNESS_POLICY to have one hold.");
+  AddHistoryTrends(history);
+  AddHistoryRetire(history);
+  AddHistoryPrune(history);
 }
 
 }  // namespace rharness

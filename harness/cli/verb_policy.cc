@@ -76,11 +76,11 @@ constexpr char kFile[] =
   drill: required
   require: ["gemm_*"]
 
-  # Whether a retirement takes two people's signatures (rharness retire):
+  # Whether a retirement takes two people's signatures (rharness history retire):
   # required or optional.
   approvals: {retirement: required}
 
-  # How long what runs made is kept (rharness retention), by the first rule
+  # How long what runs made is kept (rharness history prune), by the first rule
   # for the family: here that of the last 5 runs, and of the last 365 days.
   # Families without a rule keep everything, and so does what is held.
   retention:

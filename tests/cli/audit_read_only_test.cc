@@ -67,8 +67,9 @@ TEST_F(ReadOnlyAudit, VerifiesAndAnswersForWhoMayWriteNothing) {
   const ProcessResult shown = AsNobody("show", {"a"});
   EXPECT_EQ(shown.outcome.exit_code, 0) << shown.stderr_text;
   EXPECT_THAT(shown.stdout_text, HasSubstr("are as entered"));
-  EXPECT_THAT(OfNobody({"retire", "list"}).stdout_text, HasSubstr("c: retired, unsigned"));
-  Must(OfNobody({"retention", "list"}));
+  EXPECT_THAT(OfNobody({"history", "retire", "list"}).stdout_text,
+              HasSubstr("c: retired, unsigned"));
+  Must(OfNobody({"history", "prune", "list"}));
   EXPECT_EQ(HashTree(At("copy"))->sha256, before);
   fs::permissions(At("copy/runs.db"), fs::perms(0400));
   if (::geteuid() != 0) return;

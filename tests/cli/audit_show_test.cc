@@ -76,10 +76,10 @@ class AuditShow : public AuditWorld {
   }
   // Asked for by Ada, approved by Bob.
   void RetireSigned() const {
-    Must(Run({kRharness, "retire", "request", "b", "--history", "runs.db", "--reason", "its data",
-              "--key", "ada.pem", "--trust", "full.yaml"}));
-    Must(Run({kRharness, "retire", "approve", "b", "--history", "runs.db", "--key", "bob.pem",
-              "--trust", "full.yaml"}));
+    Must(Run({kRharness, "history", "retire", "request", "b", "--history", "runs.db", "--reason",
+              "its data", "--key", "ada.pem", "--trust", "full.yaml"}));
+    Must(Run({kRharness, "history", "retire", "approve", "b", "--history", "runs.db", "--key",
+              "bob.pem", "--trust", "full.yaml"}));
   }
 
   People people_;
@@ -189,10 +189,10 @@ TEST_F(AuditShow, NamesNobodyForARetirementThatIsNotWhatWasSigned) {
 }
 
 TEST_F(AuditShow, HasTheEntriesOfWhatTakesARetirementBack) {
-  Must(Run({kRharness, "retire", "request", "b", "--history", "runs.db", "--reason", "its data",
-            "--key", "ada.pem", "--trust", "full.yaml"}));
-  Must(Run({kRharness, "retire", "withdraw", "b", "--history", "runs.db", "--reason", "found",
-            "--key", "ada.pem", "--trust", "full.yaml"}));
+  Must(Run({kRharness, "history", "retire", "request", "b", "--history", "runs.db", "--reason",
+            "its data", "--key", "ada.pem", "--trust", "full.yaml"}));
+  Must(Run({kRharness, "history", "retire", "withdraw", "b", "--history", "runs.db", "--reason",
+            "found", "--key", "ada.pem", "--trust", "full.yaml"}));
   EXPECT_THAT(Show().stdout_text, AllOf(HasSubstr("\"kind\": \"withdrawal\""),
                                         HasSubstr("\"state\": \"not_entered\"")));
   Must(Append({}));

@@ -118,7 +118,7 @@ TEST_F(DrillProgram, NamesAWordThatIsNoVerb) {
   const ProcessResult result = Run({kRharness, "dril", "--history", "x"});
   EXPECT_EQ(result.outcome.exit_code, 2);
   EXPECT_THAT(result.stderr_text, HasSubstr("'dril' is no verb"));
-  EXPECT_THAT(result.stderr_text, HasSubstr("check, history, retire, retention, fetch, drill, "
+  EXPECT_THAT(result.stderr_text, HasSubstr("check, history, fetch, drill, "
                                             "isolate, properties, gameday, compare, hash"));
 }
 

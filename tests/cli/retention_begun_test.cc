@@ -124,11 +124,12 @@ TEST_F(BegunRetention, SkipsWhatIsHeldMeanwhileAndDeletesTheRest) {
   Begin();
   Policy("holds:\n  - {runs: a, reason: case 7}\n");
   const ProcessResult applied = Step("apply");
-  ExpectRefused(applied, 2,
-                "1 of 2 files is gone; 1 file was to be deleted, and is kept by now; the first: "
-                "outputs/a/a.log: run a is kept: hold: case 7 (policy.yaml:5). `rharness retention "
-                "apply` goes on once nothing keeps it, `rharness retention withdraw " +
-                    digest_ + "` ends it");
+  ExpectRefused(
+      applied, 2,
+      "1 of 2 files is gone; 1 file was to be deleted, and is kept by now; the first: "
+      "outputs/a/a.log: run a is kept: hold: case 7 (policy.yaml:5). `rharness history prune "
+      "apply` goes on once nothing keeps it, `rharness history prune withdraw " +
+          digest_ + "` ends it");
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
   EXPECT_FALSE(IsThere("outputs/b/b.log"));
   ExpectRefused(Step("apply"), 2, "1 of 2 files is gone");
@@ -150,7 +151,7 @@ TEST_F(BegunRetention, ThatIsHeldStopsNoOtherListOfTheFolder) {
   EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
   const ProcessResult applied = Step("apply");
   EXPECT_EQ(applied.outcome.exit_code, 0) << applied.stderr_text;
-  EXPECT_THAT(applied.stderr_text, HasSubstr("retention withdraw " + digest_ + "` ends it"));
+  EXPECT_THAT(applied.stderr_text, HasSubstr("history prune withdraw " + digest_ + "` ends it"));
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
   EXPECT_FALSE(IsThere("outputs/c/c.log"));
   EXPECT_FALSE(IsThere("outputs/d/d.log"));
@@ -181,7 +182,7 @@ TEST_F(BegunRetention, StopsNothingBelowAnotherRoot) {
 TEST_F(BegunRetention, IsLeftToTheFolderInWhichItWasBegun) {
   Begin(false);
   ExpectRefused(Step("apply"), 2, "in another folder of this path");
-  ExpectRefused(Step("apply"), 2, "retention withdraw " + digest_);
+  ExpectRefused(Step("apply"), 2, "history prune withdraw " + digest_);
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
   EXPECT_TRUE(IsThere("outputs/b/b.log"));
   const ProcessResult list = Retain({"list"}, {"--trust", "trust.yaml"});

@@ -1,4 +1,4 @@
-// `rharness retention` as a program, in a folder with runs whose files a policy lets go.
+// `rharness history prune` as a program, in a folder with runs whose files a policy lets go.
 #ifndef RHARNESS_TESTS_CLI_RETENTION_PROGRAM_H_
 #define RHARNESS_TESTS_CLI_RETENTION_PROGRAM_H_
 
@@ -33,7 +33,7 @@ class Retention : public SignedProgram {
   }
   ProcessResult Retain(const std::vector<std::string>& words,
                        const std::vector<std::string>& options = {}) const {
-    std::vector<std::string> argv = {kRharness, "retention"};
+    std::vector<std::string> argv = {kRharness, "history", "prune"};
     argv.insert(argv.end(), words.begin(), words.end());
     argv.insert(argv.end(), {"--history", "runs.db"});
     argv.insert(argv.end(), options.begin(), options.end());

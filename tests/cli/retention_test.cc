@@ -1,4 +1,5 @@
-// `rharness retention`: shown first, deleted with two signatures, by exactly the list they are for.
+// `rharness history prune`: shown first, deleted with two signatures, by exactly the list they are
+// for.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// `rharness retire`: a run leaves drills when two people signed for it, and not before.
+// `rharness history retire`: a run leaves drills when two people signed for it, and not before.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -20,8 +20,9 @@ class Retire : public SignedProgram {
   }
   ProcessResult Step(const std::string& step, const std::string& key,
                      const std::vector<std::string>& options = {}) const {
-    std::vector<std::string> argv = {kRharness, "retire", step,         "a",       "--history",
-                                     "runs.db", "--key",  key + ".pem", "--trust", "trust.yaml"};
+    std::vector<std::string> argv = {kRharness,    "history",   "retire",    step,
+                                     "a",          "--history", "runs.db",   "--key",
+                                     key + ".pem", "--trust",   "trust.yaml"};
     argv.insert(argv.end(), options.begin(), options.end());
     return Run(argv);
   }
@@ -31,7 +32,8 @@ class Retire : public SignedProgram {
     return Step("request", key, all);
   }
   ProcessResult List(const std::vector<std::string>& options = {}) const {
-    std::vector<std::string> argv = {kRharness, "retire", "list", "--history", "runs.db"};
+    std::vector<std::string> argv = {kRharness, "history",   "retire",
+                                     "list",    "--history", "runs.db"};
     argv.insert(argv.end(), options.begin(), options.end());
     return Run(argv);
   }

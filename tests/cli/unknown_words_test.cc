@@ -62,7 +62,7 @@ TEST_F(UnknownWords, AreRefusedAlikeByAllThatReadAHistory) {
       {"history", "show", "a"},
       {"history", "retire", "a", "--reason", "old"},
       {"history", "add", "runs/a.json"},
-      {"trends"},
+      {"history", "trends"},
       {"slo", "--policy", "policy.yaml"},
       {"serve", "--listen", "127.0.0.1:0"},
       {"drill", "--out", "again"},
@@ -72,10 +72,10 @@ TEST_F(UnknownWords, AreRefusedAlikeByAllThatReadAHistory) {
       {"properties", "a", "--out", "properties"},
       {"gameday", "--out", "gameday"},
       {"check", "--available"},
-      {"retire", "list"},
+      {"history", "retire", "list"},
       {"audit", "append", "--begin"},
       {"audit", "show", "a"},
-      {"retention", "--policy", "policy.yaml", "--root", "."},
+      {"history", "prune", "--policy", "policy.yaml", "--root", "."},
       {"publish", "out", "--mlflow", "http://127.0.0.1:9"},
   };
   for (std::vector<std::string> argv : verbs) {

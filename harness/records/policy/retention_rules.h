@@ -7,8 +7,8 @@
 
 namespace rharness {
 
-// Whether a retirement takes a second person's signature (`rharness retire`). A deletion always
-// does.
+// Whether a retirement takes a second person's signature (`rharness history retire`). A deletion
+// always does.
 struct Approvals {
   bool retirement = false;
 };

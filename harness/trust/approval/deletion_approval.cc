@@ -55,7 +55,7 @@ Result<std::vector<Request>> FindRequests(const std::string& list_sha256, Histor
   ASSIGN_OR_RETURN(GatheredStatements all, AllStatements(store));
   const auto found = all.find(list_sha256);
   if (found == all.end()) {
-    return NotFound("nobody asked for its deletion; `rharness retention request` does",
+    return NotFound("nobody asked for its deletion; `rharness history prune request` does",
                     Where(list_sha256));
   }
   std::vector<Request> requests;
@@ -257,7 +257,8 @@ Status RequireFree(const std::string& digest, const SigningPerson& person, Histo
                         Where(digest));
   }
   if (before.state == "begun" && before.ended_by.empty()) {
-    return InvalidInput("is being carried out; `rharness retention apply` goes on", Where(digest));
+    return InvalidInput("is being carried out; `rharness history prune apply` goes on",
+                        Where(digest));
   }
   if (before.state != "done") return {};
   return InvalidInput(CarriedOutWords(before), Where(digest));

@@ -41,7 +41,8 @@ Result<OpenRequest> FindOpen(const std::string& run_id, HistoryStore* store) {
                         where);
   }
   if (all.empty()) {
-    return NotFound("nobody asked for its retirement; `rharness retire request` does", where);
+    return NotFound("nobody asked for its retirement; `rharness history retire request` does",
+                    where);
   }
   OpenRequest open{.gathered = std::move(all.back()), .envelope = {}, .said = {}};
   if (open.gathered.withdrawal) {
@@ -80,7 +81,7 @@ Result<RetirementTold> RequestRetirement(const std::string& run_id, const std::s
                    RetirementOf(run_id, person.trust, person.now, store));
   if (before.state == RetirementState::kAsked) {
     return InvalidInput(
-        fmt::format("was asked for already, by {}; `rharness retire approve` is for "
+        fmt::format("was asked for already, by {}; `rharness history retire approve` is for "
                     "somebody else",
                     TerminalSafe(before.asked_by)),
         where);

@@ -135,7 +135,7 @@ std::string UnsignedWords(const AuditReport& report,
 std::string FaultNext(bool log_is_whole, std::ptrdiff_t refused, bool contradicted) {
   if (log_is_whole && refused == 0) {
     return "its retirement is not what was signed; the log holds what the history says: `rharness "
-           "retire list` with --trust tells whom to ask";
+           "history retire list` with --trust tells whom to ask";
   }
   if (log_is_whole && contradicted) {
     return "what was signed and the history contradict each other: `rharness audit verify` with a "

@@ -262,10 +262,11 @@ Status Begin(const SignedList& approved, const HeldFolder& root, WallTime now,
   ASSIGN_OR_RETURN(const bool here, WasBegunIn(root, *record));
   if (here) return {};
   return InvalidInput(
-      fmt::format("was begun at {} in another folder of this path, since {} does not name it here; "
-                  "`rharness retention apply` goes on there, and `rharness retention withdraw {}` "
-                  "ends it",
-                  FormatTime(record->begun), kBegunLists, digest),
+      fmt::format(
+          "was begun at {} in another folder of this path, since {} does not name it here; "
+          "`rharness history prune apply` goes on there, and `rharness history prune withdraw {}` "
+          "ends it",
+          FormatTime(record->begun), kBegunLists, digest),
       "deletion list " + digest);
 }
 

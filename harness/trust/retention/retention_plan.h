@@ -1,6 +1,6 @@
 // Which files that runs made are to be deleted by a policy's rules, and why the others are not.
 //
-// Role: the question that `rharness retention` asks; nothing is deleted here (carry_out.h). It
+// Role: the question that `rharness history prune` asks; nothing is deleted here (carry_out.h). It
 // deletes only what a manifest of the history names as an artifact and what is still what was
 // recorded, as far as its size tells; never a manifest, a drill's files, the history or anything
 // that another run needs to be rerun.

@@ -122,7 +122,8 @@ TEST_F(RunPage, NamesTheKeysThatSignedAVerdictAndTheCommandThatVerifiesIt) {
   EXPECT_THAT(
       signed_part,
       HasSubstr("rharness verify FILE.verdict.intoto.jsonl <span class=\"w\">--trust</span>"));
-  EXPECT_THAT(signed_part, Not(HasSubstr("rharness retire list"))) << "nobody asked for that";
+  EXPECT_THAT(signed_part, Not(HasSubstr("rharness history retire list")))
+      << "nobody asked for that";
 }
 
 // The run asked for by one person, taken back by another, asked for anew and approved.
@@ -193,7 +194,7 @@ TEST_F(RetiredRunPage, NamesWhoSignedForItsRetirementAndWhoTookItBack) {
        {std::string("retirement, asked for"), std::string("retirement, approved"),
         std::string("retirement, taken back"), people_.ada->public_key().id(),
         people_.bob->public_key().id(), people_.mallory->public_key().id(), std::string("Eve"),
-        std::string("rharness retire list")}) {
+        std::string("rharness history retire list")}) {
     EXPECT_THAT(part, HasSubstr(said));
   }
 }

@@ -288,7 +288,8 @@ TEST_F(CarryOutTest, DeletesNothingByAListThatWasBegunInAnotherFolderOfItsPath) 
   const auto done = Go();
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, ErrorCode::kInvalidInput);
-  EXPECT_THAT(done.error().message, HasSubstr("`rharness retention withdraw " + DigestOf(list_)));
+  EXPECT_THAT(done.error().message,
+              HasSubstr("`rharness history prune withdraw " + DigestOf(list_)));
   EXPECT_TRUE(IsThere("a.bin"));
   EXPECT_THAT(Steps(), IsEmpty());
   // Noted at another time, it was another machine that began first.

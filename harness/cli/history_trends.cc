@@ -1,10 +1,11 @@
-// rharness trends: how did reproducibility go over time, and what hangs on what?
+// rharness history trends: how did reproducibility go over time, and what hangs on what?
 #include <unistd.h>
 
 #include <memory>
 
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
+#include "harness/cli/history_verbs.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
@@ -35,7 +36,7 @@ Result<int> TellTrends(const TrendsArguments& arguments) {
   report.history = arguments.history;
   const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }}};
   RETURN_IF_ERROR(WriteFiles(outputs));
-  return PrintReport(outputs, {.verb = "trends",
+  return PrintReport(outputs, {.verb = "history trends",
                                .headline = report.headline,
                                .exit_code = report.exit_code,
                                .as_json = arguments.json,
@@ -83,18 +84,18 @@ void AddTrendsNotes(Command* verb) {
   verb->ExitCode(kExitInconclusive, "--if-gone: no run is known to have had what goes");
   verb->ExitCode(kExitInfrastructure, "infrastructure");
   verb->ExitCode(kExitIntegrity, "integrity");
-  verb->Example("rharness trends --history runs.db --html trends.html");
+  verb->Example("rharness history trends --history runs.db --html trends.html");
   verb->Example(
-      "rharness trends --history runs.db --if-gone 'driver=550.*' --if-gone 'gpu=*A100*'");
-  verb->Example("rharness trends --history runs.db --if-gone package=torch=2.1.*");
+      "rharness history trends --history runs.db --if-gone 'driver=550.*' --if-gone 'gpu=*A100*'");
+  verb->Example("rharness history trends --history runs.db --if-gone package=torch=2.1.*");
 }
 
 }  // namespace
 
-void AddTrends(Command& root) {
+void AddHistoryTrends(Command& history) {
   auto arguments = std::make_shared<TrendsArguments>();
   Command& verb =
-      root.AddVerb("trends", "Show reproducibility over time and what changes coincided");
+      history.AddVerb("trends", "Show reproducibility over time and what changes coincided");
   verb.Describe(
       "Reads all verdicts of a history and tells the rate at which runs reproduced, week by week, "
       "by family, image, driver and GPU; when it changed, and what changed with it; how long runs "

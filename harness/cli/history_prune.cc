@@ -1,4 +1,5 @@
-// rharness retention: what rules would delete, and deleting it once two people signed for the list.
+// rharness history prune: what rules would delete, and deleting it once two people signed for the
+// list.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "harness/cli/apply_list.h"
 #include "harness/cli/approved_list.h"
 #include "harness/cli/deletion_audit.h"
+#include "harness/cli/history_verbs.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
@@ -299,8 +301,8 @@ Command& AddRetentionStep(Command& root, const std::shared_ptr<RetentionArgument
   return verb;
 }
 
-void AddListSigning(Command& retention, const std::shared_ptr<RetentionArguments>& arguments) {
-  Command& request = AddRetentionStep(retention, arguments, "request",
+void AddListSigning(Command& prune, const std::shared_ptr<RetentionArguments>& arguments) {
+  Command& request = AddRetentionStep(prune, arguments, "request",
                                       "Ask that exactly this list be deleted", RequestList, true);
   AddSignerOptions(&request, &arguments->signing, true);
   request.Add("--reason", &arguments->reason, "Why, for who approves").Required();
@@ -309,50 +311,53 @@ void AddListSigning(Command& retention, const std::shared_ptr<RetentionArguments
       .Between(0.001, 366)
       .ShowDefault();
   request.Example(
-      "rharness retention request --history runs.db --policy policy.yaml --root /srv/runs --reason "
+      "rharness history prune request --history runs.db --policy policy.yaml --root /srv/runs "
+      "--reason "
       "'disk is full' --key ada.pem --trust trust.yaml");
 
   Command& approve =
-      AddRetentionStep(retention, arguments, "approve",
-                       "Approve it, as another person than who asked", ApproveList, true);
+      AddRetentionStep(prune, arguments, "approve", "Approve it, as another person than who asked",
+                       ApproveList, true);
   AddSignerOptions(&approve, &arguments->signing, true);
   approve.Example(
-      "rharness retention approve --history runs.db --policy policy.yaml --root /srv/runs --key "
+      "rharness history prune approve --history runs.db --policy policy.yaml --root /srv/runs "
+      "--key "
       "bob.pem --trust trust.yaml");
 
   Command& withdraw =
-      AddRetentionStep(retention, arguments, "withdraw",
+      AddRetentionStep(prune, arguments, "withdraw",
                        "Take back or reject what is not carried out yet", WithdrawList, false);
   withdraw.Add("list", &arguments->digest, "The SHA-256 of the list").Required();
   AddSignerOptions(&withdraw, &arguments->signing, true);
   withdraw.Add("--reason", &arguments->reason, "Why, for those who ask later").Required();
   withdraw.Example(
-      "rharness retention withdraw SHA256 --history runs.db --reason 'still needed' --key bob.pem "
+      "rharness history prune withdraw SHA256 --history runs.db --reason 'still needed' --key "
+      "bob.pem "
       "--trust trust.yaml");
 }
 
 }  // namespace
 
-void AddRetention(Command& root) {
+void AddHistoryPrune(Command& history) {
   auto arguments = std::make_shared<RetentionArguments>();
-  Command& retention = root.AddVerb(
-      "retention", "Show what retention rules would delete; delete it by two signatures");
-  AddPlanOptions(&retention, arguments.get(), false);
-  retention.Add("--json", &arguments->json, "As JSON (rharness.retention/v1)");
-  retention.Add("--dry-run", &arguments->dry_run,
-                "The default; with apply, too, nothing is deleted then");
-  retention.Add("--list", &arguments->list, "Write the list that two people sign for; - is stdout")
+  Command& prune = history.AddVerb(
+      "prune", "Show what retention rules would delete; delete it by two signatures");
+  AddPlanOptions(&prune, arguments.get(), false);
+  prune.Add("--json", &arguments->json, "As JSON (rharness.retention/v1)");
+  prune.Add("--dry-run", &arguments->dry_run,
+            "The default; with apply, too, nothing is deleted then");
+  prune.Add("--list", &arguments->list, "Write the list that two people sign for; - is stdout")
       .File();
-  retention.Note(kRetention);
-  retention.ExitCode(kExitOk, "the list was made; it may be empty");
-  retention.ExitCode(kExitUsage, "the policy has no rules, or cannot be read");
-  FinishVerb(&retention, arguments, ShowPlan);
-  retention.Example(
-      "rharness retention --history runs.db --policy policy.yaml --root /srv/runs --dry-run");
-  AddListSigning(retention, arguments);
+  prune.Note(kRetention);
+  prune.ExitCode(kExitOk, "the list was made; it may be empty");
+  prune.ExitCode(kExitUsage, "the policy has no rules, or cannot be read");
+  FinishVerb(&prune, arguments, ShowPlan);
+  prune.Example(
+      "rharness history prune --history runs.db --policy policy.yaml --root /srv/runs --dry-run");
+  AddListSigning(prune, arguments);
 
   Command& apply =
-      AddRetentionStep(retention, arguments, "apply",
+      AddRetentionStep(prune, arguments, "apply",
                        "Delete what two people signed for, and nothing else", ApplyList, true);
   apply.Add("--trust", &arguments->signing.trust, "The trust policy: whose signatures count")
       .File()
@@ -365,18 +370,20 @@ void AddRetention(Command& root) {
       "somebody kept (--head), without which a log that was made anew is as good as any.");
   apply.ExitCode(kExitOk, "every file of the list is gone, now or since before");
   apply.Example(
-      "rharness retention apply --history runs.db --policy policy.yaml --root /srv/runs --trust "
+      "rharness history prune apply --history runs.db --policy policy.yaml --root /srv/runs "
+      "--trust "
       "trust.yaml");
   apply.Example(
-      "rharness retention apply --history runs.db --policy policy.yaml --root /srv/runs --trust "
+      "rharness history prune apply --history runs.db --policy policy.yaml --root /srv/runs "
+      "--trust "
       "trust.yaml --audit runs.db.audit --key lab.pem --head kept.json");
 
   Command& list =
-      AddRetentionStep(retention, arguments, "list",
+      AddRetentionStep(prune, arguments, "list",
                        "What was asked for, who approved, what is gone of it", ListLists, false);
   list.Add("--trust", &arguments->signing.trust, "The trust policy: signatures are verified")
       .File();
-  list.Example("rharness retention list --history runs.db --trust trust.yaml");
+  list.Example("rharness history prune list --history runs.db --trust trust.yaml");
 }
 
 }  // namespace rharness

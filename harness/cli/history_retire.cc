@@ -1,4 +1,5 @@
-// rharness retire: a run is taken out of drills when two people signed for it.
+// rharness history retire: a run is taken out of drills, by one person, or when two people signed
+// for it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/history_verbs.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/verb.h"
 #include "harness/history/untouched.h"
@@ -20,18 +22,20 @@ namespace rharness {
 namespace {
 
 constexpr char kRetiring[] =
-    R"text(One person asks and another one approves: both sign the same statement (in-toto, DSSE, predicate urn:rharness:retirement:v1, share/rharness/schemas/retirement.schema.json), which names the run, the SHA-256 of its manifest, the reason, when it was asked for and until when it can be approved. The run stays in drills until the second signature is there. Keys of one owner are one person's, however many they are. The trust policy says whose keys may sign that, such as
+    R"text(With RUN, one person retires it: nobody signs for it, and reports call the run unsigned. By the verbs below it takes two.
+
+One person asks and another one approves: both sign the same statement (in-toto, DSSE, predicate urn:rharness:retirement:v1, share/rharness/schemas/retirement.schema.json), which names the run, the SHA-256 of its manifest, the reason, when it was asked for and until when it can be approved. The run stays in drills until the second signature is there. Keys of one owner are one person's, however many they are. The trust policy says whose keys may sign that, such as
 
   rules:
     - {predicates: ["urn:rharness:retirement:*", "urn:rharness:withdrawal:*"], keys: [ada, bob]}
 
 and may ask for more than two by its threshold. The history keeps each signature; what is in it is never changed.
 
-`rharness history retire` takes one person and no signature, and such a run is told as unsigned, unless the file of its --policy has
+One person is refused where the file of --policy (RHARNESS_POLICY has it hold always) has
 
   approvals: {retirement: required}
 
-and, where two people have signed for a retirement once, only with a --policy that has not.)text";
+and, where two people have signed for a retirement once, unless --policy names one that has not.)text";
 
 struct RetireArguments {
   std::string history;
@@ -43,6 +47,46 @@ struct RetireArguments {
   bool pending = false;
   bool json = false;
 };
+
+// The verbs below have options of the same names, so that nothing is required of it by declaration.
+Status RequireRetireArguments(const RetireArguments& arguments) {
+  const std::pair<const std::string*, const char*> needed[] = {{&arguments.run_id, "a run"},
+                                                               {&arguments.history, "--history"},
+                                                               {&arguments.reason, "--reason"}};
+  for (const auto& [value, name] : needed) {
+    if (value->empty()) {
+      return InvalidInput(
+          fmt::format("{} is required, or one of request, approve, withdraw, list", name));
+    }
+  }
+  return {};
+}
+
+Result<int> RetireRun(const RetireArguments& arguments) {
+  RETURN_IF_ERROR(RequireRetireArguments(arguments));
+  if (!arguments.policy.empty()) {
+    ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments.policy));
+    if (policy.approvals.retirement) {
+      return InvalidInput(
+          "the policy asks for two people: `rharness history retire request` and `rharness history "
+          "retire approve`",
+          arguments.policy);
+    }
+  }
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  if (arguments.policy.empty()) {
+    ASSIGN_OR_RETURN(const bool two, TakesTwoPeople(store.get()));
+    if (two) {
+      return InvalidInput(
+          "two people signed for retirements in this history: `rharness history retire request` "
+          "and `rharness history retire approve`, or --policy with one that does not ask for them",
+          arguments.history);
+    }
+  }
+  RETURN_IF_ERROR(store->Retire(arguments.run_id, arguments.reason, SystemClock().Now()));
+  if (!Globals().quiet) LogInfo(fmt::format("retired run '{}', unsigned", arguments.run_id));
+  return kExitOk;
+}
 
 using RetireStep = Result<RetirementTold> (*)(const RetireArguments&, const SigningPerson&,
                                               HistoryStore*);
@@ -159,12 +203,32 @@ Command& AddSignedStep(Command& retire, const std::shared_ptr<RetireArguments>& 
   return verb;
 }
 
+void AddUnsigned(Command* retire, const std::shared_ptr<RetireArguments>& arguments) {
+  retire->Add("run_id", &arguments->run_id, "The run");
+  retire
+      ->Add("--history", &arguments->history,
+            "The history: sqlite:PATH, the path of its file, or postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+  retire->Add("--reason", &arguments->reason, "Why, for those who ask later");
+  retire->Add("--policy", &arguments->policy, "YAML; one that asks for two people refuses it")
+      .File()
+      .Env("RHARNESS_POLICY");
+  retire->Note(kRetiring);
+  retire->Example("rharness history retire --history runs.db mlp-1 --reason \"its data is gone\"");
+  retire->Do([arguments] {
+    const auto code = RetireRun(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
 }  // namespace
 
-void AddRetire(Command& root) {
+void AddHistoryRetire(Command& history) {
   auto arguments = std::make_shared<RetireArguments>();
-  Command& retire = root.AddVerb("retire", "Take a run out of drills, by two signatures");
-  retire.Note(kRetiring);
+  Command& retire = history.AddVerb(
+      "retire", "Take a run out of drills and of its family's statistics; it stays in the history");
+  AddUnsigned(&retire, arguments);
 
   Command& request =
       AddSignedStep(retire, arguments, "request", "Ask that a run be retired", RequestIt);
@@ -175,19 +239,21 @@ void AddRetire(Command& root) {
       .Between(0.001, 3660)
       .ShowDefault();
   request.Example(
-      "rharness retire request mlp-1 --history runs.db --reason 'its data is gone' --key ada.pem "
+      "rharness history retire request mlp-1 --history runs.db --reason 'its data is gone' --key "
+      "ada.pem "
       "--trust trust.yaml");
 
   Command& approve = AddSignedStep(retire, arguments, "approve",
                                    "Approve it, as another person than who asked", ApproveIt);
   approve.Example(
-      "rharness retire approve mlp-1 --history runs.db --key bob.pem --trust trust.yaml");
+      "rharness history retire approve mlp-1 --history runs.db --key bob.pem --trust trust.yaml");
 
   Command& withdraw = AddSignedStep(retire, arguments, "withdraw",
                                     "Take back or reject what is not approved yet", WithdrawIt);
   withdraw.Add("--reason", &arguments->reason, "Why, for those who ask later").Required();
   withdraw.Example(
-      "rharness retire withdraw mlp-1 --history runs.db --reason 'the data were found' --key "
+      "rharness history retire withdraw mlp-1 --history runs.db --reason 'the data were found' "
+      "--key "
       "ada.pem --trust trust.yaml");
 
   Command& list =
@@ -202,7 +268,8 @@ void AddRetire(Command& root) {
   list.Add("--pending", &arguments->pending,
            "What waits for a second person, and what is doubtful");
   list.ExitCode(kExitOk, "every retirement is as it was signed");
-  list.Example("rharness retire list --history runs.db --trust trust.yaml --policy policy.yaml");
+  list.Example(
+      "rharness history retire list --history runs.db --trust trust.yaml --policy policy.yaml");
   list.Do([arguments] {
     const auto code = ListAll(*arguments);
     return code.ok() ? *code : FailWith(code.error());
