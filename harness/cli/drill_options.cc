@@ -81,7 +81,7 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
       .Env("RHARNESS_HISTORY");
   command
       ->Add("--select", &drill.selection,
-            "Runs to drill, such as 'family = mlp and (verified = never or verified < "
+            "Runs to drill, such as 'family = mlp and (verified = never or verified > "
             "30d)'; 30d is 30 days ago")
       .Value("EXPRESSION");
   command->Add("--sample", &drill.sample,

@@ -34,10 +34,10 @@ The fields are these. Text takes = and !=, and ~ for a pattern in which * and ? 
   verified          time    when a drill last gave a verdict; never: none has
   duration_seconds  number  how long the recorded run took
 
-A time is written 2026-11-20T08:03:00Z, or as what has passed since: 90m, 12h, 30d or 2w ago (s, m, h, d, w). Earlier is less: `verified < 30d` means longer than 30 days ago. A run that was never verified counts as verified before every time. `verified = never` and `verified != never` ask for just that.
+A time is written 2026-11-20T08:03:00Z, and earlier is less; or as an age, what has passed since: 90m, 12h, 30d or 2w (s, m, h, d, w). `verified < 30d` means within the last 30 days, and `verified > 30d` longer ago. A run that was never verified counts as verified before every time, and so longer ago than every age. `verified = never` and `verified != never` ask for just that.
 
   rharness history list --select 'family = mlp'
-  rharness drill --select 'verified = never or verified < 30d'
+  rharness drill --select 'verified > 30d'
   rharness drill --select 'run_id ~ "resnet-*" and not last_verdict = identical'
   rharness history list --retired --select 'artifact = e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
   rharness drill --select 'declared = bitwise and duration_seconds <= 600'

@@ -123,7 +123,7 @@ void AddDrill(Command& root) {
   verb.ExitCode(kExitInfrastructure, "infrastructure, a failed run or an interrupt");
   verb.ExitCode(kExitIntegrity, "integrity");
   verb.Example("rharness drill --history runs.db --out tonight");
-  verb.Example("rharness drill --history runs.db --select 'verified < 30d' --budget 90m --dry-run");
+  verb.Example("rharness drill --history runs.db --select 'verified > 30d' --budget 90m --dry-run");
   verb.Example("rharness drill --history runs.db --out tonight --replicates 3");
   verb.Example(
       "rharness drill --history runs.db --out tonight --audit runs.db.audit --key lab.pem");

@@ -230,7 +230,7 @@ void AddHistory(Command& root) {
   Command& list = AddStep(history, options, "list", "List the runs", ListRuns);
   list.Add("--select", &options->select,
            "Only the runs for which this holds, such as "
-           "'family = resnet50 and (verified = never or verified < 30d)'")
+           "'family = resnet50 and (verified = never or verified > 30d)'")
       .Value("EXPRESSION");
   list.Example("rharness history list --history runs.db --select 'family = mlp'");
   list.Note(

@@ -106,7 +106,8 @@ bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
     case Kind::kTime: {
       const auto& [verified, op, value] = std::get<TimeTest>(test);
       const std::optional<WallTime> at = verified ? entry.verified : entry.started;
-      return Holds(op, at, Resolve(value, now));
+      const std::optional<WallTime> limit = Resolve(value, now);
+      return IsAge(value) ? Holds(op, limit, at) : Holds(op, at, limit);
     }
     case Kind::kArtifact: {
       return std::ranges::binary_search(std::get<ArtifactTest>(test).runs, entry.run_id);

@@ -15,6 +15,10 @@ namespace rharness {
 
 // Never, or a point in time, given as such or as the time that has passed since.
 using When = std::variant<std::monostate, WallTime, std::chrono::milliseconds>;
+// An age is the greater, the earlier its time.
+inline bool IsAge(const When& when) {
+  return std::holds_alternative<std::chrono::milliseconds>(when);
+}
 
 // Empty is never, which compares as before every time.
 std::optional<WallTime> Resolve(const When& when, WallTime now);

@@ -180,7 +180,7 @@ TEST_F(DrillProgram, LeavesNoTraceWhereNothingIsSelected) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
       {{"--select", "family = tinny"}, "no run's family is \"tinny\"; expected \"tiny\""},
       {{"--select", "family = tiny or run_id = c"}, "expected \"a\", \"b\""},
-      {{"--select", "verified < 30d and not verified = never"}, "none of the 2 runs"},
+      {{"--select", "verified > 30d and not verified = never"}, "none of the 2 runs"},
       {{"--sample", "0"}, "expected at least 1"}};
   for (const auto& [options, expected] : refused) {
     for (const bool dry : {false, true}) {

@@ -71,13 +71,15 @@ TEST(Selection, DecidesEveryFieldAndOperator) {
       {"started = 2026-08-12T14:00:00+02:00", true},
       {"started < 2026-08-12T12:00:00.001Z", true},
       {"started = 100d", true},
-      {"started < 99d", true},
-      {"started < 101d", false},
-      {"started > 2401h", true},
-      {"started > 2399h", false},
-      {"started >= 15w", true},
-      {"verified < 30d", true},
-      {"verified < 50d", false},
+      {"started > 99d", true},
+      {"started > 101d", false},
+      {"started < 2401h", true},
+      {"started < 2399h", false},
+      {"started <= 15w", true},
+      {"verified < 30d", false},
+      {"verified > 30d", true},
+      {"verified < 50d", true},
+      {"verified > 50d", false},
       {"verified = never", false},
       {"verified != never", true},
   };
@@ -108,9 +110,12 @@ TEST(Selection, TakesNeverVerifiedAsBeforeEveryTime) {
   entry.verified.reset();
   EXPECT_TRUE(Selects("verified = never", entry));
   EXPECT_FALSE(Selects("verified != never", entry));
-  EXPECT_TRUE(Selects("verified < 30d", entry));
+  EXPECT_FALSE(Selects("verified < 30d", entry));
+  EXPECT_TRUE(Selects("verified > 30d", entry));
   EXPECT_TRUE(Selects("verified <= 1970-01-01T00:00:00Z", entry));
-  EXPECT_FALSE(Selects("verified > 9999d", entry));
+  EXPECT_TRUE(Selects("verified > 9999d", entry));
+  EXPECT_FALSE(Selects("verified < 9999d", entry));
+  EXPECT_FALSE(Selects("verified > 1970-01-01T00:00:00Z", entry));
   EXPECT_FALSE(Selects("verified = 2026-11-20T12:00:00Z", entry));
 }
 
