@@ -70,7 +70,7 @@ record() {
     --metric "test_loss,direction=lower,unit=nat,margin=0.1,primary" \
     --metric "train_loss,direction=lower,unit=nat" \
     --hyper learning_rate=0.02 --hyper momentum=0.9 --hyper batch=32 --hyper epochs=15 --gpus 1 \
-    --timeout 120 --seed "init=$seed" --seed "shuffle=$seed" --determinism "$determinism" \
+    --timeout 120s --seed "init=$seed" --seed "shuffle=$seed" --determinism "$determinism" \
     --flag "digits_cnn_cuda=$*" --probe-family gemm --probe-family convolution --probe-family reduction \
     --probe-family math "${code[@]}" -- "${trainer[@]}" --gpus 1 --seed "$seed" "$@" "${extra[@]}") \
     >>"$out/record.log" 2>&1

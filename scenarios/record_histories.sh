@@ -33,7 +33,7 @@ common=(--root . --data digits=scenarios/data/digits.csv --weights model.safeten
   --metric "test_loss,direction=lower,unit=nat,margin=0.1,primary"
   --metric "train_loss,direction=lower,unit=nat"
   --hyper epochs=15 --hyper batch=32 --hyper hidden=64 --hyper learning_rate=0.1
-  --hyper momentum=0.9 --timeout 120)
+  --hyper momentum=0.9 --timeout 120s)
 
 # record NAME SEED OPTION... -- COMMAND...: records one run of the family NAME.
 record() {

@@ -181,9 +181,8 @@ void AddRegistryOptions(Command* verb, RegistryArguments* arguments) {
   verb->Add("--model", &arguments->model, "The registered model").Value("NAME");
   verb->Add("--version", &arguments->version, "Its version; default: the newest").Value("N");
   verb->Add("--run", &arguments->run, "A run at the server, before it is registered").Value("ID");
-  verb->Add("--max-age", &arguments->max_age_days,
-            "How old the last verdict may be, in days; default: any")
-      .Value("DAYS");
+  verb->Add("--max-age", &arguments->max_age_days, "How old the last verdict may be; default: any")
+      .Duration(TimeUnit::kDays);
   verb->Note(kWhatIsAsked);
 }
 

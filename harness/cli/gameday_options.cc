@@ -62,7 +62,8 @@ Command& DeclareGameday(Command& root, GamedayArguments* arguments) {
   verb.Heading("Output");
   verb.Add("--out", &arguments->drill.out, "Folder of this game day; must not hold another one")
       .Folder()
-      .ShowDefault();
+      .ShowDefault()
+      .Env("RHARNESS_OUT");
   verb.Add("--dry-run", &arguments->drill.dry_run, "Print what would be planted and its cost");
   verb.Add("--json", &arguments->drill.json, "Print rharness.gameday/v1 instead of text");
   return verb;

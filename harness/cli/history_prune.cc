@@ -306,8 +306,8 @@ void AddListSigning(Command& prune, const std::shared_ptr<RetentionArguments>& a
                                       "Ask that exactly this list be deleted", RequestList, true);
   AddSignerOptions(&request, &arguments->signing, true);
   request.Add("--reason", &arguments->reason, "Why, for who approves").Required();
-  request.Add("--valid", &arguments->days, "For how many days it can be approved and carried out")
-      .Value("DAYS")
+  request.Add("--valid", &arguments->days, "How long it can be approved and carried out")
+      .Duration(TimeUnit::kDays)
       .Between(0.001, 366)
       .ShowDefault();
   request.Example(

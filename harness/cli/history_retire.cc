@@ -234,8 +234,8 @@ void AddHistoryRetire(Command& history) {
       AddSignedStep(retire, arguments, "request", "Ask that a run be retired", RequestIt);
   request.Add("--reason", &arguments->reason, "Why, for who approves and those who ask later")
       .Required();
-  request.Add("--valid", &arguments->days, "For how many days it can be approved")
-      .Value("DAYS")
+  request.Add("--valid", &arguments->days, "How long it can be approved")
+      .Duration(TimeUnit::kDays)
       .Between(0.001, 3660)
       .ShowDefault();
   request.Example(

@@ -71,10 +71,10 @@ std::string CheckSize(std::string* text) {
   const auto value = ParseWhole<std::uint64_t>(digits);
   const std::string unit = Lower(std::string_view(*text).substr(at));
   const auto shift = ShiftOf(unit);
-  if (!value || !shift) {
+  if (!value || !shift || (unit.empty() && *value != 0)) {
     return fmt::format(
-        "'{}' is no size; expected a whole number of bytes from 0 to 2^64 - 1, or one with a unit "
-        "such as KiB, MiB, GiB or TiB",
+        "'{}' is no size; expected a whole number with its unit (B, KiB, MiB, GiB, TiB), such as "
+        "16GiB",
         *text);
   }
   if (*value > std::numeric_limits<std::uint64_t>::max() >> *shift) {
@@ -84,19 +84,36 @@ std::string CheckSize(std::string* text) {
   return "";
 }
 
-std::string_view PluralOf(TimeUnit unit) { return unit == TimeUnit::kHours ? "hours" : "seconds"; }
+struct UnitFacts {
+  std::string_view letter;
+  std::string_view plural;
+  double seconds;
+};
+
+UnitFacts FactsOf(TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::kSeconds:
+      return {"s", "seconds", 1.0};
+    case TimeUnit::kHours:
+      return {"h", "hours", 3600.0};
+    case TimeUnit::kDays:
+      return {"d", "days", 86400.0};
+  }
+  Abort("unknown TimeUnit");
+}
 
 OptionFacts::Check DurationCheck(TimeUnit unit, bool whole) {
   return [unit, whole](std::string* text) -> std::string {
     const auto value = ParseDuration(*text, unit);
     if (!value) {
       return fmt::format(
-          "'{}' is no time; expected a number of {}, or one with a unit such as 30s, 90m, 2h or "
-          "1.5h",
-          *text, PluralOf(unit));
+          "'{}' is no time; expected a number with its unit (s, m, h, d), such as 30s, 90m, 1.5h "
+          "or "
+          "7d",
+          *text);
     }
     if (whole && (*value != std::floor(*value) || *value > std::numeric_limits<int>::max())) {
-      return fmt::format("'{}' is no whole number of {}, or too many", *text, PluralOf(unit));
+      return fmt::format("'{}' is no whole number of {}, or too many", *text, FactsOf(unit).plural);
     }
     *text = whole ? std::to_string(static_cast<int>(*value)) : fmt::format("{}", *value);
     return "";
@@ -152,7 +169,7 @@ std::string OptionFacts::TargetText() const {
     std::string operator()(std::filesystem::path* value) const { return value->string(); }
     std::string operator()(std::vector<std::string>*) const { return ""; }
   };
-  return std::visit(Texts(), target);
+  return std::visit(Texts(), target) + unit;
 }
 
 Option::Option(std::string names, OptionFacts::Target target, std::string help)
@@ -243,9 +260,10 @@ Option& Option::Size() {
   return Value("SIZE");
 }
 
-Option& Option::Duration(TimeUnit bare) {
-  facts_.help += fmt::format(" (30s, 90m, 1.5h; a bare number is {})", PluralOf(bare));
-  return Value("TIME").Check(DurationCheck(bare, std::holds_alternative<int*>(facts_.target)));
+Option& Option::Duration(TimeUnit unit) {
+  facts_.help += " (30s, 90m, 1.5h, 7d)";
+  facts_.unit = FactsOf(unit).letter;
+  return Value("TIME").Check(DurationCheck(unit, std::holds_alternative<int*>(facts_.target)));
 }
 
 Option& Option::Check(OptionFacts::Check check) {
@@ -259,9 +277,9 @@ Option& Option::Label(const std::string& label) {
 }
 
 std::optional<double> ParseDuration(std::string_view text, TimeUnit unit) {
-  const double unit_seconds = unit == TimeUnit::kHours ? 3600.0 : 1.0;
+  const double unit_seconds = FactsOf(unit).seconds;
   if (const auto bare = ParseWhole<double>(text)) {
-    return std::isfinite(*bare) && *bare >= 0 ? bare : std::nullopt;
+    return *bare == 0.0 ? bare : std::nullopt;
   }
   constexpr std::pair<char, double> kUnits[] = {{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
   const auto* next = std::begin(kUnits);

@@ -18,7 +18,7 @@ namespace rharness {
 // What can stand in for a value while it is being typed.
 enum class Completes { kNothing, kFiles, kFolders };
 
-enum class TimeUnit { kSeconds, kHours };
+enum class TimeUnit { kSeconds, kHours, kDays };
 
 struct OptionFacts {
   // A bool is a flag. A vector takes many values; an empty optional was not given.
@@ -38,6 +38,7 @@ struct OptionFacts {
   Completes completes = Completes::kNothing;
   bool required = false;
   bool shows_default = false;
+  std::string unit;       // "s": what the target's number counts, where it stands for a time
   bool one_each = false;  // a value each time it is given, however many times
   std::vector<Check> checks;
 
@@ -75,9 +76,9 @@ class Option {
   Option& FromZero();  // a finite number, at least 0
   Option& Positive();  // a finite number above 0
   Option& NotEmpty();
-  Option& Size();  // bytes, with or without a unit of 1024s: 16GiB
-  // 90m, 2h, 1.5h, 1h30m; a bare number is in `bare`, as is what the target gets. The help says so.
-  Option& Duration(TimeUnit bare);
+  Option& Size();  // with a unit of 1024s, or B: 16GiB; or 0
+  // 90m, 2h, 1.5h, 1h30m, or 0; the target gets the number in `unit`. The help names the units.
+  Option& Duration(TimeUnit unit);
 
   const OptionFacts& facts() const { return facts_; }
   // How often it was given, by any means; the parser says so.
@@ -92,8 +93,8 @@ class Option {
   std::size_t given_ = 0;
 };
 
-// The number in `unit` that a duration such as "1h30m", "90m" or, in `unit` itself, "1.5" means.
-// Empty: not a duration, below zero, or not finite.
+// The number in `unit` that a duration such as "1h30m" or "90m" means; "0" needs no unit. Empty:
+// not a duration, without a unit, below zero, or not finite.
 std::optional<double> ParseDuration(std::string_view text, TimeUnit unit);
 
 }  // namespace rharness

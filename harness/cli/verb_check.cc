@@ -336,7 +336,7 @@ void AddCheck(Command& root) {
   verb.Example("rharness check --available --network --history runs.db --select 'family = mlp'");
   verb.Example(
       "rharness check --registry https://mlflow.example --model digits --version 7 --history "
-      "runs.db --max-age 30");
+      "runs.db --max-age 30d");
   verb.Do([options] {
     const auto code = CheckRecords(*options);
     return code.ok() ? *code : FailWith(code.error());

@@ -190,9 +190,10 @@ void AddIncident(Command& root) {
   AddResourceOptions(&verb, &arguments->drill);
   AddPlaceOptions(&verb, &arguments->drill);
   verb.Heading("Output");
-  verb.Add("--out", &arguments->drill.out, "Folder of the bundle; new or empty")
+  verb.Add("--out", &arguments->drill.out, "Folder of this bundle; new or empty")
       .Folder()
-      .ShowDefault();
+      .ShowDefault()
+      .Env("RHARNESS_OUT");
   verb.Add("--dry-run", &arguments->drill.dry_run,
            "Print which run would be rerun and its cost; write nothing");
   verb.Add("--json", &arguments->drill.json, "Print rharness.incident/v1 instead of text");

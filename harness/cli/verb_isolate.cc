@@ -194,7 +194,8 @@ void AddIsolate(Command& root) {
   verb.Heading("Output");
   verb.Add("--out", &arguments->drill.out, "Folder of this search; must not hold another one")
       .Folder()
-      .ShowDefault();
+      .ShowDefault()
+      .Env("RHARNESS_OUT");
   verb.Add("--dry-run", &arguments->drill.dry_run, "Print what would be tried and its cost");
   verb.Add("--json", &arguments->drill.json, "Print rharness.isolation/v1 instead of text");
   AddIsolateNotes(&verb);

@@ -31,7 +31,7 @@ constexpr char kFile[] =
     night:
       dispatch: slurm
       sbatch: ["--partition=gpu", "--account=ml"]
-      gpu-budget: 40
+      gpu-budget: 40h
       quiet-hours: ["07:00-19:00"]
       storm-stop: 30
 

@@ -53,7 +53,8 @@ struct ProbeOptions {
   DistributeOptions distribute;
 };
 
-std::vector<std::string> RunArguments(const ProbeOptions& options) {
+// `unit`: of the budget, which `probe run` takes with one and rharness-probe in seconds alone.
+std::vector<std::string> RunArguments(const ProbeOptions& options, const char* unit = "") {
   std::vector<std::string> arguments = {"run",
                                         "--device",
                                         options.device,
@@ -62,7 +63,7 @@ std::vector<std::string> RunArguments(const ProbeOptions& options) {
                                         "--processes",
                                         std::to_string(options.processes)};
   if (options.budget_seconds > 0) {
-    arguments.insert(arguments.end(), {"--budget", std::to_string(options.budget_seconds)});
+    arguments.insert(arguments.end(), {"--budget", std::to_string(options.budget_seconds) + unit});
   }
   for (const std::string& glob : options.globs) {
     arguments.insert(arguments.end(), {"--probe", glob});
@@ -256,7 +257,7 @@ std::vector<std::string> NodeArguments(ProbeOptions options) {
   // Without a slash it is looked for on the node's PATH.
   if (options.python.find('/') != std::string::npos) whole(&options.python);
   whole(&options.program);
-  std::vector<std::string> arguments = RunArguments(options);
+  std::vector<std::string> arguments = RunArguments(options, "s");
   arguments.erase(arguments.begin());
   std::erase(arguments, "--quiet");
   if (!options.program.empty()) {
@@ -265,7 +266,7 @@ std::vector<std::string> NodeArguments(ProbeOptions options) {
   if (!options.image.empty()) {
     arguments.insert(arguments.end(),
                      {"--image", options.image, "--launcher", options.launcher, "--timeout",
-                      std::to_string(static_cast<std::int64_t>(options.timeout_seconds))});
+                      fmt::format("{}s", static_cast<std::int64_t>(options.timeout_seconds))});
   }
   return arguments;
 }

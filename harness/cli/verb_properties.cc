@@ -145,7 +145,8 @@ void AddProperties(Command& root) {
   verb.Heading("Output");
   verb.Add("--out", &arguments->drill.out, "Folder of this drill; must not hold another one")
       .Folder()
-      .ShowDefault();
+      .ShowDefault()
+      .Env("RHARNESS_OUT");
   verb.Add("--dry-run", &arguments->drill.dry_run, "Print the legs and their cost; run nothing");
   verb.Add("--json", &arguments->drill.json, "Print rharness.properties/v1 instead of text");
   AddPropertiesNotes(&verb);

@@ -55,7 +55,7 @@ def main():
     must("history", "add", "--history", "runs.db", "runs")
     rharness("drill", "--history", "runs.db", "--out", "drill-" + info.run_id)
     must("publish", "drill-" + info.run_id, "--mlflow", server)
-    must("check", "--registry", server, "--run", info.run_id, "--history", "runs.db", "--max-age", "1")
+    must("check", "--registry", server, "--run", info.run_id, "--history", "runs.db", "--max-age", "1d")
     client = mlflow.MlflowClient()
     if not client.search_registered_models(f"name = '{model}'"):
         client.create_registered_model(model)

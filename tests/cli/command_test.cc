@@ -186,12 +186,13 @@ TEST_F(CommandLine, SaysWhatItExpectedOfABadValue) {
     const char* said;
   };
   const Case cases[] = {
-      {{"--budget", "soon"}, "--budget: 'soon' is no time; expected a number of hours, or one"},
+      {{"--budget", "soon"},
+       "--budget: 'soon' is no time; expected a number with its unit (s, m, h, d)"},
       {{"--budget", "-1"}, "'-1' is no time"},
       {{"--budget", "nan"}, "'nan' is no time"},
       {{"--budget", "1x"}, "'1x' is no time"},
       {{"--budget", ""}, "'' is no time"},
-      {{"--wait", "x"}, "'x' is no time; expected a number of seconds"},
+      {{"--wait", "x"}, "'x' is no time; expected a number with its unit"},
       {{"--wait", "0.5s"}, "'0.5s' is no whole number of seconds"},
       {{"--wait", "999999999h"}, "or too many"},
       {{"--jobs", "65"}, "--jobs: Value 65 not in range 0 to 64"},
@@ -200,8 +201,10 @@ TEST_F(CommandLine, SaysWhatItExpectedOfABadValue) {
       {{"--seed", "-1"}, "'-1' is no number from 0 to 2^64 - 1"},
       {{"--seed", "12x"}, "'12x' is no number from 0 to 2^64 - 1"},
       {{"--sample", "18446744073709551616"}, "'18446744073709551616' is no number"},
-      {{"--memory", "16Gix"}, "'16Gix' is no size; expected a whole number of bytes"},
+      {{"--memory", "16Gix"}, "'16Gix' is no size; expected a whole number with its unit (B, KiB"},
       {{"--memory", "-1"}, "'-1' is no size"},
+      {{"--memory", "16"}, "'16' is no size; expected a whole number with its unit"},
+      {{"--budget", "2"}, "'2' is no time; expected a number with its unit (s, m, h, d), such as"},
       {{"--memory", "16EiB"}, "'16EiB' is more than 2^64 - 1 bytes"},
       {{"--launcher", "x"}, "--launcher: x not in {auto,host}"},
       {{"--jobs"}, "--jobs: 1 required"},
@@ -216,7 +219,7 @@ TEST_F(CommandLine, SaysWhatItExpectedOfABadValue) {
 
 TEST_F(CommandLine, TakesSizesInUnitsOf1024s) {
   const std::pair<const char*, std::uint64_t> cases[] = {
-      {"16", 16}, {"0", 0}, {"1k", 1024}, {"3 MiB", 3 << 20}, {"2gb", 2147483648}, {"5B", 5}};
+      {"16b", 16}, {"0", 0}, {"1k", 1024}, {"3 MiB", 3 << 20}, {"2gb", 2147483648}, {"5B", 5}};
   for (const auto& [text, bytes] : cases) {
     EXPECT_EQ(Parse({"run", "--memory", text}), 7) << said_;
     EXPECT_EQ(values_.memory, bytes) << text;
@@ -239,8 +242,8 @@ TEST_F(CommandLine, HelpsInGroupsThatFitAScreen) {
   EXPECT_EQ(said_, "");
   for (const char* line :
        {"Run it\nUsage: tiny run [OPTIONS] [files...]\n", "\nOptions:\n",
-        "\n\nLimits:\n  --budget TIME ", "(30s, 90m, 1.5h; a bare number is hours)",
-        "-j,--jobs INT in [0 - 64]=1", "--launcher {auto,host}", "--history URL (Env:TINY_HISTORY)",
+        "\n\nLimits:\n  --budget TIME ", "(30s, 90m, 1.5h, 7d)", "-j,--jobs INT in [0 - 64]=1",
+        "--launcher {auto,host}", "--history URL (Env:TINY_HISTORY)",
         "Exit codes: 0 done; 3 not done.", "Examples:\n  tiny run a b\n"}) {
     EXPECT_THAT(printed_, HasSubstr(line));
   }
@@ -252,22 +255,22 @@ TEST_F(CommandLine, HelpsInGroupsThatFitAScreen) {
   EXPECT_EQ(printed_, "1.2.3\n");
 }
 
-TEST(Duration, IsANumberWithAUnitOrBare) {
+TEST(Duration, IsANumberWithAUnitOrZero) {
   const std::pair<const char*, double> cases[] = {
-      {"30s", 30.0},     {"90m", 5400.0}, {"2h", 7200.0}, {"1.5h", 5400.0},   {"1d", 86400.0},
-      {"1h30m", 5400.0}, {"90", 90.0},    {"0.25", 0.25}, {"1h0.5s", 3600.5}, {"0s", 0.0}};
+      {"30s", 30.0},     {"90m", 5400.0}, {"2h", 7200.0},     {"1.5h", 5400.0}, {"1d", 86400.0},
+      {"1h30m", 5400.0}, {"0", 0.0},      {"1h0.5s", 3600.5}, {"0s", 0.0}};
   for (const auto& [text, seconds] : cases) {
     const auto value = ParseDuration(text, TimeUnit::kSeconds);
     ASSERT_TRUE(value) << text;
     EXPECT_EQ(*value, seconds) << text;
   }
   EXPECT_EQ(ParseDuration("90m", TimeUnit::kHours), 1.5);
-  EXPECT_EQ(ParseDuration("2", TimeUnit::kHours), 2.0);
+  EXPECT_EQ(ParseDuration("36h", TimeUnit::kDays), 1.5);
 }
 
 TEST(Duration, RefusesWhatIsNone) {
-  for (const char* text : {"", "h", "x", "1x", "-1", "-1h", "nan", "inf", "1h30", "30m1h", "1h1h",
-                           "1 h", "1hh", "1e400", "1h-1m"}) {
+  for (const char* text : {"", "h", "x", "90", "0.25", "1x", "-1", "-1h", "nan", "inf", "1h30",
+                           "30m1h", "1h1h", "1 h", "1hh", "1e400", "1h-1m"}) {
     EXPECT_FALSE(ParseDuration(text, TimeUnit::kSeconds)) << text;
   }
 }

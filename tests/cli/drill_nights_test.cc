@@ -53,11 +53,11 @@ TEST_F(DrillNights, WithinABudgetGoRoundTheHistory) {
   std::map<std::string, int> drilled;
   for (int night = 1; night <= 3; ++night) {
     // Two and a half seconds: two runs a night.
-    const auto runs = Night(std::to_string(night), {"--budget", "0.000694"}, 3);
+    const auto runs = Night(std::to_string(night), {"--budget", "0.000694h"}, 3);
     EXPECT_EQ(runs.size(), 2u) << "night " << night;
     for (const std::string& run : runs) EXPECT_EQ(++drilled[run], 1) << run;
   }
-  const auto last = Night("4", {"--budget", "0.000694", "--seed", "9"}, 3);
+  const auto last = Night("4", {"--budget", "0.000694h", "--seed", "9"}, 3);
   for (const std::string& run : last) ++drilled[run];
   EXPECT_EQ(drilled.size(), 7u);  // all of them, after four nights
 }
@@ -76,7 +76,7 @@ TEST_F(DrillNights, SayInThePlanWhoComesFirst) {
     options.insert(options.begin(), "--dry-run");
     return Drill(options).stdout_text;
   };
-  EXPECT_NE(plan({"--budget", "0.0005"}).find("waited longest for a drill come first"),
+  EXPECT_NE(plan({"--budget", "0.0005h"}).find("waited longest for a drill come first"),
             std::string::npos);
   EXPECT_EQ(plan({}).find("waited longest"), std::string::npos);
 }

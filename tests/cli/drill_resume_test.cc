@@ -104,10 +104,10 @@ TEST_F(UnfinishedDrill, RefusesOptionsThatItsJournalHasOtherwise) {
     return Run(argv);
   };
   const std::vector<std::vector<std::string>> others = {
-      {"--reruns", "5"},     {"--jobs", "2"},         {"--no-confirm"},
-      {"--env", "A=b"},      {"--root", "elsewhere"}, {"--keep-workspaces"},
-      {"--budget", "1"},     {"--map", "x=y"},        {"--history", "other.db"},
-      {"--rerun-disk", "1"}, {"--rerun-time", "1h"},  {"--container-root"}};
+      {"--reruns", "5"},      {"--jobs", "2"},         {"--no-confirm"},
+      {"--env", "A=b"},       {"--root", "elsewhere"}, {"--keep-workspaces"},
+      {"--budget", "1h"},     {"--map", "x=y"},        {"--history", "other.db"},
+      {"--rerun-disk", "1B"}, {"--rerun-time", "1h"},  {"--container-root"}};
   for (const auto& options : others) {
     const ProcessResult result = resume(options);
     EXPECT_EQ(result.outcome.exit_code, 2) << options[0] << ": " << result.stderr_text;

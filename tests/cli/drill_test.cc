@@ -95,7 +95,7 @@ TEST_F(DrillProgram, StrewsNothingAmongSomebodyElsesFiles) {
 
 TEST_F(DrillProgram, SaysWhatTheBudgetLeftOutAndIsNoPass) {
   RecordRuns(1);
-  const ProcessResult result = Drill({"--budget", "0.000000001"});
+  const ProcessResult result = Drill({"--budget", "0.000000001h"});
   EXPECT_EQ(result.outcome.exit_code, 3);
   EXPECT_THAT(result.stdout_text, HasSubstr("No selected run could be rerun within the budget"));
   EXPECT_EQ(StoredReport().left_out.size(), 1U);
@@ -153,7 +153,7 @@ TEST_F(DrillProgram, ReadsTheConfigurationThatTheEnvironmentNames) {
 
 TEST_F(DrillProgram, SetsNoLimitWhereOneIsLargerThanAnyFile) {
   RecordRuns(1);
-  EXPECT_EQ(Drill({"--rerun-disk", "18446744073709551615"}).outcome.exit_code, 0);
+  EXPECT_EQ(Drill({"--rerun-disk", "18446744073709551615B"}).outcome.exit_code, 0);
 }
 
 TEST_F(DrillProgram, RefusesAnUnknownKeyInAConfiguration) {

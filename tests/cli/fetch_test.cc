@@ -127,8 +127,8 @@ TEST_F(Fetch, CopiesWhatIsInPlaceBeforeItChanges) {
 }
 
 TEST_F(Fetch, NamesWhatCannotBeHadOrCostsTooMuch) {
-  EXPECT_EQ(FetchRun({"--copy", "--budget", "3"}).outcome.exit_code, 3);
-  EXPECT_THAT(FetchRun({"--copy", "--budget", "3"}).stdout_text, HasSubstr("1 over budget"));
+  EXPECT_EQ(FetchRun({"--copy", "--budget", "3B"}).outcome.exit_code, 3);
+  EXPECT_THAT(FetchRun({"--copy", "--budget", "3B"}).stdout_text, HasSubstr("1 over budget"));
   std::filesystem::remove(At("value"));
   EXPECT_THAT(FetchRun().stdout_text, HasSubstr("value of a: nowhere: not at its location, and the "
                                                 "record has no source of it"));

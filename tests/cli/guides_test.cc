@@ -173,31 +173,87 @@ std::vector<std::string> VerbsIn(const std::string& help) {
   return verbs;
 }
 
+// The options of a help, each with its lines: the name, the variable and what it says.
+std::map<std::string, std::string> OptionsIn(const std::string& help) {
+  std::map<std::string, std::string> options;
+  std::string* last = nullptr;
+  std::istringstream stream(help);
+  for (std::string line; std::getline(stream, line);) {
+    std::smatch name;
+    if (std::regex_search(line, name, std::regex("^  (-[a-zA-Z], ?)?(--[a-z][a-z-]*)"))) {
+      last = &options[name[2]];
+    }
+    if (!line.starts_with("  ")) last = nullptr;
+    if (last != nullptr) *last += line + "\n";
+  }
+  return options;
+}
+
+// A verb and those below it, however deep.
+void AppendVerbs(const std::string& verb, std::vector<std::string>* all) {
+  all->push_back(verb);
+  for (const std::string& below : VerbsIn(HelpOf(verb))) AppendVerbs(verb + " " + below, all);
+}
+
+// Options that share a name and mean something else, or are not asked of the environment.
+bool MeansSomethingElse(const std::string& verb, const std::string& option,
+                        const std::string& says) {
+  // The file of one record or fingerprint; the variable names the folder of a drill.
+  if (option == "--out") return says.find("Folder of this") == says.npos;
+  // What a run wrote; the variable names an audit log.
+  if (option == "--log") return !verb.starts_with("audit");
+  // These take the history of the drill that they are given.
+  return option == "--history" && (verb == "attest" || verb == "publish");
+}
+
 TEST(Options, ThatHaveAVariableHaveItInEveryVerb) {
   std::vector<std::string> all;
   for (const std::string& verb : VerbsIn(Execute({kRharness, "--help"}).stdout_text)) {
-    all.push_back(verb);
-    for (const std::string& below : VerbsIn(HelpOf(verb))) all.push_back(verb + " " + below);
+    AppendVerbs(verb, &all);
   }
   ASSERT_GT(all.size(), 45u);
-  int checked = 0;
+  std::map<std::string, std::string> variables;
   for (const std::string& verb : all) {
-    // These take the history of the drill that they are given.
-    if (verb == "attest" || verb == "publish") continue;
-    std::istringstream stream(HelpOf(verb));
-    for (std::string line; std::getline(stream, line);) {
-      for (const auto& [option, variable] :
-           std::map<std::string, std::string>{{"  --history ", "(Env:RHARNESS_HISTORY)"},
-                                              {"  --policy ", "(Env:RHARNESS_POLICY)"}}) {
-        if (!line.starts_with(option)) continue;
-        ++checked;
-        std::string next;
-        if (line.find(variable) == line.npos) std::getline(stream, next);
-        EXPECT_THAT(line + next, HasSubstr(variable)) << verb;
+    for (const auto& [option, says] : OptionsIn(HelpOf(verb))) {
+      std::smatch variable;
+      if (std::regex_search(says, variable, std::regex("\\(Env:(RHARNESS_[A-Z_]+)\\)"))) {
+        const auto [known, is_new] = variables.emplace(option, variable[1]);
+        EXPECT_EQ(known->second, variable[1]) << verb << " " << option;
       }
     }
   }
-  EXPECT_GT(checked, 25);
+  EXPECT_GE(variables.size(), 6u);
+  int checked = 0;
+  for (const std::string& verb : all) {
+    for (const auto& [option, says] : OptionsIn(HelpOf(verb))) {
+      const auto known = variables.find(option);
+      if (known == variables.end() || MeansSomethingElse(verb, option, says)) continue;
+      ++checked;
+      EXPECT_THAT(says, HasSubstr("(Env:" + known->second + ")")) << verb << " " << option;
+    }
+  }
+  EXPECT_GT(checked, 40);
+}
+
+// A time and a size take a unit, whichever verb asks.
+TEST(Options, OfOneNameTakeValuesOfOneKind) {
+  std::vector<std::string> all;
+  for (const std::string& verb : VerbsIn(Execute({kRharness, "--help"}).stdout_text)) {
+    AppendVerbs(verb, &all);
+  }
+  int checked = 0;
+  for (const std::string& verb : all) {
+    for (const auto& [option, says] : OptionsIn(HelpOf(verb))) {
+      for (const char* name : {"--limit", "--timeout", "--wait", "--valid", "--max-age",
+                               "--timeout-floor", "--rerun-time", "--gpu-budget"}) {
+        if (option != name) continue;
+        ++checked;
+        EXPECT_THAT(says, HasSubstr(" TIME")) << verb << " " << option;
+        EXPECT_THAT(says, HasSubstr("30s")) << verb << " " << option;
+      }
+    }
+  }
+  EXPECT_GE(checked, 8);
 }
 
 TEST(Guides, LinkToFilesThatAreThere) {

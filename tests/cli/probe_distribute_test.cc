@@ -91,7 +91,7 @@ TEST_F(ProbeDistribute, EndsAProgramThatPrintsWithoutEnd) {
 
 TEST_F(ProbeDistribute, RefusesWhatGoesWithItAlone) {
   for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
-           {"--wait", "60"}, {"--sbatch=--partition=p"}, {"--json"}, {"--dispatch", "slurm"}}) {
+           {"--wait", "60s"}, {"--sbatch=--partition=p"}, {"--json"}, {"--dispatch", "slurm"}}) {
     const ProcessResult refused = Probe(options);
     EXPECT_EQ(refused.outcome.exit_code, 2) << options[0];
     EXPECT_THAT(refused.stderr_text, HasSubstr("goes with --distribute")) << options[0];

@@ -325,7 +325,7 @@ TEST_F(RecordProgram, RefusesToTakeThePlaceOfWhatTheRunReadsOrWrites) {
 }
 
 TEST_F(RecordProgram, StopsTheCommandAtItsTimeLimit) {
-  const ProcessResult result = Record({"--timeout", "0.2"}, "sleep 60");
+  const ProcessResult result = Record({"--timeout", "0.2s"}, "sleep 60");
   EXPECT_EQ(result.outcome.exit_code, 4);
   EXPECT_NE(result.stderr_text.find("timed out"), std::string::npos) << result.stderr_text;
 }

@@ -86,7 +86,7 @@ TEST_F(Retire, IsNotApprovedByWhoAskedOrByWhomThePolicyDoesNotLet) {
 }
 
 TEST_F(Retire, SaysUntilWhenItCanBeApproved) {
-  EXPECT_EQ(Ask("ada", {"--valid", "2"}).outcome.exit_code, 0);
+  EXPECT_EQ(Ask("ada", {"--valid", "2d"}).outcome.exit_code, 0);
   const ProcessResult told = List({"--json"});
   EXPECT_THAT(told.stdout_text, HasSubstr("\"state\": \"asked\""));
   EXPECT_THAT(told.stdout_text, HasSubstr("\"expires\": \""));

@@ -193,7 +193,7 @@ TEST_F(PlantedFaults, ATimestampInTheMetadataIsIdentical) {
 
 TEST_F(PlantedFaults, AHangFailsAtItsTimeLimit) {
   const ReportRun run = DrillWith(Plant("hang"), {"hang", Verdict::kFailed, "run_failed", 4},
-                                  {"--timeout-floor", "1", "--timeout-factor", "1"});
+                                  {"--timeout-floor", "1s", "--timeout-factor", "1"});
   EXPECT_THAT(run.headline, HasSubstr("timed out"));
   EXPECT_EQ(world_.EvidenceOf("run-1").outcome.kind, OutcomeKind::kTimedOut);
 }

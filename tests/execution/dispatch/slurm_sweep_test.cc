@@ -116,7 +116,7 @@ TEST_F(SlurmSweep, NamesANodeThatIsDrained) {
 
 TEST_F(SlurmSweep, NamesANodeWhoseDaemonIsGone) {
   world_->Kill("n2");
-  const ProcessResult swept = Sweep({"--wait", "60", "--json"});
+  const ProcessResult swept = Sweep({"--wait", "60s", "--json"});
   world_->KillAndRestart("n2", {});
   EXPECT_EQ(swept.outcome.exit_code, 4);
   EXPECT_THAT(swept.stderr_text, HasSubstr("n2: no fingerprint: "));
@@ -129,7 +129,7 @@ TEST_F(SlurmSweep, DoesNotWaitForEverForABusyNode) {
   SlurmWorld::Run(
       {"sbatch", "--nodelist=n2", "--exclusive", "--wrap=sleep 100", "--output=/dev/null"});
   ASSERT_TRUE(Await([] { return Sinfo().find("allocated 1") != std::string::npos; }));
-  const ProcessResult swept = Sweep({"--wait", "5"});
+  const ProcessResult swept = Sweep({"--wait", "5s"});
   EXPECT_EQ(swept.outcome.exit_code, 4);
   EXPECT_THAT(swept.stderr_text, HasSubstr("n2: no fingerprint: did not come free within 5"));
   EXPECT_TRUE(fs::exists(Fleet() / "n1.json"));

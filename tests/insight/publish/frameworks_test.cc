@@ -104,7 +104,7 @@ TEST_P(Frameworks, ARunIsImportedCompletedDrilledAndTold) {
   ASSERT_THAT(completed.stdout_text, HasSubstr("can be rerun")) << completed.stderr_text;
   ASSERT_EQ(Rharness({"history", "add", "--history", "../h.db", manifest}).outcome.exit_code, 0);
   const ProcessResult drill = Rharness({"drill", "--history", "../h.db", "--out", At("drill"),
-                                        "--timeout-floor", "400", "--rerun-time", "400"});
+                                        "--timeout-floor", "400s", "--rerun-time", "400s"});
   ASSERT_THAT(drill.stdout_text, HasSubstr("1 identical")) << drill.stderr_text;
 
   Must({"python", Script("registry.py"), "register", id}, At("run"));
