@@ -53,7 +53,7 @@ const std::vector<VerbGroup>& VerbGroups() {
       {"Compare", {AddCompare, AddHash}},
       {"Roll out", {AddProbe, AddGate, AddPolicy}},
       {"Operate",
-       {AddSlo, AddAlerts, AddTrends, AddServe, AddIncident, AddRunbook, AddReport, AddPublish}},
+       {AddSlo, AddAlerts, AddTrends, AddServe, AddIncident, AddExplain, AddReport, AddPublish}},
       {"Prove", {AddAttest, AddVerify, AddAudit}},
       {"Plumbing", {AddRerun, AddStats, AddDocuments, AddVersion}},
   };

@@ -64,7 +64,7 @@ constexpr const char* kVerbs[] = {
     "drill",   "rerun",      "compare",  "probe",   "gate",  "policy",  "report",
     "publish", "hash",       "stats",    "version", "help",  "rebuild", "isolate",
     "gameday", "properties", "attest",   "verify",  "slo",   "alerts",  "trends",
-    "retire",  "retention",  "incident", "runbook", "audit", "serve"};
+    "retire",  "retention",  "incident", "explain", "audit", "serve"};
 
 class Documents : public testing::Test {
  protected:
