@@ -54,7 +54,7 @@ const std::vector<VerbGroup>& VerbGroups() {
       {"Roll out", {AddProbe, AddGate, AddPolicy}},
       {"Operate",
        {AddSlo, AddAlerts, AddTrends, AddServe, AddIncident, AddExplain, AddReport, AddPublish}},
-      {"Prove", {AddAttest, AddVerify, AddAudit}},
+      {"Prove", {AddSign, AddVerify, AddAudit}},
       {"Plumbing", {AddRerun, AddStats, AddDocuments, AddVersion}},
   };
   return groups;

@@ -45,7 +45,6 @@ int PrintJson(const Json& json);
 // Each adds its verb. `help` knows the verbs that were added before it.
 void AddAdmit(Command& root);
 void AddAlerts(Command& root);
-void AddAttest(Command& root);
 void AddAudit(Command& root);
 void AddCompare(Command& root);
 void AddComplete(Command& root);
@@ -73,6 +72,7 @@ void AddRerun(Command& root);
 void AddRetention(Command& root);
 void AddRetire(Command& root);
 void AddServe(Command& root);
+void AddSign(Command& root);
 void AddSlo(Command& root);
 void AddStats(Command& root);
 void AddTrends(Command& root);

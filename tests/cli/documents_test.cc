@@ -63,7 +63,7 @@ constexpr const char* kVerbs[] = {
     "record",  "import",     "complete", "admit",   "lint",  "history", "fetch",
     "drill",   "rerun",      "compare",  "probe",   "gate",  "policy",  "report",
     "publish", "hash",       "stats",    "version", "help",  "rebuild", "isolate",
-    "gameday", "properties", "attest",   "verify",  "slo",   "alerts",  "trends",
+    "gameday", "properties", "sign",     "verify",  "slo",   "alerts",  "trends",
     "retire",  "retention",  "incident", "explain", "audit", "serve"};
 
 class Documents : public testing::Test {
