@@ -52,8 +52,7 @@ const std::vector<VerbGroup>& VerbGroups() {
       {"Rerun them", {AddDrill, AddIsolate, AddProperties, AddGameday}},
       {"Compare", {AddCompare, AddHash}},
       {"Roll out", {AddProbe, AddGate, AddPolicy}},
-      {"Operate",
-       {AddSlo, AddAlerts, AddTrends, AddServe, AddIncident, AddExplain, AddReport, AddPublish}},
+      {"Operate", {AddSlo, AddAlerts, AddTrends, AddServe, AddIncident, AddExplain, AddReport}},
       {"Prove", {AddSign, AddVerify, AddAudit}},
       {"Plumbing", {AddRerun, AddStats, AddDocuments, AddVersion}},
   };

@@ -64,7 +64,6 @@ void AddIsolate(Command& root);
 void AddLint(Command& root);
 void AddPolicy(Command& root);
 void AddProbe(Command& root);
-void AddPublish(Command& root);
 void AddRebuild(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
