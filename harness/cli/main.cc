@@ -52,7 +52,7 @@ const std::vector<VerbGroup>& VerbGroups() {
       {"Rerun them", {AddDrill, AddIsolate, AddProperties, AddGameday}},
       {"Compare", {AddCompare, AddHash}},
       {"Roll out", {AddProbe, AddGate, AddPolicy}},
-      {"Operate", {AddSlo, AddAlerts, AddTrends, AddServe, AddIncident, AddExplain, AddReport}},
+      {"Operate", {AddSlo, AddTrends, AddServe, AddIncident, AddExplain, AddReport}},
       {"Prove", {AddSign, AddVerify, AddAudit}},
       {"Plumbing", {AddRerun, AddStats, AddDocuments, AddVersion}},
   };

@@ -44,7 +44,6 @@ int PrintJson(const Json& json);
 
 // Each adds its verb. `help` knows the verbs that were added before it.
 void AddAdmit(Command& root);
-void AddAlerts(Command& root);
 void AddAudit(Command& root);
 void AddCompare(Command& root);
 void AddComplete(Command& root);

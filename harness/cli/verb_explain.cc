@@ -118,7 +118,7 @@ void AddExplain(Command& root) {
   verb.Add("--json", &arguments->json, "Print rharness.runbook/v1 instead of text");
   verb.Note(
       "The pages are of this version of rharness. Put them where people look, and give their "
-      "address to `rharness alerts --runbooks URL`: an alert links to URL/ALERT, where its page "
+      "address to `rharness slo rules --runbooks URL`: an alert links to URL/ALERT, where its page "
       "is.");
   verb.ExitCode(kExitOk, "shown or written");
   verb.ExitCode(kExitUsage, "usage, or a code without a page");

@@ -60,11 +60,10 @@ bool Installed(const char* program) {
 }
 
 constexpr const char* kVerbs[] = {
-    "record",     "import",   "complete", "admit", "lint",    "history", "fetch",
-    "drill",      "rerun",    "compare",  "probe", "gate",    "policy",  "report",
-    "hash",       "stats",    "version",  "help",  "rebuild", "isolate", "gameday",
-    "properties", "sign",     "verify",   "slo",   "alerts",  "trends",  "retire",
-    "retention",  "incident", "explain",  "audit", "serve"};
+    "record",  "import",  "complete", "admit",     "lint",     "history",    "fetch", "drill",
+    "rerun",   "compare", "probe",    "gate",      "policy",   "report",     "hash",  "stats",
+    "version", "help",    "rebuild",  "isolate",   "gameday",  "properties", "sign",  "verify",
+    "slo",     "trends",  "retire",   "retention", "incident", "explain",    "audit", "serve"};
 
 class Documents : public testing::Test {
  protected:

@@ -47,7 +47,7 @@ TEST_F(ExplainProgram, WritesTheRunbookWhereAlertsLinkTo) {
   // Each link of an alert leads to a page.
   const std::string url = "https://wiki.example/book/";
   const std::string rules =
-      Run({kRharness, "alerts", "--rules", "-", "--runbooks", url}).stdout_text;
+      Run({kRharness, "slo", "rules", "--rules", "-", "--runbooks", url}).stdout_text;
   int links = 0;
   for (auto at = rules.find(url); at != rules.npos; at = rules.find(url, at)) {
     at += url.size();
