@@ -71,7 +71,7 @@ std::string WriteHtml(const RunbookPage& page, std::string_view version, std::st
                        WithCode(page.parts[i].second));
   }
   return out + "<p id=\"end\"></p>\n" +
-         HtmlEnd(version, fmt::format("rharness runbook {} --json", HtmlText(page.code)), false);
+         HtmlEnd(version, fmt::format("rharness explain {} --json", HtmlText(page.code)), false);
 }
 
 std::string WriteRunbookIndex(const std::vector<RunbookPage>& pages, std::string_view version) {
@@ -91,7 +91,7 @@ std::string WriteRunbookIndex(const std::vector<RunbookPage>& pages, std::string
                         WithCode(RunbookTitle(page)));
   }
   flush();
-  return out + "<p id=\"end\"></p>\n" + HtmlEnd(version, "rharness runbook --json", false);
+  return out + "<p id=\"end\"></p>\n" + HtmlEnd(version, "rharness explain --json", false);
 }
 
 }  // namespace rharness

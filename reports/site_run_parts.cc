@@ -167,7 +167,7 @@ std::string SiteSignatures(const SiteRun& page) {
     out +=
         "<li>A verdict: <code>" +
         HtmlWords("rharness verify FILE.verdict.intoto.jsonl --trust trust.yaml") +
-        "</code>, of the file that <code>rharness attest</code> wrote. Its statement is the one "
+        "</code>, of the file that <code>rharness sign</code> wrote. Its statement is the one "
         "named here "
         "where <code>" +
         HtmlWords("head -n 1 FILE.verdict.intoto.jsonl | jq -r .payload | base64 -d | sha256sum") +
@@ -194,7 +194,7 @@ std::string SiteAnswers(const SiteRun& page) {
   std::string out =
       "<h2 id=\"answers\">What people answer for</h2>\n<p class=\"soft\">Waivers, substitutes and "
       "accepted baselines that concern this run, as their files are now. Named is whose signatures "
-      "hold by the trust policy that this server was given: <code>rharness attest FILE --key "
+      "hold by the trust policy that this server was given: <code>rharness sign FILE --key "
       "KEY</code> signs a file, <code>rharness verify FILE.intoto.jsonl --trust trust.yaml "
       "--artifacts FILE</code> verifies it.</p>\n";
   if (page.answers->empty()) return out + "<p class=\"soft\">None concerns it.</p>\n";

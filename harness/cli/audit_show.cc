@@ -93,7 +93,7 @@ void AddAuditShow(Command& audit) {
       .Env("RHARNESS_POLICY")
       .OneEach();
   verb.Add("--statements", &arguments->request.statements,
-           "Signed statements (rharness attest), or folders of them; those about the run are shown")
+           "Signed statements (rharness sign), or folders of them; those about the run are shown")
       .Path()
       .OneEach();
   verb.Add("--trust", &arguments->trust,

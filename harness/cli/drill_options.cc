@@ -118,6 +118,24 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
                "that differs from them is refused");
 }
 
+void AddPythonOptions(Command* command, DrillArguments* arguments) {
+  command
+      ->Add("--python-environment", &arguments->python_environment,
+            "Python environment (of venv, uv or conda) that every rerun on a host gets in place of "
+            "the recorded one")
+      .Folder();
+  command->Add(
+      "--make-environments", &arguments->make_environments,
+      "Make Python environments that are not here any more, or that have other packages by "
+      "now, from the recorded versions (venv and pip, or uv; wheels alone, each proved by "
+      "its recorded digest)");
+  command
+      ->Add("--environment-cache", &arguments->environment_cache,
+            "Folder in which they are made and kept (default: rharness/environments below "
+            "XDG_CACHE_HOME or ~/.cache); nodes of a cluster must see it")
+      .Folder();
+}
+
 void AddPodOptions(Command* command, DrillOptions* drill) {
   command
       ->Add("--kubectl", &drill->kubectl,
@@ -271,6 +289,11 @@ void AddResourceOptions(Command* command, DrillArguments* arguments) {
             "more, failed in the same way; 0: never")
       .Between(0, 100000)
       .ShowDefault();
+  AddLimitOptions(command, arguments);
+}
+
+void AddLimitOptions(Command* command, DrillArguments* arguments) {
+  PlanOptions& plan = arguments->drill.plan;
   command->Heading("Limits of a rerun; its manifest may ask for less, never for more");
   command->Add("--rerun-memory", &plan.memory_bytes, "Memory (default: the machine's)").Size();
   command->Add("--rerun-disk", &plan.disk_bytes, "Disk (default: 10GiB)").Size();
@@ -285,34 +308,7 @@ void AddResourceOptions(Command* command, DrillArguments* arguments) {
       .Duration(TimeUnit::kSeconds);
 }
 
-namespace {
-
-void AddPythonOptions(Command* command, DrillArguments* arguments) {
-  command
-      ->Add("--python-environment", &arguments->python_environment,
-            "Python environment (of venv, uv or conda) that every rerun on a host gets in place of "
-            "the recorded one")
-      .Folder();
-  command->Add(
-      "--make-environments", &arguments->make_environments,
-      "Make Python environments that are not here any more, or that have other packages by "
-      "now, from the recorded versions (venv and pip, or uv; wheels alone, each proved by "
-      "its recorded digest)");
-  command
-      ->Add("--environment-cache", &arguments->environment_cache,
-            "Folder in which they are made and kept (default: rharness/environments below "
-            "XDG_CACHE_HOME or ~/.cache); nodes of a cluster must see it")
-      .Folder();
-}
-
-}  // namespace
-
-void AddPlaceOptions(Command* command, DrillArguments* arguments) {
-  DrillOptions& drill = arguments->drill;
-  command->Heading("Where and how to rerun");
-  command->Add("--root", &arguments->root, "Where relative data and code locations lie")
-      .Folder()
-      .ShowDefault();
+void AddHereOptions(Command* command, DrillArguments* arguments) {
   command
       ->Add("--map", &arguments->maps,
             "FROM=TO: a recorded location or repository lies here at TO; repeatable. One that no "
@@ -331,11 +327,20 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
       .OneEach();
   command
       ->Add(
-          "--launcher", &drill.launcher,
+          "--launcher", &arguments->drill.launcher,
           "auto (by each manifest's image), host, podman, docker, apptainer (SIF files) or enroot "
           "(squashfs files, as pyxis uses)")
       .Choices({"auto", "host", "podman", "docker", "apptainer", "enroot"})
       .ShowDefault();
+}
+
+void AddPlaceOptions(Command* command, DrillArguments* arguments) {
+  DrillOptions& drill = arguments->drill;
+  command->Heading("Where and how to rerun");
+  command->Add("--root", &arguments->root, "Where relative data and code locations lie")
+      .Folder()
+      .ShowDefault();
+  AddHereOptions(command, arguments);
   command
       ->Add(
           "--dispatch", &drill.dispatch,

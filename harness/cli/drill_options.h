@@ -42,6 +42,9 @@ struct DrillArguments {
 // carried out. Fill `arguments`.
 void AddResourceOptions(Command* command, DrillArguments* arguments);
 void AddPlaceOptions(Command* command, DrillArguments* arguments);
+// Of these, what one rerun on this machine needs; both under the heading that is given there.
+void AddHereOptions(Command* command, DrillArguments* arguments);
+void AddLimitOptions(Command* command, DrillArguments* arguments);
 
 // A policy, and the name of one of its profiles for this verb.
 void AddPolicyOptions(Command* command, DrillArguments* arguments);

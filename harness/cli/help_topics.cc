@@ -68,10 +68,10 @@ constexpr std::pair<const char*, const char*> kOtherVariables[] = {
     {"NO_COLOR", "Set to anything: no colour, as --no-color"},
     {"PATH", "Where commands, podman, docker and git are looked for"},
     {"RHARNESS_CONFIG", "File of options, as --config; see CONFIGURATION"},
-    {"RHARNESS_PKCS11_PIN_FILE", "File whose first line is a token's PIN; see `attest --help`"},
+    {"RHARNESS_PKCS11_PIN_FILE", "File whose first line is a token's PIN; see `sign --help`"},
     {"TERM", "\"dumb\": no colour"},
     {"TMPDIR", "Where short-lived folders are made; /tmp without it"},
-    {"VAULT_ADDR", "Server of a key in Vault, with VAULT_TOKEN_FILE; see `attest --help`"},
+    {"VAULT_ADDR", "Server of a key in Vault, with VAULT_TOKEN_FILE; see `sign --help`"},
 };
 
 // The lines below the one that opens the literal.

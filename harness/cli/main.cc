@@ -50,8 +50,8 @@ const std::vector<VerbGroup>& VerbGroups() {
       {"Rerun them", {AddDrill, AddIsolate, AddProperties, AddGameday}},
       {"Compare", {AddCompare, AddHash}},
       {"Roll out", {AddProbe, AddGate, AddPolicy}},
-      {"Operate", {AddSlo, AddAlerts, AddServe, AddIncident, AddRunbook, AddReport, AddPublish}},
-      {"Prove", {AddAttest, AddVerify, AddAudit}},
+      {"Operate", {AddSlo, AddServe, AddIncident, AddExplain, AddReport}},
+      {"Prove", {AddSign, AddVerify, AddAudit}},
       {"Plumbing", {AddRerun, AddStats, AddDocuments, AddVersion}},
   };
   return groups;

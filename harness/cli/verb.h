@@ -43,13 +43,12 @@ int Print(std::string_view text);
 int PrintJson(const Json& json);
 
 // Each adds its verb. `help` knows the verbs that were added before it.
-void AddAlerts(Command& root);
-void AddAttest(Command& root);
 void AddAudit(Command& root);
 void AddCheck(Command& root);
 void AddCompare(Command& root);
 void AddDocuments(Command& root);
 void AddDrill(Command& root);
+void AddExplain(Command& root);
 void AddFetch(Command& root);
 void AddGameday(Command& root);
 void AddProperties(Command& root);
@@ -62,12 +61,11 @@ void AddIncident(Command& root);
 void AddIsolate(Command& root);
 void AddPolicy(Command& root);
 void AddProbe(Command& root);
-void AddPublish(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);
-void AddRunbook(Command& root);
 void AddServe(Command& root);
+void AddSign(Command& root);
 void AddSlo(Command& root);
 void AddStats(Command& root);
 void AddVerify(Command& root);

@@ -1,4 +1,5 @@
-// `rharness compare`: what differs between two things, where first, how much, and why.
+// `rharness compare`: what differs between two things, where first, how much, and why; where two
+// runs part is in compare_trace.h.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/compare_trace.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
@@ -41,6 +43,7 @@ struct CompareArguments {
   std::string markdown;
   std::string json_file;
   std::string bundle;
+  TraceArguments trace;
 };
 
 constexpr std::uint64_t kBundledInputBytes = std::uint64_t{16} << 20;
@@ -166,7 +169,19 @@ int RunRanking(const CompareArguments& arguments) {
   return shown == kExitOk ? ranking->exit_code : shown;
 }
 
-int RunCompare(const CompareArguments& arguments) {
+int RunCompare(CompareArguments* given, Command* command) {
+  const CompareArguments& arguments = *given;
+  if (const Status status = CheckTrace(arguments.trace, *command); !status.ok()) {
+    return FailWith(status.error());
+  }
+  if (arguments.trace.trace) {
+    return RunTrace({.a = arguments.a,
+                     .b = arguments.b,
+                     .replicates = arguments.replicates,
+                     .root = arguments.root,
+                     .json = arguments.json},
+                    &given->trace, command);
+  }
   if (!arguments.ranking.empty()) return RunRanking(arguments);
   auto request = RequestOf(arguments);
   if (!request.ok()) return FailWith(request.error());
@@ -237,7 +252,8 @@ void AddInputOptions(Command* verb, CompareArguments* arguments) {
 
 void AddOutputOptions(Command* verb, CompareArguments* arguments) {
   verb->Heading("Output");
-  verb->Add("--json", &arguments->json, "Print rharness.comparison/v1 instead of text");
+  verb->Add("--json", &arguments->json,
+            "Print rharness.comparison/v1 instead of text; with --trace rharness.onset/v1");
   verb->Add("--json-file", &arguments->json_file, "Write that JSON to a file as well").File();
   verb->Add("--html", &arguments->html, "Write a page with plots; - is stdout").File();
   verb->Add("--junit", &arguments->junit, "Write JUnit XML; - is stdout").File();
@@ -254,7 +270,10 @@ void AddCompare(Command& root) {
   Command& verb = root.AddVerb(
       "compare", "Compare A and B: what differs, where first, how much, the likely cause");
   auto arguments = std::make_shared<CompareArguments>();
+  arguments->trace.drill.out = "onset";
+  arguments->trace.drill.drill.plan.slots.cpus = 0;
   AddInputOptions(&verb, arguments.get());
+  AddTraceOptions(&verb, &arguments->trace);
   AddOutputOptions(&verb, arguments.get());
   verb.ExitCode(kExitOk, "identical or equivalent");
   verb.ExitCode(kExitDrift, "drifted");
@@ -265,7 +284,8 @@ void AddCompare(Command& root) {
   verb.Example("rharness compare manifest.json out/runs/RUN/1/evidence.json --html report.html");
   verb.Example("rharness compare runs/ tonight/ --ranking test_accuracy");
   verb.Example("rharness compare --pairs golden/ --junit junit.xml");
-  verb.Do([arguments] { return RunCompare(*arguments); });
+  AddTraceNotes(&verb);
+  verb.Do([arguments, &verb] { return RunCompare(arguments.get(), &verb); });
 }
 
 }  // namespace rharness

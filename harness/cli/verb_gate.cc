@@ -272,7 +272,7 @@ void AddInputs(Command* verb, GateArguments* arguments) {
       .NotEmpty();
   verb->Add("--trust", &arguments->trust,
             "Trust policy (`rharness verify --help`): policy and baseline must be signed, as "
-            "`rharness attest FILE` does, the policy by whom its waivers name")
+            "`rharness sign FILE` does, the policy by whom its waivers name")
       .File()
       .NotEmpty();
   verb->Add("--history", &arguments->run.history, "Store of runs, to find the impacted ones")

@@ -111,7 +111,7 @@ void AddFindOptions(Command* verb, IncidentArguments* arguments) {
       .File()
       .NotEmpty();
   verb->Add("--signatures", &arguments->signatures,
-            "A further folder of such statements, as `rharness attest` makes")
+            "A further folder of such statements, as `rharness sign` makes")
       .Folder()
       .NotEmpty();
   verb->Add("--policy", &arguments->policy, "YAML whose objectives name the owner of the family")

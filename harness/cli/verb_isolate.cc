@@ -7,7 +7,6 @@
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/interrupts.h"
-#include "harness/cli/isolate_when.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/record_options.h"
@@ -20,7 +19,6 @@ namespace {
 struct IsolateArguments {
   IsolateOptions isolate;
   DrillArguments drill;  // places, limits, dispatch
-  WhenArguments when;
   double confidence_percent = 95.0;
 };
 
@@ -49,7 +47,6 @@ Status CompleteIsolate(IsolateArguments* arguments, Command* command) {
   if (!history) drill.history.clear();
   if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
   IsolateOptions& isolate = arguments->isolate;
-  RETURN_IF_ERROR(CheckWhen(arguments->when, isolate.run, isolate.against, drill, *command));
   if (drill.resume) {
     for (const char* option : {"RUN", "--against", "--axis", "--confidence", "--parallel",
                                "--alternatives", "--end-reruns", "--bits", "--dry-run"}) {
@@ -73,10 +70,6 @@ Status CompleteIsolate(IsolateArguments* arguments, Command* command) {
 int RunIsolate(IsolateArguments* arguments, Command* command) {
   if (const Status status = CompleteIsolate(arguments, command); !status.ok()) {
     return FailWith(status.error());
-  }
-  if (arguments->when.when) {
-    return RunWhen(arguments->when, arguments->isolate.run, arguments->isolate.against,
-                   arguments->isolate.drill, arguments->drill.json);
   }
   if (arguments->drill.dry_run) {
     const auto plan = PlanIsolation(arguments->isolate, &SystemClock());
@@ -159,9 +152,7 @@ void AddIsolateNotes(Command* verb) {
       "that is declared bitwise takes one rerun a step. Of others the ends are rerun first; where "
       "their reruns differ among themselves, steps are repeated until the cause is as sure as "
       "--confidence asks for.");
-  verb->ExitCode(kExitOk,
-                 "a cause is named; with --dry-run: the plan is shown; with --when: it is named "
-                 "where they part");
+  verb->ExitCode(kExitOk, "a cause is named; with --dry-run: the plan is shown");
   verb->ExitCode(kExitUsage, "usage or invalid input");
   verb->ExitCode(kExitInconclusive,
                  "no cause is named: what is missing is said, or what differs and cannot be set");
@@ -188,7 +179,6 @@ void AddIsolate(Command& root) {
       "says which are tried next. It names the cause, the reruns that show it, and the fewest "
       "settings to take back.");
   AddSearchOptions(&verb, arguments.get());
-  AddWhenOptions(&verb, &arguments->when);
   AddResourceOptions(&verb, &arguments->drill);
   AddPlaceOptions(&verb, &arguments->drill);
   verb.Heading("Output");
@@ -199,7 +189,6 @@ void AddIsolate(Command& root) {
   verb.Add("--dry-run", &arguments->drill.dry_run, "Print what would be tried and its cost");
   verb.Add("--json", &arguments->drill.json, "Print rharness.isolation/v1 instead of text");
   AddIsolateNotes(&verb);
-  AddWhenNotes(&verb);
   verb.Do([arguments, &verb] { return RunIsolate(arguments.get(), &verb); });
 }
 

@@ -88,7 +88,7 @@ constexpr char kFile[] =
   holds:
     - {families: "credit*", runs: "*-2025", reason: "case 2026-14"}
 
-A waiver, and a substitute without proof, is somebody's word: signed_by is plain text, unless the file is signed (rharness attest) and --trust is given; then it must be an owner of a key that signed it.
+A waiver, and a substitute without proof, is somebody's word: signed_by is plain text, unless the file is signed (rharness sign) and --trust is given; then it must be an owner of a key that signed it.
 
 A rerun that needs GPUs is carried out on the recorded class alone: the same model, memory, number of cores and MIG mode, and for several GPUs the same interconnect. On another one it is not comparable, and the reason names both, unless a substitute holds; then it is judged as if the class were the recorded one, and says what stood in. Runs without GPUs are rerun on any CPU, and bits decide.)text";
 

@@ -1,4 +1,5 @@
-// `rharness report`: renders a drill again from its report.json, or a comparison from its JSON.
+// `rharness report`: renders a drill again from its report.json, or a comparison from its JSON;
+// --to writes a drill's verdicts back.
 //
 // Rendering is not judging: the exit code is 0 when everything asked for was written, whatever the
 // verdicts in the report are.
@@ -19,6 +20,7 @@
 #include "harness/base/shell_word.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
+#include "harness/cli/report_to.h"
 #include "harness/cli/verb.h"
 #include "harness/insight/publish/ro_crate.h"
 #include "reports/comparison_report.h"
@@ -39,6 +41,7 @@ struct ReportOptions {
   std::string metrics;
   std::string ro_crate;
   bool terminal = false;
+  ReportToArguments back;
 };
 
 constexpr std::string_view kExpected =
@@ -138,7 +141,14 @@ int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {
   });
 }
 
-int RunReport(const ReportOptions& options) {
+int RunReport(const ReportOptions& options, const Command& command) {
+  if (const Status status = CheckTo(options.back, command); !status.ok()) {
+    return FailWith(status.error());
+  }
+  if (!options.back.to.empty()) {
+    const auto code = WriteBack(options.source, options.json, options.back);
+    return code.ok() ? *code : FailWith(code.error());
+  }
   const Result<fs::path> found = PathOf(options.source);
   if (!found.ok()) return FailWith(found.error());
   const fs::path& path = *found;
@@ -165,7 +175,8 @@ int RunReport(const ReportOptions& options) {
 }  // namespace
 
 void AddReport(Command& root) {
-  Command& verb = root.AddVerb("report", "Render a drill or a comparison again from its JSON");
+  Command& verb = root.AddVerb(
+      "report", "Render a drill or a comparison again, or write a drill's verdicts back");
   auto options = std::make_shared<ReportOptions>();
   verb.Add("source", &options->source, "Drill folder, its report.json, or the JSON of a comparison")
       .Path()
@@ -179,11 +190,13 @@ void AddReport(Command& root) {
            "Make an RO-Crate of the drill in this new folder: reruns, data, verdicts and evidence")
       .Folder();
   verb.Add("--terminal", &options->terminal, "Print the summary, beside any files written");
+  AddToOptions(&verb, &options->back);
   verb.Note(
       "A crate (RO-Crate 1.1, profile Process Run Crate 0.5) has the evidence, logs and outputs of "
       "every rerun, 64 MiB a file and 1 GiB in all; larger files are named by their hash.");
   verb.Example("rharness report tonight --html page.html --junit junit.xml");
-  verb.Do([options] { return RunReport(*options); });
+  AddToNotes(&verb);
+  verb.Do([options, &verb] { return RunReport(*options, verb); });
 }
 
 }  // namespace rharness

@@ -84,7 +84,7 @@ void AddServeNotes(Command* verb) {
   verb->Note(
       "With --policy and --baseline a run's page has the waivers, substitutes and baselines that "
       "concern it, read from these files every few seconds and held to the signatures beside them "
-      "(rharness attest FILE) by --trust. Where one does not hold nobody is named, every page says "
+      "(rharness sign FILE) by --trust. Where one does not hold nobody is named, every page says "
       "so, and the log says why.");
   verb->ExitCode(kExitOk, "ended by SIGINT or SIGTERM");
   verb->ExitCode(kExitUsage, "usage, no such history, or libmicrohttpd is not installed");

@@ -1,4 +1,4 @@
-// rharness slo: do families keep what their policy asks of them?
+// rharness slo: do families keep what their policy asks of them? The rules for alerts: slo_rules.h.
 #include <unistd.h>
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/slo_rules.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/history/untouched.h"
@@ -37,6 +38,9 @@ Result<std::unique_ptr<HistoryStore>> OpenToRead(const std::string& url) {
 }
 
 Result<int> MeasureAndTell(const SloArguments& arguments) {
+  if (arguments.history.empty()) {
+    return InvalidInput("no history given; use --history URL or RHARNESS_HISTORY", "rharness slo");
+  }
   std::vector<std::string> inputs = FilesOfHistory(arguments.history);
   inputs.push_back(arguments.policy);
   RETURN_IF_ERROR(CheckOutputs({arguments.html, arguments.metrics}, inputs, arguments.json));
@@ -141,8 +145,7 @@ void AddSlo(Command& root) {
   verb.Add("--history", &arguments->history,
            "Store with the verdicts: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
       .File("URL")
-      .Env("RHARNESS_HISTORY")
-      .Required();
+      .Env("RHARNESS_HISTORY");
   verb.Add("--policy", &arguments->policy, "YAML file with the objectives")
       .File()
       .Env("RHARNESS_POLICY");
@@ -154,6 +157,7 @@ void AddSlo(Command& root) {
       .Value("URL");
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.objectives/v1)");
   AddSloNotes(&verb);
+  AddSloRules(&verb);
   verb.Do([arguments] {
     const auto code = MeasureAndTell(*arguments);
     return code.ok() ? *code : FailWith(code.error());

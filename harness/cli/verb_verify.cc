@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kTrustFile[] =
-    R"text(A trust policy is a YAML (or JSON) file that says which keys there are, whose they are, for verdicts of which days they hold, and whose signatures verdicts of which runs need. Dates are optional, and so are the patterns and the threshold of a rule; the first rule that is for a statement holds, and what no rule is for is refused. Endorsements of files (`rharness attest FILE`) and signatures of models (https://model_signing/signature/v1.0) have no family: rules with patterns of families are not for them. A model's signature says no time, so its keys must hold today.
+    R"text(A trust policy is a YAML (or JSON) file that says which keys there are, whose they are, for verdicts of which days they hold, and whose signatures verdicts of which runs need. Dates are optional, and so are the patterns and the threshold of a rule; the first rule that is for a statement holds, and what no rule is for is refused. Endorsements of files (`rharness sign FILE`) and signatures of models (https://model_signing/signature/v1.0) have no family: rules with patterns of families are not for them. A model's signature says no time, so its keys must hold today.
 
   version: 1
   keys:

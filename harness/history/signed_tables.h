@@ -8,7 +8,7 @@
 
 namespace rharness {
 
-// Which verdicts somebody signed (`rharness attest`).
+// Which verdicts somebody signed (`rharness sign`).
 Statements AttestationTable(const Dialect& dialect);
 
 // What two people signed of a run, what was asked for and taken back, and what was deleted by which

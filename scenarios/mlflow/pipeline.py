@@ -54,7 +54,7 @@ def main():
          "--here", "--", *command)
     must("history", "add", "--history", "runs.db", "runs")
     rharness("drill", "--history", "runs.db", "--out", "drill-" + info.run_id)
-    must("publish", "drill-" + info.run_id, "--mlflow", server)
+    must("report", "drill-" + info.run_id, "--to", "mlflow=" + server)
     must("check", "--registry", server, "--run", info.run_id, "--history", "runs.db", "--max-age", "1d")
     client = mlflow.MlflowClient()
     if not client.search_registered_models(f"name = '{model}'"):

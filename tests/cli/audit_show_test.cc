@@ -32,7 +32,7 @@ class AuditShow : public AuditWorld {
     Must(Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", "again", "--select",
               "run_id = b"}));
     for (const char* key : {"ada.pem", "bob.pem"}) {
-      Must(Run({kRharness, "attest", "again", "--key", key, "--out", "signed"}));
+      Must(Run({kRharness, "sign", "again", "--key", key, "--out", "signed"}));
     }
     Must(Append({}));
   }

@@ -335,7 +335,7 @@ TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {
   Write("value", "0.75");
   Must(Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", "again", "--select",
             "run_id = b"}));
-  Must(Run({kRharness, "attest", "again", "--key", "ada.pem", "--out", "signed"}));
+  Must(Run({kRharness, "sign", "again", "--key", "ada.pem", "--out", "signed"}));
   Write("trust.yaml",
         "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\n"
         "rules:\n  - {keys: [ada]}\n");
@@ -358,7 +358,7 @@ TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {
   EXPECT_THAT(Run(json).stdout_text,
               HasSubstr("is signed by nobody that was given; an older one is; all "));
   // A line by a key that the policy does not know counts for nothing, beside one that does.
-  Must(Run({kRharness, "attest", "again", "--key", "bob.pem", "--out", "by-bob"}));
+  Must(Run({kRharness, "sign", "again", "--key", "bob.pem", "--out", "by-bob"}));
   Write("signed/b.verdict.intoto.jsonl",
         Read(At("by-bob/b.verdict.intoto.jsonl")) + Read(At("signed/b.verdict.intoto.jsonl")));
   const ProcessResult stranger = Run(show);

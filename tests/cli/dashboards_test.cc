@@ -40,8 +40,8 @@ class DashboardsProgram : public Monitoring {
     ASSERT_TRUE(added.outcome.Succeeded()) << added.stderr_text;
   }
   void WriteDashboards() const {
-    const ProcessResult written = Run({kRharness, "alerts", "--policy", "policy.yaml", "--rules",
-                                       "rules.yaml", "--dashboards", "dash boards"});
+    const ProcessResult written = Run({kRharness, "slo", "rules", "--policy", "policy.yaml",
+                                       "--rules", "rules.yaml", "--dashboards", "dash boards"});
     ASSERT_TRUE(written.outcome.Succeeded()) << written.stderr_text;
   }
   Json AskAll() const {
@@ -144,7 +144,7 @@ TEST_F(DashboardsProgram, AreWrittenWithTheirProvider) {
               HasSubstr("path: \"" + At("dash boards").string() + "\"\n"));
   EXPECT_THAT(Read(At("dash boards/rharness.yaml")), Not(HasSubstr("@FOLDER@")));
   Write("taken", "");
-  const ProcessResult taken = Run({kRharness, "alerts", "--dashboards", "taken"});
+  const ProcessResult taken = Run({kRharness, "slo", "rules", "--dashboards", "taken"});
   EXPECT_EQ(taken.outcome.exit_code, 2) << taken.stderr_text;
 }
 

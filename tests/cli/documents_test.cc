@@ -60,10 +60,10 @@ bool Installed(const char* program) {
 }
 
 constexpr const char* kVerbs[] = {
-    "record",  "import",  "check",  "history",  "fetch",   "drill",      "rerun",
-    "compare", "probe",   "gate",   "policy",   "report",  "publish",    "hash",
-    "stats",   "version", "help",   "isolate",  "gameday", "properties", "attest",
-    "verify",  "slo",     "alerts", "incident", "runbook", "audit",      "serve"};
+    "record",  "import",   "check",   "history", "fetch",      "drill", "rerun",
+    "compare", "probe",    "gate",    "policy",  "report",     "hash",  "stats",
+    "version", "help",     "isolate", "gameday", "properties", "sign",  "verify",
+    "slo",     "incident", "explain", "audit",   "serve"};
 
 class Documents : public testing::Test {
  protected:

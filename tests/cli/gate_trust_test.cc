@@ -55,7 +55,7 @@ class GateTrust : public DrillProgram {
   }
   void Sign(const std::string& file, const std::string& key) const {
     const ProcessResult signed_one =
-        Run({kRharness, "attest", file, "--key", key, "--reason", "reviewed"});
+        Run({kRharness, "sign", file, "--key", key, "--reason", "reviewed"});
     EXPECT_EQ(signed_one.outcome.exit_code, 0) << signed_one.stderr_text;
   }
 };

@@ -203,7 +203,7 @@ bool MeansSomethingElse(const std::string& verb, const std::string& option,
   // What a run wrote; the variable names an audit log.
   if (option == "--log") return !verb.starts_with("audit");
   // These take the history of the drill that they are given.
-  return option == "--history" && (verb == "attest" || verb == "publish");
+  return option == "--history" && (verb == "sign" || verb == "report");
 }
 
 TEST(Options, ThatHaveAVariableHaveItInEveryVerb) {

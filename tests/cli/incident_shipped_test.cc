@@ -63,7 +63,7 @@ TEST_F(ShippedIncident, GoesBackToTheRunBeforeTheOneWhoseSeedIsNotPassedOn) {
   const std::string next = told.Find("next")->AsString();
   EXPECT_THAT(next, HasSubstr("rharness drill --history runs.db --root " RHARNESS_SOURCE_DIR
                               " --select 'run_id = digits_portable-03' --reruns 5"));
-  EXPECT_THAT(next, HasSubstr("rharness isolate --when inc/manifests/run.json"));
+  EXPECT_THAT(next, HasSubstr("rharness compare --trace inc/manifests/run.json"));
   EXPECT_THAT(told.Find("answers")->Dump(), HasSubstr("their seeds alone differ"));
 }
 

@@ -27,9 +27,9 @@ TEST_F(SignedIncident, RefusesWhatWasSignedForSomethingElseOrSaysOtherwiseThanTh
       "trust.yaml",
       "version: 1\nkeys: [{name: ada, owner: Ada, public_key: ada.pub}]\nrules: [{keys: [ada]}]\n");
   Write("policy.yaml", "version: 1\n");
-  ASSERT_TRUE(Run({kRharness, "attest", "policy.yaml", "--key", "ada.pem"}).outcome.Succeeded());
-  ASSERT_TRUE(Run({kRharness, "attest", "first", "--key", "ada.pem", "--out", "signed"})
-                  .outcome.Succeeded());
+  ASSERT_TRUE(Run({kRharness, "sign", "policy.yaml", "--key", "ada.pem"}).outcome.Succeeded());
+  ASSERT_TRUE(
+      Run({kRharness, "sign", "first", "--key", "ada.pem", "--out", "signed"}).outcome.Succeeded());
   int times = 0;
   const auto refused = [&](const std::string& name, const std::string& text) {
     Write("kept/a/" + name, text);

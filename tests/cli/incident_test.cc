@@ -204,8 +204,8 @@ TEST_F(IncidentProgram, HoldsSignedStatementsToTheTrustPolicy) {
   Write(
       "trust.yaml",
       "version: 1\nkeys: [{name: ada, owner: Ada, public_key: ada.pub}]\nrules: [{keys: [ada]}]\n");
-  const ProcessResult attested = Run({kRharness, "attest", "first", "--key", "ada.pem", "--out",
-                                      "signed", "--history", "runs.db"});
+  const ProcessResult attested = Run(
+      {kRharness, "sign", "first", "--key", "ada.pem", "--out", "signed", "--history", "runs.db"});
   ASSERT_TRUE(attested.outcome.Succeeded()) << attested.stderr_text;
   const std::string statement = "a.verdict.intoto.jsonl";
   fs::copy_file(At("signed/" + statement), At("kept/a/" + statement));
@@ -217,8 +217,8 @@ TEST_F(IncidentProgram, HoldsSignedStatementsToTheTrustPolicy) {
   // A line by a key that the policy does not know counts for nothing beside one that does.
   ASSERT_TRUE(WriteFileAtomic(At("bob.pem"), P256Pem(kBobScalar)).ok());
   fs::permissions(At("bob.pem"), fs::perms::owner_read | fs::perms::owner_write);
-  const ProcessResult by_bob = Run({kRharness, "attest", "first", "--key", "bob.pem", "--out",
-                                    "by-bob", "--history", "runs.db"});
+  const ProcessResult by_bob = Run(
+      {kRharness, "sign", "first", "--key", "bob.pem", "--out", "by-bob", "--history", "runs.db"});
   ASSERT_TRUE(by_bob.outcome.Succeeded()) << by_bob.stderr_text;
   Write("kept/a/" + statement, Read(At("by-bob/" + statement)) + Read(At("signed/" + statement)));
   const ProcessResult beside =

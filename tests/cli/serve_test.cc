@@ -48,7 +48,7 @@ TEST_F(ServeProgram, ShowsWhatPeopleSignedBesideTheHistoryAndTellsWhenAFileChang
   Write("policy.yaml",
         "version: 1\nwaivers:\n  - {probes: 'jit_*', reason: known, signed_by: ada l., until: "
         "2099-12-31}\n");
-  ASSERT_EQ(Run({kRharness, "attest", "policy.yaml", "--key", "ada.pem"}).outcome.exit_code, 0);
+  ASSERT_EQ(Run({kRharness, "sign", "policy.yaml", "--key", "ada.pem"}).outcome.exit_code, 0);
   const ProcessResult untrusted =
       Run({kRharness, "serve", "--history", "runs.db", "--policy", "policy.yaml"});
   EXPECT_EQ(untrusted.outcome.exit_code, 2);

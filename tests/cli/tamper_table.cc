@@ -292,7 +292,7 @@ constexpr TamperGroup kGroups[] = {
      kTensorRows},
     {"a model by shards", "verify sharded.sigstore.json --trust trust.yaml --artifacts tiny",
      kShardRows},
-    {"what a drill kept", "attest out --key ada.pem --out again", kDrillRows},
+    {"what a drill kept", "sign out --key ada.pem --out again", kDrillRows},
     {"what nobody signs", kVerifyVerdict, kHarmlessRows},
 };
 

@@ -99,8 +99,8 @@ class TamperTable : public DrillProgram {
     Add();
     Write("weights", OneTensorFile("abcd"));
     EXPECT_EQ(Drill().outcome.exit_code, 1);
-    Do("attest out --key ada.pem");
-    Do("attest out --key bob.pem");
+    Do("sign out --key ada.pem");
+    Do("sign out --key bob.pem");
     Write("weak.yaml", kWeakTrustFile);
     Do("audit append --begin --history runs.db --log log --key ada.pem");
     Write("registry/model.safetensors", OneTensorFile("abcd"));
@@ -113,13 +113,13 @@ class TamperTable : public DrillProgram {
     ASSERT_TRUE(WriteJsonFile(At("b.json"), FingerprintBuilder(rounded).ToJson()).ok());
     Write("policy.yaml", "version: 1\nrules:\n  - {probes: \"math_*\", allow: [bits]}\n");
     Do("gate baseline accept a.json --folder base --by ada --reason measured --expires 2090-12-31");
-    Do("attest policy.yaml --key ada.pem --reason reviewed");
-    Do("attest base/baseline.jsonl --key ada.pem");
+    Do("sign policy.yaml --key ada.pem --reason reviewed");
+    Do("sign base/baseline.jsonl --key ada.pem");
   }
   void MakeModel() const {
     WriteTinyModel(At(""));
-    Do("attest tiny --model --key bob.pem");
-    Do("attest tiny --model --key bob.pem --out models");
+    Do("sign tiny --model --key bob.pem");
+    Do("sign tiny --model --key bob.pem --out models");
     fs::copy_file(At("policy.yaml.intoto.jsonl"), At("models/policy.yaml.intoto.jsonl"));
     Write("copy.safetensors", OneTensorFile("abcd"));
     SignedModel model{

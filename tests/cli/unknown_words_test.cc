@@ -76,7 +76,7 @@ TEST_F(UnknownWords, AreRefusedAlikeByAllThatReadAHistory) {
       {"audit", "append", "--begin"},
       {"audit", "show", "a"},
       {"history", "prune", "--policy", "policy.yaml", "--root", "."},
-      {"publish", "out", "--mlflow", "http://127.0.0.1:9"},
+      {"report", "out", "--to", "mlflow=http://127.0.0.1:9"},
   };
   for (std::vector<std::string> argv : verbs) {
     SCOPED_TRACE(fmt::format("{}", fmt::join(argv, " ")));

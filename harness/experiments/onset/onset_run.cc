@@ -160,7 +160,7 @@ class WhereSearch {
           "the sides have nothing in common that says where they part; expected "
           "traces, kept checkpoints or curves of both";
       for (const std::string& note : report_.notes) why += "; " + note;
-      return InvalidInput(why, "--when");
+      return InvalidInput(why, "--trace");
     }
     const std::string checkpoints = CheckpointWords();
     const std::string curves = CurveWordsOf();

@@ -46,8 +46,8 @@ std::string RerunMore(const IncidentFacts& in, std::string_view since) {
                   since, DrillCommand(in, run, " --reruns 5"));
   if (in.planned) return text;  // there is no bundle
   return text + fmt::format(
-                    "; and see where a rerun parts from the record: rharness isolate --when {} "
-                    "--against {}{} --out where",
+                    "; and see where a rerun parts from the record: rharness compare --trace {} "
+                    "{}{} --out where",
                     ShellWord(in.given.out + "/manifests/run.json"),
                     fmt::format("drill-{}/runs/{}/1", run, run),
                     in.given.root.empty() ? std::string() : " --root " + ShellWord(in.given.root));

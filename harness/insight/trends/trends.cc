@@ -127,7 +127,7 @@ std::string NextOf(const TrendsReport& report) {
   for (const TrendSeries& series : report.series) {
     if (series.changes.empty()) continue;
     return fmt::format(
-        "rharness history show {}: which runs broke; rharness isolate RUN --when: which of what "
+        "rharness history show {}: which runs broke; rharness isolate RUN: which of what "
         "changed did it",
         ShellWord(series.value));
   }

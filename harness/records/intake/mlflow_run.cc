@@ -159,7 +159,7 @@ bool CountSteps(std::vector<MlflowPoint>* points) {
   return true;
 }
 
-// What `rharness publish` writes: a run that was drilled must be the same record as before.
+// What `rharness report --to` writes: a run that was drilled must be the same record as before.
 constexpr std::string_view kOurs = "rharness.";
 
 void SetMetrics(MlflowRun& from, ImportedRun* run) {

@@ -89,7 +89,7 @@ Result<Verified> VerifyEndorsed(const fs::path& file, const TrustPolicy& policy,
   const fs::path bundle = EndorsementPath(file);
   std::error_code error;
   if (!fs::exists(fs::symlink_status(bundle, error))) {
-    return IntegrityError(fmt::format("nobody has signed it: there is no {}; `rharness attest "
+    return IntegrityError(fmt::format("nobody has signed it: there is no {}; `rharness sign "
                                       "FILE --key KEY` makes one",
                                       bundle.string()),
                           file.string());

@@ -261,7 +261,7 @@ Result<std::size_t> HoldModel(const SignedModel& model, const fs::path& path) {
 Status HoldTensors(const SignedModel& model, const fs::path& path) {
   if (!model.tensors) {
     return IntegrityError(fmt::format("the signature of model '{}' says nothing of its tensors; "
-                                      "`rharness attest --model` signs their digest",
+                                      "`rharness sign --model` signs their digest",
                                       Shown(model.name)),
                           path.string());
   }

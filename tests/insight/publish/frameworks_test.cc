@@ -109,7 +109,7 @@ TEST_P(Frameworks, ARunIsImportedCompletedDrilledAndTold) {
 
   Must({"python", Script("registry.py"), "register", id}, At("run"));
   const ProcessResult told =
-      Rharness({"publish", At("drill"), "--mlflow", url_, "--alias", "reproduced"});
+      Rharness({"report", At("drill"), "--to", "mlflow=" + url_, "--alias", "reproduced"});
   EXPECT_EQ(told.outcome.exit_code, 0) << told.stdout_text << told.stderr_text;
   const auto seen = ParseJson(Must({"python", Script("registry.py"), "show", id}, At("run")), "");
   ASSERT_TRUE(seen.ok());

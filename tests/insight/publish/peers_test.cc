@@ -59,7 +59,7 @@ TEST_F(PublishPeers, MlflowsRegistryTakesAModelOnlyAfterItsDrillAndItsAliasFollo
   const std::string id = drill.filename().string().substr(6);
 
   const auto publish = [&](std::vector<std::string> more) {
-    std::vector<std::string> words = {"publish", drill, "--mlflow", url_};
+    std::vector<std::string> words = {"report", drill, "--to", "mlflow=" + url_};
     words.insert(words.end(), more.begin(), more.end());
     return Rharness(words);
   };

@@ -1,4 +1,4 @@
-// rharness runbook: what a finding's code means, and what to do.
+// rharness explain: what a finding's code means, and what to do.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct RunbookArguments {
+struct ExplainArguments {
   std::vector<std::string> codes;
   std::string out;
   std::string format = "html";
@@ -54,7 +54,7 @@ std::string PageText(const RunbookPage& page, int columns) {
   return text;
 }
 
-Status WritePages(const std::vector<RunbookPage>& pages, const RunbookArguments& arguments) {
+Status WritePages(const std::vector<RunbookPage>& pages, const ExplainArguments& arguments) {
   const fs::path out = arguments.out;
   const bool html = arguments.format == "html";
   std::error_code error;
@@ -70,14 +70,14 @@ Status WritePages(const std::vector<RunbookPage>& pages, const RunbookArguments&
   return WriteFileAtomic(out / "index.html", WriteRunbookIndex(pages, kVersion));
 }
 
-Result<int> ShowRunbook(const RunbookArguments& arguments) {
+Result<int> Explain(const ExplainArguments& arguments) {
   std::vector<RunbookPage> pages;
   for (const std::string& code : arguments.codes) {
     const RunbookPage* page = FindRunbookPage(code);
     if (page == nullptr) {
-      return NotFound(fmt::format("the runbook has no page of '{}'; `rharness runbook` lists them",
+      return NotFound(fmt::format("the runbook has no page of '{}'; `rharness explain` lists them",
                                   TerminalSafe(code)),
-                      "rharness runbook");
+                      "rharness explain");
     }
     pages.push_back(*page);
   }
@@ -100,9 +100,9 @@ Result<int> ShowRunbook(const RunbookArguments& arguments) {
 
 }  // namespace
 
-void AddRunbook(Command& root) {
-  auto arguments = std::make_shared<RunbookArguments>();
-  Command& verb = root.AddVerb("runbook", "Explain the code of a finding, reason or alert");
+void AddExplain(Command& root) {
+  auto arguments = std::make_shared<ExplainArguments>();
+  Command& verb = root.AddVerb("explain", "Explain the code of a finding, reason or alert");
   verb.Describe(
       "Lists the codes that findings of verdicts, admission and comparisons, reasons of the gate "
       "and alerts can have, or shows their pages: what it means, how to check, likely causes by "
@@ -118,18 +118,18 @@ void AddRunbook(Command& root) {
   verb.Add("--json", &arguments->json, "Print rharness.runbook/v1 instead of text");
   verb.Note(
       "The pages are of this version of rharness. Put them where people look, and give their "
-      "address to `rharness alerts --runbooks URL`: an alert links to URL/ALERT, where its page "
+      "address to `rharness slo rules --runbooks URL`: an alert links to URL/ALERT, where its page "
       "is.");
   verb.ExitCode(kExitOk, "shown or written");
   verb.ExitCode(kExitUsage, "usage, or a code without a page");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
-  verb.Example("rharness runbook determinism_violation");
-  verb.Example("rharness runbook --out /srv/www/runbook");
+  verb.Example("rharness explain determinism_violation");
+  verb.Example("rharness explain --out /srv/www/runbook");
   verb.Do([arguments, &verb] {
     if (verb.Given("--format") && arguments->out.empty()) {
       return FailWith(InvalidInput("is of --out, which is not given", "--format"));
     }
-    const auto code = ShowRunbook(*arguments);
+    const auto code = Explain(*arguments);
     return code.ok() ? *code : FailWith(code.error());
   });
 }

@@ -1,4 +1,4 @@
-// attest with keys on a token of SoftHSM and in Vault's transit engine, of a scripted server: what
+// sign with keys on a token of SoftHSM and in Vault's transit engine, of a scripted server: what
 // the program says, how it ends, and that nothing is written that was not signed.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -31,8 +31,8 @@ class AttestKeys : public DrillProgram {
           "version: 1\nkeys:\n  - {name: lab, owner: Lab, public_key: key.pub}\n"
           "rules:\n  - keys: [lab]\n");
   }
-  ProcessResult Attest(const std::string& key, std::vector<std::string> options = {}) const {
-    std::vector<std::string> argv = {kRharness, "attest", "tiny", "--model", "--key", key};
+  ProcessResult Sign(const std::string& key, std::vector<std::string> options = {}) const {
+    std::vector<std::string> argv = {kRharness, "sign", "tiny", "--model", "--key", key};
     argv.insert(argv.end(), options.begin(), options.end());
     return Run(argv);
   }
@@ -72,16 +72,16 @@ class AttestModels : public AttestKeys {
 };
 
 TEST_F(AttestModels, AreSignedWithTheirTensorsAndVerified) {
-  const ProcessResult made = Attest("bob.pem", {"--json"});
+  const ProcessResult made = Sign("bob.pem", {"--json"});
   ASSERT_EQ(made.outcome.exit_code, 0) << made.stderr_text;
   const auto said = ParseJson(made.stdout_text, "stdout");
   ASSERT_TRUE(said.ok());
-  EXPECT_EQ(said->Find("schema")->AsString(), "rharness.attest/v1");
+  EXPECT_EQ(said->Find("schema")->AsString(), "rharness.sign/v1");
   EXPECT_EQ(said->Find("model")->AsString(), "tiny");
   EXPECT_EQ(said->Find("sha256")->AsString(), kTinyRoot);
   EXPECT_EQ(said->Find("state")->AsString(), "written");
   ExpectVerified();
-  EXPECT_THAT(Attest("bob.pem").stdout_text, HasSubstr(": unchanged"));
+  EXPECT_THAT(Sign("bob.pem").stdout_text, HasSubstr(": unchanged"));
   // What `hash` prints of the tensors is what is signed of them.
   const ProcessResult hash = Run({kRharness, "hash", "tiny/model.safetensors"});
   const std::string digest = said->Find("tensors")->Find("sha256")->AsString();
@@ -104,14 +104,14 @@ TEST_F(AttestModels, AreSignedWithTheirTensorsAndVerified) {
 }
 
 TEST_F(AttestModels, AreRefusedWhereOthersCouldNotVerifyThem) {
-  ExpectRefused(Attest("ada.pem"), 2, "a key of Ed25519; models are signed with ECDSA P-256");
-  ExpectRefused(Attest("bob.pem", {"--reason", "good"}), 2, "--reason is for a file");
-  ExpectRefused(Attest("bob.pem", {"--history", "runs.db"}), 2, "--history");
+  ExpectRefused(Sign("ada.pem"), 2, "a key of Ed25519; models are signed with ECDSA P-256");
+  ExpectRefused(Sign("bob.pem", {"--reason", "good"}), 2, "--reason is for a file");
+  ExpectRefused(Sign("bob.pem", {"--history", "runs.db"}), 2, "--history");
   Write("tiny/model.safetensors", "no weights");
-  ExpectRefused(Attest("bob.pem"), 2, "tiny");
-  ExpectRefused(Run({kRharness, "attest", "none", "--model", "--key", "bob.pem"}), 2, "none");
+  ExpectRefused(Sign("bob.pem"), 2, "tiny");
+  ExpectRefused(Run({kRharness, "sign", "none", "--model", "--key", "bob.pem"}), 2, "none");
   Write("tiny.sigstore.json", "{}");
-  const ProcessResult taken = Run({kRharness, "attest", "tiny", "--model", "--key", "bob.pem"});
+  const ProcessResult taken = Run({kRharness, "sign", "tiny", "--model", "--key", "bob.pem"});
   EXPECT_EQ(taken.outcome.exit_code, 2);
   EXPECT_EQ(Read(At("tiny.sigstore.json")), "{}");
 }
@@ -130,7 +130,7 @@ class AttestTokens : public AttestKeys {
 
 TEST_F(AttestTokens, SignWithAKeyThatNeverLeavesThem) {
   ASSERT_TRUE(token_->ExportPublicPem("01", At("key.pub")));
-  const ProcessResult made = Attest(token_->Uri("token=lab;object=signing"));
+  const ProcessResult made = Sign(token_->Uri("token=lab;object=signing"));
   EXPECT_EQ(made.outcome.exit_code, 0) << made.stderr_text;
   EXPECT_THAT(made.stdout_text,
               HasSubstr("tiny.sigstore.json: model 'tiny' of 4 files and 1 tensor: written"));
@@ -138,7 +138,7 @@ TEST_F(AttestTokens, SignWithAKeyThatNeverLeavesThem) {
   // A file, and the PIN by the variable.
   environment_["RHARNESS_PKCS11_PIN_FILE"] = token_->pin_file().string();
   const ProcessResult file =
-      Run({kRharness, "attest", "trust.yaml", "--key", token_->Uri("token=lab;id=%01", "&")});
+      Run({kRharness, "sign", "trust.yaml", "--key", token_->Uri("token=lab;id=%01", "&")});
   EXPECT_EQ(file.outcome.exit_code, 0) << file.stderr_text;
   EXPECT_EQ(Run({kRharness, "verify", "trust.yaml.intoto.jsonl", "--trust", "trust.yaml",
                  "--artifacts", "trust.yaml"})
@@ -150,23 +150,23 @@ TEST_F(AttestTokens, ThatAreNotTheOnesThatAreMeantSignNothing) {
   ASSERT_TRUE(token_->Make("EC:secp384r1", "large", "03"));
   ASSERT_TRUE(token_->Make("rsa:2048", "rsa", "04"));
   const std::string path = "token=lab;object=signing";
-  ExpectRefused(Attest(token_->Uri(path, "&pin-value=648219")), 2, "holds a PIN (pin-value)");
+  ExpectRefused(Sign(token_->Uri(path, "&pin-value=648219")), 2, "holds a PIN (pin-value)");
   Write("wrong", "000000\n");
   fs::permissions(At("wrong"), fs::perms(0600));
-  ExpectRefused(Attest(token_->Uri(path, "&pin-source=file:" + At("wrong").string())), 2,
+  ExpectRefused(Sign(token_->Uri(path, "&pin-source=file:" + At("wrong").string())), 2,
                 "the token refuses the PIN, which was tried once");
   Write("open", "648219\n");
   fs::permissions(At("open"), fs::perms(0644));
-  ExpectRefused(Attest(token_->Uri(path, "&pin-source=file:" + At("open").string())), 2,
+  ExpectRefused(Sign(token_->Uri(path, "&pin-source=file:" + At("open").string())), 2,
                 "others may read it; chmod 600 keeps the PIN to you");
-  ExpectRefused(Attest(token_->Uri(path, "&")), 2, "without its PIN it shows none");
-  ExpectRefused(Attest(token_->Uri("token=lab;object=none")), 2, "the token has no private key");
-  ExpectRefused(Attest(token_->Uri("token=other;object=signing")), 2, "there are 'lab'");
-  ExpectRefused(Attest(token_->Uri("token=lab;object=large")), 2, "expected Ed25519 or ECDSA");
-  ExpectRefused(Attest(token_->Uri("token=lab;object=rsa")), 2, "the key is of another kind");
-  ExpectRefused(Attest("pkcs11:token=lab?module-path=/nowhere.so"), 2, "/nowhere.so");
-  ExpectRefused(Attest("pkcs11:token=%zz"), 2, "is no URI of PKCS#11");
-  ExpectRefused(Attest(token_->Uri(path), {"--passphrase-file", "wrong"}), 2,
+  ExpectRefused(Sign(token_->Uri(path, "&")), 2, "without its PIN it shows none");
+  ExpectRefused(Sign(token_->Uri("token=lab;object=none")), 2, "the token has no private key");
+  ExpectRefused(Sign(token_->Uri("token=other;object=signing")), 2, "there are 'lab'");
+  ExpectRefused(Sign(token_->Uri("token=lab;object=large")), 2, "expected Ed25519 or ECDSA");
+  ExpectRefused(Sign(token_->Uri("token=lab;object=rsa")), 2, "the key is of another kind");
+  ExpectRefused(Sign("pkcs11:token=lab?module-path=/nowhere.so"), 2, "/nowhere.so");
+  ExpectRefused(Sign("pkcs11:token=%zz"), 2, "is no URI of PKCS#11");
+  ExpectRefused(Sign(token_->Uri(path), {"--passphrase-file", "wrong"}), 2,
                 "--passphrase-file opens a PEM file");
 }
 
@@ -212,7 +212,7 @@ class AttestVault : public AttestKeys {
     const ScriptedServer server(
         [=](const std::string& request) { return request.starts_with("GET ") ? key : signature; });
     environment_["VAULT_ADDR"] = server.url();
-    return Attest("vault:transit/lab");
+    return Sign("vault:transit/lab");
   }
 
   AttestedWorld world_;
@@ -251,7 +251,7 @@ TEST_F(AttestVault, ThatIsSealedSlowOrWrongSignsNothing) {
 
 TEST_F(AttestVault, IsNotAskedWithoutAnAddressAndATokenOfItsOwner) {
   const auto refused = [&](const std::string& says) {
-    ExpectRefused(Attest("vault:transit/lab"), 2, says);
+    ExpectRefused(Sign("vault:transit/lab"), 2, says);
   };
   refused("expected Vault's address in VAULT_ADDR");
   environment_["VAULT_ADDR"] = "http://vault.example:8200";
@@ -267,9 +267,9 @@ TEST_F(AttestVault, IsNotAskedWithoutAnAddressAndATokenOfItsOwner) {
   fs::permissions(At(".vault-token"), fs::perms(0640));
   refused(".vault-token: others may read it");
   fs::permissions(At(".vault-token"), fs::perms(0600));
-  ExpectRefused(Attest("vault:lab"), 2, "expected vault:MOUNT/KEY");
+  ExpectRefused(Sign("vault:lab"), 2, "expected vault:MOUNT/KEY");
   // Nobody listens there.
-  ExpectRefused(Attest("vault:transit/lab"), 4, "127.0.0.1:9");
+  ExpectRefused(Sign("vault:transit/lab"), 4, "127.0.0.1:9");
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
-// rharness alerts: who is told, and of what.
+// Alert rules, routes and dashboards: who gets which alert.
+#include "harness/cli/slo_rules.h"
+
 #include <filesystem>
 #include <memory>
 
@@ -10,7 +12,7 @@
 namespace rharness {
 namespace {
 
-struct AlertsArguments {
+struct RulesArguments {
   std::string policy;
   std::string rules;
   std::string routes;
@@ -38,9 +40,10 @@ std::vector<Output> DashboardOutputs(const std::string& folder) {
   return outputs;
 }
 
-Result<int> WriteAlerts(const AlertsArguments& arguments) {
+Result<int> WriteRules(const RulesArguments& arguments) {
   if (arguments.rules.empty() && arguments.routes.empty() && arguments.dashboards.empty()) {
-    return InvalidInput("name what to write: --rules, --routes or --dashboards", "alerts");
+    return InvalidInput("name what to write: --rules, --routes or --dashboards",
+                        "rharness slo rules");
   }
   RETURN_IF_ERROR(CheckUrl(arguments.options.runbooks, "--runbooks"));
   RETURN_IF_ERROR(CheckUrl(arguments.options.webhook, "--webhook"));
@@ -63,10 +66,10 @@ Result<int> WriteAlerts(const AlertsArguments& arguments) {
 
 }  // namespace
 
-void AddAlerts(Command& root) {
-  auto arguments = std::make_shared<AlertsArguments>();
+void AddSloRules(Command* slo) {
+  auto arguments = std::make_shared<RulesArguments>();
   Command& verb =
-      root.AddVerb("alerts", "Write alert rules for Prometheus and routes for Alertmanager");
+      slo->AddVerb("rules", "Write alert rules for Prometheus and routes for Alertmanager");
   verb.Describe(
       "Writes rules for Prometheus over the series of `rharness slo --metrics` and of drills "
       "(metrics.prom), a configuration for Alertmanager that takes each alert to the owner whom "
@@ -112,11 +115,11 @@ void AddAlerts(Command& root) {
   verb.ExitCode(kExitOk, "written");
   verb.ExitCode(kExitUsage, "usage or invalid input");
   verb.ExitCode(kExitInfrastructure, "infrastructure: a file could not be written");
-  verb.Example("rharness alerts --rules rharness_rules.yaml --runbooks https://wiki/rharness");
-  verb.Example("rharness alerts --dashboards /var/lib/grafana/dashboards/rharness");
-  verb.Example("rharness alerts --policy policy.yaml --routes alertmanager.yaml");
+  verb.Example("rharness slo rules --rules rharness_rules.yaml --runbooks https://wiki/rharness");
+  verb.Example("rharness slo rules --dashboards /var/lib/grafana/dashboards/rharness");
+  verb.Example("rharness slo rules --policy policy.yaml --routes alertmanager.yaml");
   verb.Do([arguments] {
-    const auto code = WriteAlerts(*arguments);
+    const auto code = WriteRules(*arguments);
     return code.ok() ? *code : FailWith(code.error());
   });
 }

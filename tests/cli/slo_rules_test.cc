@@ -25,8 +25,8 @@ class AlertsProgram : public Monitoring {
     const std::vector<std::string> ports = ServeSeries();
     const std::string& manager = ports[2];
     const ProcessResult written =
-        Run({kRharness, "alerts", "--policy", "policy.yaml", "--rules", "rules.yaml", "--routes",
-             "routes.yaml", "--webhook", "http://127.0.0.1:" + ports[0] + "/"});
+        Run({kRharness, "slo", "rules", "--policy", "policy.yaml", "--rules", "rules.yaml",
+             "--routes", "routes.yaml", "--webhook", "http://127.0.0.1:" + ports[0] + "/"});
     ASSERT_TRUE(written.outcome.Succeeded()) << written.stderr_text;
     std::string routes = Read(At("routes.yaml"));
     const std::string wait = "group_wait: 30s";

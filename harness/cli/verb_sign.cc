@@ -1,4 +1,4 @@
-// rharness attest: a drill's verdicts as signed statements, a file a run; or one for a file that
+// rharness sign: a drill's verdicts as signed statements, a file a run; or one for a file that
 // somebody answers for; or one for a checkpoint.
 #include <fmt/format.h>
 
@@ -31,11 +31,11 @@ A key is made with openssl; who is to believe it gets the public half:
   openssl genpkey -algorithm ed25519 -out lab.pem
   openssl pkey -in lab.pem -pubout -out lab.pub
 
-For ECDSA it is -algorithm EC -pkeyopt ec_paramgen_curve:P-256. With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. The history is told which verdicts are signed: `rharness slo` counts them. Done again, attest changes nothing; with another key it adds that key's signature to the same statement.
+For ECDSA it is -algorithm EC -pkeyopt ec_paramgen_curve:P-256. With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. The history is told which verdicts are signed: `rharness slo` counts them. Done again, sign changes nothing; with another key it adds that key's signature to the same statement.
 
 A key may also lie on a token: --key is then its PKCS#11 URI (RFC 7512), such as 'pkcs11:token=lab;object=signing?pin-source=file:/etc/lab.pin'. Without pin-source the PIN is read from the file that RHARNESS_PKCS11_PIN_FILE names; a PIN in the URI is refused, since who lists processes reads it. module-path names the module; without it those that p11-kit is set up with are asked. Or it lies in Vault's transit engine: --key vault:transit/KEY, with VAULT_ADDR (https, or this machine), VAULT_NAMESPACE, VAULT_CACERT, VAULT_CLIENT_TIMEOUT and VAULT_MAX_RETRIES, and the token in the file that VAULT_TOKEN_FILE names, or in ~/.vault-token. Whatever signs, each signature is verified with the key's public half before a file is written.)text";
 
-struct AttestArguments {
+struct SignArguments {
   AttestRequest request;
   std::string what;
   std::string reason;
@@ -46,7 +46,7 @@ struct AttestArguments {
   bool json = false;
 };
 
-std::string AttestText(const std::vector<AttestedFile>& files) {
+std::string SignText(const std::vector<AttestedFile>& files) {
   std::string text;
   for (const AttestedFile& one : files) {
     text += TerminalSafe(fmt::format("{}: {} {}: {}", one.path.string(), one.run_id,
@@ -56,7 +56,7 @@ std::string AttestText(const std::vector<AttestedFile>& files) {
   return text;
 }
 
-Json AttestJson(const std::vector<AttestedFile>& files, const PublicKey& key) {
+Json SignJson(const std::vector<AttestedFile>& files, const PublicKey& key) {
   Json list = Json::MakeArray();
   for (const AttestedFile& one : files) {
     list.Append(Json::MakeObject({{"run_id", one.run_id},
@@ -64,13 +64,13 @@ Json AttestJson(const std::vector<AttestedFile>& files, const PublicKey& key) {
                                   {"file", one.path.string()},
                                   {"state", AttestStateName(one.state)}}));
   }
-  return Json::MakeObject({{"schema", "rharness.attest/v1"},
+  return Json::MakeObject({{"schema", "rharness.sign/v1"},
                            {"keyid", key.id()},
                            {"algorithm", key.algorithm()},
                            {"attested", std::move(list)}});
 }
 
-Result<int> AttestFile(const AttestArguments& arguments, Signer* signer) {
+Result<int> SignFile(const SignArguments& arguments, Signer* signer) {
   const std::filesystem::path file = arguments.what;
   std::error_code error;
   if (std::filesystem::exists(file.parent_path() / "journal.jsonl", error)) {
@@ -81,7 +81,7 @@ Result<int> AttestFile(const AttestArguments& arguments, Signer* signer) {
   ASSIGN_OR_RETURN(const AttestState state,
                    EndorseFile(file, bundle, arguments.reason, SystemClock().Now(), signer));
   if (arguments.json) {
-    return PrintJson(Json::MakeObject({{"schema", "rharness.attest/v1"},
+    return PrintJson(Json::MakeObject({{"schema", "rharness.sign/v1"},
                                        {"keyid", signer->public_key().id()},
                                        {"algorithm", signer->public_key().algorithm()},
                                        {"endorsed", file.string()},
@@ -95,7 +95,7 @@ Result<int> AttestFile(const AttestArguments& arguments, Signer* signer) {
 
 Json ModelJson(const AttestedModel& attested, const PublicKey& key) {
   const SignedModel& model = attested.model;
-  return Json::MakeObject({{"schema", "rharness.attest/v1"},
+  return Json::MakeObject({{"schema", "rharness.sign/v1"},
                            {"key", key.id()},
                            {"algorithm", key.algorithm()},
                            {"model", model.name},
@@ -106,7 +106,7 @@ Json ModelJson(const AttestedModel& attested, const PublicKey& key) {
                            {"state", AttestStateName(attested.state)}});
 }
 
-Result<int> SignModel(const AttestArguments& arguments, Signer* signer) {
+Result<int> SignModel(const SignArguments& arguments, Signer* signer) {
   ASSIGN_OR_RETURN(const AttestedModel attested,
                    AttestModel(arguments.what, arguments.out, signer));
   if (arguments.json) return PrintJson(ModelJson(attested, signer->public_key()));
@@ -119,7 +119,7 @@ Result<int> SignModel(const AttestArguments& arguments, Signer* signer) {
                "\n");
 }
 
-Status CheckOptions(const AttestArguments& arguments) {
+Status CheckOptions(const SignArguments& arguments) {
   std::error_code error;
   if (!std::filesystem::exists(arguments.what, error)) {
     return NotFound(
@@ -139,13 +139,13 @@ Status CheckOptions(const AttestArguments& arguments) {
   return InvalidInput("is that of a drill; a model is signed without", "--history");
 }
 
-Result<int> Attest(AttestArguments arguments) {
+Result<int> Sign(SignArguments arguments) {
   RETURN_IF_ERROR(CheckOptions(arguments));
   ASSIGN_OR_RETURN(const auto signer, OpenSigner(arguments.key, arguments.passphrase_file));
   if (arguments.model) return SignModel(arguments, signer.get());
   std::error_code error;
   if (std::filesystem::is_regular_file(arguments.what, error)) {
-    return AttestFile(arguments, signer.get());
+    return SignFile(arguments, signer.get());
   }
   if (!arguments.reason.empty()) {
     return InvalidInput("a drill's verdicts have their own reasons; --reason is for a file",
@@ -154,16 +154,16 @@ Result<int> Attest(AttestArguments arguments) {
   arguments.request.drill = arguments.what;
   arguments.request.out = arguments.out;
   ASSIGN_OR_RETURN(const auto files, AttestDrill(arguments.request, signer.get()));
-  if (arguments.json) return PrintJson(AttestJson(files, signer->public_key()));
-  return Globals().quiet ? kExitOk : Print(AttestText(files));
+  if (arguments.json) return PrintJson(SignJson(files, signer->public_key()));
+  return Globals().quiet ? kExitOk : Print(SignText(files));
 }
 
 }  // namespace
 
-void AddAttest(Command& root) {
+void AddSign(Command& root) {
   Command& verb = root.AddVerb(
-      "attest", "Sign a drill's verdicts, a file or a checkpoint, as in-toto statements");
-  auto arguments = std::make_shared<AttestArguments>();
+      "sign", "Sign a drill's verdicts, a file or a checkpoint, as in-toto statements");
+  auto arguments = std::make_shared<SignArguments>();
   verb.Add("what", &arguments->what, "Drill folder, a file to answer for, or a checkpoint")
       .Path()
       .Required();
@@ -194,11 +194,11 @@ void AddAttest(Command& root) {
   verb.ExitCode(kExitIntegrity,
                 "report, journal, evidence and history do not agree; FILE.intoto.jsonl holds "
                 "something else; the signature that came back is not the key's");
-  verb.Example("rharness attest tonight --key lab.pem --out signed");
-  verb.Example("rharness attest policy.yaml --key ada.pem --reason 'reviewed with the vendor'");
-  verb.Example("rharness attest checkpoints/final --model --key vault:transit/lab-2026");
+  verb.Example("rharness sign tonight --key lab.pem --out signed");
+  verb.Example("rharness sign policy.yaml --key ada.pem --reason 'reviewed with the vendor'");
+  verb.Example("rharness sign checkpoints/final --model --key vault:transit/lab-2026");
   verb.Do([arguments] {
-    const auto code = Attest(*arguments);
+    const auto code = Sign(*arguments);
     return code.ok() ? *code : FailWith(code.error());
   });
 }

@@ -1,4 +1,4 @@
-// attest and verify: from a drill's folder to what somebody else believes of it.
+// sign and verify: from a drill's folder to what somebody else believes of it.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -30,7 +30,7 @@ std::string Safetensors(std::string_view four_bytes) {
 
 // Runs "same" and "other", of which the second comes out otherwise when it is drilled; keys of Ada
 // and Bob, and a policy that trusts both.
-class Attest : public DrillProgram {
+class Sign : public DrillProgram {
  protected:
   void SetUp() override {
     Write("train.sh", kTrain);
@@ -58,7 +58,7 @@ class Attest : public DrillProgram {
               rule + "\n");
   }
   ProcessResult AttestDrill(std::vector<std::string> options = {}) const {
-    std::vector<std::string> argv = {kRharness, "attest", "out", "--key", "ada.pem"};
+    std::vector<std::string> argv = {kRharness, "sign", "out", "--key", "ada.pem"};
     argv.insert(argv.end(), options.begin(), options.end());
     return Run(argv);
   }
@@ -71,7 +71,7 @@ class Attest : public DrillProgram {
   std::string Same() const { return "out/attestations/same.verdict.intoto.jsonl"; }
 };
 
-TEST_F(Attest, SignsEveryVerdictGoodOrBadAndOthersVerifyIt) {
+TEST_F(Sign, SignsEveryVerdictGoodOrBadAndOthersVerifyIt) {
   const ProcessResult signed_all = AttestDrill();
   EXPECT_EQ(signed_all.outcome.exit_code, 0) << signed_all.stderr_text;
   EXPECT_THAT(signed_all.stdout_text,
@@ -110,7 +110,7 @@ TEST_F(Attest, SignsEveryVerdictGoodOrBadAndOthersVerifyIt) {
   EXPECT_EQ(verdict->reruns[0].artifacts[0].sha256, Sha256HexOf(Safetensors("abcd")));
 }
 
-TEST_F(Attest, SignsThatARunFailedAsWell) {
+TEST_F(Sign, SignsThatARunFailedAsWell) {
   fs::remove(At("weights"));
   fs::remove_all(At("out"));
   EXPECT_EQ(Drill({"--select", "run_id = same"}).outcome.exit_code, 4);
@@ -121,7 +121,7 @@ TEST_F(Attest, SignsThatARunFailedAsWell) {
   EXPECT_EQ(Verify({"--reproduced"}).outcome.exit_code, 4);
 }
 
-TEST_F(Attest, DoneAgainChangesNothingAndAnotherKeyAddsItsSignature) {
+TEST_F(Sign, DoneAgainChangesNothingAndAnotherKeyAddsItsSignature) {
   EXPECT_EQ(AttestDrill().outcome.exit_code, 0);
   const std::string before = HashTree(At("out/attestations"))->sha256;
   EXPECT_THAT(AttestDrill().stdout_text, HasSubstr("same identical: unchanged"));
@@ -131,7 +131,7 @@ TEST_F(Attest, DoneAgainChangesNothingAndAnotherKeyAddsItsSignature) {
   EXPECT_EQ(one.outcome.exit_code, 5);
   EXPECT_THAT(one.stderr_text, HasSubstr("2 of 2 files are refused; the first: "));
   EXPECT_THAT(one.stderr_text, HasSubstr("other.verdict.intoto.jsonl:1: 1 of the 2 keys"));
-  const ProcessResult second = Run({kRharness, "attest", "out", "--key", "bob.pem", "--json"});
+  const ProcessResult second = Run({kRharness, "sign", "out", "--key", "bob.pem", "--json"});
   EXPECT_EQ(second.outcome.exit_code, 0) << second.stderr_text;
   EXPECT_THAT(second.stdout_text, HasSubstr("\"state\": \"signature_added\""));
   EXPECT_THAT(second.stdout_text, HasSubstr("\"algorithm\": \"ECDSA P-256\""));
@@ -141,7 +141,7 @@ TEST_F(Attest, DoneAgainChangesNothingAndAnotherKeyAddsItsSignature) {
   EXPECT_THAT(both.stdout_text, HasSubstr("\"refused\": []"));
 }
 
-TEST_F(Attest, FilesAreHeldToWhatWasSigned) {
+TEST_F(Sign, FilesAreHeldToWhatWasSigned) {
   EXPECT_EQ(AttestDrill().outcome.exit_code, 0);
   const std::vector<std::string> verify = {kRharness, "verify",     Same(),
                                            "--trust", "trust.yaml", "--artifacts"};
@@ -163,7 +163,7 @@ TEST_F(Attest, FilesAreHeldToWhatWasSigned) {
   }
 }
 
-TEST_F(Attest, SignsNoReportThatWasChangedAndNamesTheRunAndTheMember) {
+TEST_F(Sign, SignsNoReportThatWasChangedAndNamesTheRunAndTheMember) {
   const Report good = StoredReport();
   using Change = std::function<void(Report*, ReportRun*)>;
   const std::vector<std::pair<Change, std::string>> changes = {
@@ -217,7 +217,7 @@ TEST_F(Attest, SignsNoReportThatWasChangedAndNamesTheRunAndTheMember) {
   EXPECT_EQ(AttestDrill().outcome.exit_code, 0) << "what is written again says the same";
 }
 
-TEST_F(Attest, ADrillThatIsResumedWithoutNewsIsEnteredOnce) {
+TEST_F(Sign, ADrillThatIsResumedWithoutNewsIsEnteredOnce) {
   const Report before = StoredReport();
   const std::string drill_id = before.drill_id;
   EXPECT_EQ(Run({kRharness, "drill", "--resume", "--out", "out"}).outcome.exit_code, 1);
@@ -230,7 +230,7 @@ TEST_F(Attest, ADrillThatIsResumedWithoutNewsIsEnteredOnce) {
   EXPECT_THAT(shown.stdout_text, Not(HasSubstr(drill_id + ".2")));
 }
 
-TEST_F(Attest, AFamilyIsTheSignersWordUntilItIsHeldToTheManifestOrAskedFor) {
+TEST_F(Sign, AFamilyIsTheSignersWordUntilItIsHeldToTheManifestOrAskedFor) {
   EXPECT_EQ(AttestDrill().outcome.exit_code, 0);
   const auto envelope = ParseEnvelope(Read(At(Same())), "e");
   ASSERT_TRUE(envelope.ok());
@@ -273,12 +273,12 @@ TEST_F(Attest, AFamilyIsTheSignersWordUntilItIsHeldToTheManifestOrAskedFor) {
   EXPECT_EQ(verify({"--run", "same", "--family", "o*"}).outcome.exit_code, 0);
 }
 
-TEST_F(Attest, TwoWhoSignAtOnceBothHaveSigned) {
+TEST_F(Sign, TwoWhoSignAtOnceBothHaveSigned) {
   Trust("{keys: [ada, bob], threshold: 2}");
   for (int i = 0; i < 20; ++i) {
     const std::string out = fmt::format("signed-{}", i);
     const auto sign = [&](const char* key) {
-      return Run({kRharness, "attest", "out", "--key", key, "--out", out}).outcome.exit_code;
+      return Run({kRharness, "sign", "out", "--key", key, "--out", out}).outcome.exit_code;
     };
     auto first = std::async(std::launch::async, sign, "ada.pem");
     EXPECT_EQ(sign("bob.pem"), 0);
@@ -288,7 +288,7 @@ TEST_F(Attest, TwoWhoSignAtOnceBothHaveSigned) {
   }
 }
 
-TEST_F(Attest, SignsNothingWhereTheDrillsOwnRecordsDoNotAgree) {
+TEST_F(Sign, SignsNothingWhereTheDrillsOwnRecordsDoNotAgree) {
   const std::string report = Read(At("out/report.json"));
   const std::string evidence = Read(At("out/runs/other/1/evidence.json"));
   Json json = *ParseJson(report, "report.json");
@@ -314,7 +314,7 @@ TEST_F(Attest, SignsNothingWhereTheDrillsOwnRecordsDoNotAgree) {
   EXPECT_THAT(taken.stderr_text, HasSubstr("holds another statement than this drill's"));
 }
 
-TEST_F(Attest, RefusesTamperedFilesKeysThatLieOpenAndPoliciesWithMistakes) {
+TEST_F(Sign, RefusesTamperedFilesKeysThatLieOpenAndPoliciesWithMistakes) {
   EXPECT_EQ(AttestDrill().outcome.exit_code, 0);
   const std::string good = Read(At(Same()));
   std::string bad = good;
@@ -339,16 +339,16 @@ TEST_F(Attest, RefusesTamperedFilesKeysThatLieOpenAndPoliciesWithMistakes) {
   EXPECT_EQ(open.outcome.exit_code, 2);
   EXPECT_THAT(open.stderr_text, HasSubstr("ada.pem: others may read it; chmod 600"));
   EXPECT_EQ(Run({kRharness, "verify", "runs", "--trust", "trust.yaml"}).outcome.exit_code, 2);
-  EXPECT_EQ(Run({kRharness, "attest", "runs", "--key", "bob.pem"}).outcome.exit_code, 2);
-  const ProcessResult nothing = Run({kRharness, "attest", "none.yaml", "--key", "bob.pem"});
+  EXPECT_EQ(Run({kRharness, "sign", "runs", "--key", "bob.pem"}).outcome.exit_code, 2);
+  const ProcessResult nothing = Run({kRharness, "sign", "none.yaml", "--key", "bob.pem"});
   EXPECT_EQ(nothing.outcome.exit_code, 2);
   EXPECT_THAT(nothing.stderr_text, HasSubstr("none.yaml: is not there; expected a drill's folder"));
   const ProcessResult history =
-      Run({kRharness, "attest", "trust.yaml", "--key", "bob.pem", "--history", "none.db"});
+      Run({kRharness, "sign", "trust.yaml", "--key", "bob.pem", "--history", "none.db"});
   EXPECT_EQ(history.outcome.exit_code, 2);
   EXPECT_THAT(history.stderr_text, HasSubstr("--history: is that of a drill; a file is signed"));
   EXPECT_FALSE(fs::exists(At("trust.yaml.intoto.jsonl")));
-  const ProcessResult report = Run({kRharness, "attest", "out/report.json", "--key", "bob.pem"});
+  const ProcessResult report = Run({kRharness, "sign", "out/report.json", "--key", "bob.pem"});
   EXPECT_EQ(report.outcome.exit_code, 2);
   EXPECT_THAT(report.stderr_text, HasSubstr("a file of a drill; expected the drill's folder"));
 }

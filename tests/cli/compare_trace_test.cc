@@ -1,4 +1,4 @@
-// `rharness isolate --when` as a program: traces, kept checkpoints, and reruns that are traced.
+// `rharness compare --trace` as a program: traces, kept checkpoints, and reruns that are traced.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,13 +49,13 @@ std::string Npy(const std::vector<float>& values) {
   return file;
 }
 
-class WhenProgram : public IsolateProgram {
+class TraceProgram : public IsolateProgram {
  protected:
-  ProcessResult When(const std::string& a, const std::string& b,
-                     const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> options = {"--when", a, "--against", b, "--out", "where"};
+  ProcessResult TraceOf(const std::string& a, const std::string& b,
+                        const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> options = {kRharness, "compare", "--trace", a, b, "--out", "where"};
     options.insert(options.end(), more.begin(), more.end());
-    return IsolateRun(options);
+    return Run(options);
   }
   Json Where() const {
     auto json = ReadJsonFile(At("where/onset.json"));
@@ -64,31 +64,31 @@ class WhenProgram : public IsolateProgram {
   }
 };
 
-TEST_F(WhenProgram, NamesTheOperatorAtWhichTracesPart) {
+TEST_F(TraceProgram, NamesTheOperatorAtWhichTracesPart) {
   Write("a/rank-0.jsonl", TraceText("0"));
   Write("b.jsonl", TraceText("1"));
-  const ProcessResult result = When("a", "b.jsonl");
+  const ProcessResult result = TraceOf("a", "b.jsonl");
   ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
   EXPECT_THAT(result.stdout_text,
               HasSubstr("the runs part at step 1: the output of fc2 differs on equal inputs"));
   EXPECT_THAT(result.stdout_text, testing::ContainsRegex("fc2 +output +✗ begins here"));
   EXPECT_EQ(Where().Find("traces")->Find("layer")->AsString(), "environment");
   EXPECT_THAT(Read(At("where/onset.html")), HasSubstr("<svg"));
-  const ProcessResult same = When("a", "a");
+  const ProcessResult same = TraceOf("a", "a");
   EXPECT_EQ(ExitOf(same), 3);
   EXPECT_THAT(same.stdout_text, HasSubstr("in 2 steps nothing differs"));
-  const ProcessResult json = When("a", "b.jsonl", {"--json"});
+  const ProcessResult json = TraceOf("a", "b.jsonl", {"--json"});
   EXPECT_TRUE(ParseJson(json.stdout_text, "stdout").ok());
 }
 
-TEST_F(WhenProgram, BoundsWhereKeptCheckpointsPart) {
+TEST_F(TraceProgram, BoundsWhereKeptCheckpointsPart) {
   for (const int step : {50, 100, 150, 1000}) {
     const std::string name = "step-" + std::to_string(step) + ".npy";
     Write("x/" + name, Npy({1.0F, 2.0F}));
     Write("y/" + name, Npy({1.0F, step < 150 ? 2.0F : 2.5F}));
   }
   Write("y/step-200.npy", Npy({1.0F, 2.0F}));
-  const ProcessResult result = When("x", "y");
+  const ProcessResult result = TraceOf("x", "y");
   ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
   EXPECT_THAT(result.stdout_text,
               HasSubstr("the runs part after step-100.npy, which is equal, and before "
@@ -98,7 +98,7 @@ TEST_F(WhenProgram, BoundsWhereKeptCheckpointsPart) {
   EXPECT_THAT(result.stdout_text, testing::ContainsRegex(" 1 +2 +[0-9]"));
 }
 
-TEST_F(WhenProgram, RerunsBothToTraceThemAndTakesATraceThatIsThere) {
+TEST_F(TraceProgram, RerunsBothToTraceThemAndTakesATraceThatIsThere) {
   // A program of any kind that writes a trace where it is asked to.
   Write("train.sh",
         "[ -n \"$RHARNESS_TRACE\" ] && { mkdir -p \"$RHARNESS_TRACE\"; echo traced >> "
@@ -117,31 +117,34 @@ TEST_F(WhenProgram, RerunsBothToTraceThemAndTakesATraceThatIsThere) {
   DrillProgram::Record("now", options);
   environment_.erase("BAD");
   fs::remove(At("calls"));
-  const ProcessResult result = When("runs/then.json", "runs/now.json", {"--trace-steps", "0-1"});
+  const ProcessResult result = TraceOf("runs/then.json", "runs/now.json", {"--trace-steps", "0-1"});
   ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
   EXPECT_THAT(result.stdout_text, HasSubstr("the output of fc2 differs on equal inputs"));
   EXPECT_TRUE(fs::exists(At("where/A/trace/rank-0.jsonl")));
   EXPECT_TRUE(fs::exists(At("where/B/trace/rank-0.jsonl")));
   EXPECT_FALSE(fs::exists(At("where/A/runs/run/1/workspace")));
   const auto calls = Read(At("calls")).size();
-  const ProcessResult again = When("runs/then.json", "runs/now.json");
+  const ProcessResult again = TraceOf("runs/then.json", "runs/now.json");
   EXPECT_EQ(ExitOf(again), 0) << again.stdout_text << again.stderr_text;
   EXPECT_EQ(Read(At("calls")).size(), calls);  // nothing was rerun
 }
 
-TEST_F(WhenProgram, SaysWhatItCannotDo) {
+TEST_F(TraceProgram, SaysWhatItCannotDo) {
   Write("a.jsonl", TraceText("0"));
   Write("curve.txt", "no curve");
-  EXPECT_EQ(ExitOf(When("a.jsonl", "missing")), 2);
-  EXPECT_EQ(ExitOf(When("a.jsonl", "curve.txt")), 2);
-  EXPECT_EQ(ExitOf(When("a.jsonl", "a.jsonl", {"--axis", "env:A=1"})), 2);
-  EXPECT_EQ(ExitOf(IsolateRun({"--when", "a.jsonl"})), 2);
-  const ProcessResult alone = IsolateRun({"a.jsonl", "--trace-steps", "1"});
+  EXPECT_EQ(ExitOf(TraceOf("a.jsonl", "missing")), 2);
+  EXPECT_EQ(ExitOf(TraceOf("a.jsonl", "curve.txt")), 2);
+  EXPECT_EQ(ExitOf(TraceOf("a.jsonl", "a.jsonl", {"--expect", "bitwise"})), 2);
+  const ProcessResult one = Run({kRharness, "compare", "--trace", "a.jsonl"});
+  EXPECT_EQ(ExitOf(one), 2);
+  EXPECT_THAT(one.stderr_text, HasSubstr("expected two runs: --trace A B"));
+  const ProcessResult alone =
+      Run({kRharness, "compare", "a.jsonl", "a.jsonl", "--trace-steps", "1"});
   EXPECT_EQ(ExitOf(alone), 2);
-  EXPECT_THAT(alone.stderr_text, HasSubstr("is for --when alone"));
+  EXPECT_THAT(alone.stderr_text, HasSubstr("goes with --trace, which is not given"));
   RecordAs("then", {});
   RecordAs("now", {});
-  const ProcessResult nothing = When("runs/then.json", "runs/now.json");
+  const ProcessResult nothing = TraceOf("runs/then.json", "runs/now.json");
   EXPECT_EQ(ExitOf(nothing), 2) << nothing.stdout_text;
   EXPECT_THAT(nothing.stderr_text, HasSubstr("left no trace"));
 }

@@ -1,0 +1,133 @@
+// Where two runs part: options, and what is printed.
+#include "harness/cli/compare_trace.h"
+
+#include <unistd.h>
+
+#include "harness/cli/interrupts.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
+#include "harness/cli/verb.h"
+#include "harness/experiments/onset/onset_run.h"
+
+namespace rharness {
+namespace {
+
+constexpr const char* kOfAComparison[] = {
+    "--pairs",        "--ranking",   "--least-tau",    "--rcp",    "--loss-margin",
+    "--strip-prefix", "--json-file", "--weights-only", "--expect", "--jobs",
+    "--html",         "--junit",     "--markdown",     "--bundle"};
+
+// `--history` is left out: its variable may be set for other verbs.
+constexpr const char* kOfTraces[] = {"--trace-steps",
+                                     "--no-rerun",
+                                     "--out",
+                                     "--map",
+                                     "--data-cache",
+                                     "--python-environment",
+                                     "--make-environments",
+                                     "--environment-cache",
+                                     "--env",
+                                     "--launcher",
+                                     "--rerun-memory",
+                                     "--rerun-disk",
+                                     "--timeout-factor",
+                                     "--timeout-floor",
+                                     "--rerun-time"};
+
+// What reruns need, of the options that a drill has, too.
+Status CompleteReruns(const TraceSides& sides, DrillArguments* arguments, Command* command) {
+  arguments->root = sides.root;
+  DrillOptions& drill = arguments->drill;
+  const bool history = !drill.history.empty();
+  if (!history) drill.history = "none";  // files need none
+  RETURN_IF_ERROR(CompleteDrill(arguments, command));
+  if (!history) drill.history.clear();
+  return {};
+}
+
+}  // namespace
+
+void AddTraceOptions(Command* verb, TraceArguments* arguments) {
+  verb->Heading("Where two runs part");
+  verb->Add("--trace", &arguments->trace,
+            "Name the first step and tensor at which A and B part: each a trace, a folder of "
+            "checkpoints, a manifest, or the id of a run of --history");
+  verb->Add("--trace-steps", &arguments->steps,
+            "Of --trace: the steps that traced reruns write, such as 0-20,every=100")
+      .Value("STEPS");
+  verb->Add("--no-rerun", &arguments->no_rerun,
+            "Of --trace: compare what is kept, and rerun nothing to trace it");
+  verb->Add("--history", &arguments->drill.drill.history,
+            "Of --trace: store that has the runs: a path, sqlite:PATH or "
+            "postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+  verb->Add("--out", &arguments->drill.out, "Of --trace: folder for onset.html and traced reruns")
+      .Folder()
+      .ShowDefault();
+  verb->Heading("How --trace reruns");
+  AddHereOptions(verb, &arguments->drill);
+  AddLimitOptions(verb, &arguments->drill);
+}
+
+void AddTraceNotes(Command* verb) {
+  verb->Note(
+      "With --trace the two runs are held together tensor by tensor: by the traces that "
+      "rharness_trace.watch (PyTorch) or rharness_trace.tap (JAX) wrote, by kept checkpoints whose "
+      "names differ in one number, and by recorded curves. The first operator whose output differs "
+      "on equal inputs and weights is named, with how far beside what rounding leaves; each "
+      "--replicate is a trace of a further run of A that differs by rounding alone. Where both are "
+      "manifests and have no trace, each is rerun once on this machine with RHARNESS_TRACE set, in "
+      "A and B below --out; a PyTorch program needs no change for that. onset.json and onset.html "
+      "are written there. Exit code 0 then says that the place is named, 3 that it is not.");
+  verb->Example("rharness compare --trace run-7/trace run-8/trace");
+  verb->Example(
+      "rharness compare --trace runs/mlp-7.json runs/mlp-8.json --trace-steps 0-20 --out where");
+}
+
+Status CheckTrace(const TraceArguments& arguments, const Command& command) {
+  if (!arguments.trace) {
+    for (const char* option : kOfTraces) {
+      if (command.Given(option))
+        return InvalidInput("goes with --trace, which is not given", option);
+    }
+    return {};
+  }
+  for (const char* option : kOfAComparison) {
+    if (command.Given(option)) return InvalidInput("says nothing beside --trace", option);
+  }
+  if (!command.Given("A") || !command.Given("B")) {
+    return InvalidInput("expected two runs: --trace A B", "rharness compare");
+  }
+  return {};
+}
+
+int RunTrace(const TraceSides& sides, TraceArguments* arguments, Command* command) {
+  DrillArguments& reruns = arguments->drill;
+  if (const Status status = CompleteReruns(sides, &reruns, command); !status.ok()) {
+    return FailWith(status.error());
+  }
+  CountInterrupts();
+  const OnsetOptions options{.drill = reruns.drill,
+                             .run = sides.a,
+                             .against = sides.b,
+                             .replicates = sides.replicates,
+                             .steps = arguments->steps,
+                             .no_rerun = arguments->no_rerun};
+  const auto report = FindWhere(options, Interrupted, &SystemClock());
+  if (!report.ok()) return FailWith(report.error());
+  const auto text = [&] {
+    std::string lines =
+        WriteTerminal(DocumentOf(*report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    lines += PlaceLine("report", reruns.drill.out / "onset.html");
+    return lines;
+  };
+  return PrintReport({}, {.verb = "compare",
+                          .headline = report->headline,
+                          .exit_code = report->exit_code,
+                          .as_json = sides.json,
+                          .json = [&] { return ToJson(*report); },
+                          .text = text});
+}
+
+}  // namespace rharness
