@@ -14,9 +14,9 @@
 #include "compare/curves/curve_comparison.h"
 #include "compare/facts.h"
 #include "compare/metrics/decision.h"
-#include "compare/verdict.h"
 #include "compare/weights/tensor_diff.h"
 #include "harness/base/clock.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

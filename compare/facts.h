@@ -1,109 +1,16 @@
-// The five layers of reproducibility, and facts in them: what was recorded against what was seen.
+// What was recorded against what was seen, layer by layer.
 //
-// Role: the drill turns manifests and evidence into facts; everything that reports a cause speaks
-// in them. Not here: what a difference means for the verdict (comparison.h).
+// Role: pure; the nouns are those of harness/verdict/facts.h. Not here: what a difference means for
+// the verdict (comparison.h).
 #ifndef RHARNESS_COMPARE_FACTS_H_
 #define RHARNESS_COMPARE_FACTS_H_
 
 #include <array>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "harness/base/result.h"
+#include "harness/verdict/facts.h"
 
 namespace rharness {
-
-enum class Layer { kData, kCode, kEnvironment, kHardware, kRandomness };
-inline constexpr std::array<Layer, 5> kLayers = {Layer::kData, Layer::kCode, Layer::kEnvironment,
-                                                 Layer::kHardware, Layer::kRandomness};
-std::string_view LayerName(Layer layer);  // "data", "code", "environment", "hardware", "randomness"
-Result<Layer> ParseLayer(std::string_view name);
-
-// What a fact's difference does to comparability.
-enum class FactWeight {
-  kIdentity,  // must be the recorded one, or the runs are not comparable (a data hash)
-  kClass,     // names the hardware class: must agree for bits to be promised (a GPU model)
-  kContext,   // may differ; explains a drift (a driver version)
-};
-
-// Whether a process of the run used what the fact speaks of: a package that was mapped.
-enum class FactUse { kNotKnown, kUsed, kNotUsed };
-
-enum class FactKind {
-  kValue,
-  // Nothing is known of the facts whose keys begin with `key`; `value` names them in words
-  // ("Python packages").
-  kNotKnown,
-  // All facts whose keys begin with `key` are there: one that the other side alone has is absent
-  // here. But a list that is empty on one side alone is not known there: nothing may have been
-  // seen. `value` names them in words.
-  kComplete,
-  // What made the thing that the fact "data.NAME.sha256" speaks of, of key "made_by.NAME". No
-  // difference by itself: it explains one.
-  kLineage,
-};
-
-struct FactBundle;
-
-// One observation. `value` empty: known to be absent (an unset variable).
-struct Fact {
-  Layer layer = Layer::kEnvironment;
-  std::string key;  // "data.digits.sha256", "variable.OMP_NUM_THREADS", "package.python.numpy"
-  std::optional<std::string> value;
-  FactWeight weight = FactWeight::kContext;
-  FactUse use = FactUse::kNotKnown;
-  FactKind kind = FactKind::kValue;
-  // What a value stands in for itself by, if it does: the id of the key of a keyed digest. Values
-  // of different realms cannot be compared, and those of kRedacted with none.
-  std::string realm;
-  // Of what `value` names, "sha256:...": the files of a package. Compared where both sides have one
-  // of the same algorithm and the values agree.
-  std::string digest = {};
-  // Of kComplete: the facts whose keys begin with `key`, which then stand nowhere else. Two sides
-  // that share them agree, and none of them is looked at.
-  std::shared_ptr<const FactBundle> bundle = {};
-};
-inline constexpr std::string_view kRedacted = "redacted";
-
-// Many facts that many runs have in common: a list of packages.
-struct FactBundle {
-  std::vector<Fact> facts;  // kValue, of one layer, sorted by key
-  std::string lines;        // "KEY=VALUE\n" of each, sorted: what stacks are told apart by
-};
-
-// The same facts without bundles.
-std::vector<Fact> Unbundled(const std::vector<Fact>& facts);
-
-struct FactDifference {
-  Layer layer = Layer::kEnvironment;
-  std::string key;
-  FactWeight weight = FactWeight::kContext;
-  std::optional<std::string> recorded;  // empty: recorded as absent
-  std::optional<std::string> observed;
-  FactUse use = FactUse::kNotKnown;  // used if it was used on either side
-};
-
-enum class LayerState {
-  kSame,  // at least one fact on both sides, none differs
-  kDiffers,
-  kUnknown,      // nothing was recorded or nothing was seen: no claim
-  kPartlyKnown,  // none that is known differs, and some are not known: no claim beyond that
-};
-std::string_view LayerStateName(LayerState state);  // "same", "differs", "unknown", "partly_known"
-
-struct LayerComparison {
-  Layer layer = Layer::kData;
-  LayerState state = LayerState::kUnknown;
-  int compared = 0;       // facts present on both sides
-  int only_recorded = 0;  // recorded, but not looked at in the rerun
-  // The most telling first; see TellingOrder in fact_order.h.
-  std::vector<FactDifference> differences;
-  // What could not be compared, in words: "Python packages not recorded".
-  std::vector<std::string> not_known;
-};
 
 // Compares by (layer, key). A fact on one side only is no difference, unless the other side's facts
 // of its kind are complete; one recorded alone is counted. Of two facts with one key on a side the

@@ -10,7 +10,7 @@
 
 #include "compare/comparison.h"
 #include "compare/metrics/decision.h"
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

@@ -28,18 +28,18 @@ std::string AuditFacts(const AuditReport& report) {
 std::string AuditVerdictRows(const AuditReport& report, std::size_t shown) {
   std::string rows;
   for (std::size_t i = 0; i < shown; ++i) {
-    const AuditVerdict& one = report.verdicts[i];
+    const auto& [said, on] = report.verdicts[i];
     std::string reasons;
-    for (const std::string& reason : one.reasons) {
-      reasons += (reasons.empty() ? "" : "<br>") + HtmlSaid(reason, 600);
+    for (const Reason& reason : said.reasons) {
+      reasons += (reasons.empty() ? "" : "<br>") + HtmlSaid(ReasonText(reason), 600);
     }
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td "
         "data-l=\"Drill\">{}</td><td class=\"n\" data-l=\"Reruns\">{}</td><td "
         "data-l=\"Why\">{}</td><td class=\"long\" data-l=\"Where\">{}</td></tr>\n",
-        VerdictName(one.verdict), FormatMinute(one.decided), HtmlBadge(one.verdict),
-        HtmlText(one.drill_id, 200), one.reruns, reasons,
-        one.where.empty() ? "not kept" : HtmlText(one.where, 800));
+        VerdictName(said.verdict), FormatMinute(said.decided), HtmlBadge(said.verdict),
+        HtmlText(said.drill_id, 200), said.reruns, reasons,
+        on.empty() ? "not kept" : HtmlText(on, 800));
   }
   return rows;
 }

@@ -8,11 +8,11 @@ namespace rharness {
 namespace {
 
 Json AuditVerdictJson(const AuditVerdict& one) {
-  return Json::MakeObject({{"decided", FormatTime(one.decided)},
-                           {"verdict", VerdictName(one.verdict)},
-                           {"drill_id", one.drill_id},
-                           {"reruns", one.reruns},
-                           {"reasons", PlainArray(one.reasons)},
+  return Json::MakeObject({{"decided", FormatTime(one.said.decided)},
+                           {"verdict", VerdictName(one.said.verdict)},
+                           {"drill_id", one.said.drill_id},
+                           {"reruns", one.said.reruns},
+                           {"reasons", PlainArray(ReasonTexts(one.said.reasons))},
                            {"where", one.where}});
 }
 

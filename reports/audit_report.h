@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/verdict/stored_verdict.h"
 
 namespace rharness {
 
@@ -27,12 +27,8 @@ struct AuditFact {
 
 // What a drill said, newest first.
 struct AuditVerdict {
-  WallTime decided{};
-  Verdict verdict = Verdict::kInconclusive;
-  std::string drill_id;
-  int reruns = 0;
-  std::vector<std::string> reasons;  // one sentence each
-  std::string where = {};            // its node, hardware and software, in words; empty: not kept
+  StoredVerdict said;
+  std::string where = {};  // its node, hardware and software, in words; empty: not kept
 };
 
 inline constexpr char kAuditRetirementRequest[] = "retirement_request";

@@ -38,20 +38,20 @@ std::string AuditVerdictLines(const AuditReport& report, int columns, bool color
   const std::size_t shown = std::min(report.verdicts.size(), kMostAuditVerdicts);
   std::string_view where;
   for (std::size_t i = 0; i < shown; ++i) {
-    const AuditVerdict& one = report.verdicts[i];
-    const std::string name(VerdictName(one.verdict));
-    out += fmt::format("{}  {} by drill {}, {}\n", FormatMinute(one.decided),
-                       Painted(Padded(name, 14), ColourOf(one.verdict), color),
-                       SafeText(one.drill_id, 100),
-                       Counted(static_cast<std::uint64_t>(std::max(one.reruns, 0)), "rerun"));
+    const auto& [said, on] = report.verdicts[i];
+    const std::string name(VerdictName(said.verdict));
+    out += fmt::format("{}  {} by drill {}, {}\n", FormatMinute(said.decided),
+                       Painted(Padded(name, 14), ColourOf(said.verdict), color),
+                       SafeText(said.drill_id, 100),
+                       Counted(static_cast<std::uint64_t>(std::max(said.reruns, 0)), "rerun"));
     // Mostly that of the one before.
-    if (!one.where.empty() && one.where != where) {
-      out += Wrapped("on " + SafeText(one.where, 800), columns, 4);
+    if (!on.empty() && on != where) {
+      out += Wrapped("on " + SafeText(on, 800), columns, 4);
     }
-    where = one.where;
+    where = on;
     if (i > 0) continue;
-    for (const std::string& reason : one.reasons) {
-      out += Wrapped(SafeText(reason, 400), columns, 4);
+    for (const Reason& reason : said.reasons) {
+      out += Wrapped(SafeText(ReasonText(reason), 400), columns, 4);
     }
   }
   if (shown < report.verdicts.size()) {

@@ -85,7 +85,7 @@ std::string NextToReproduce(const AuditReport& report) {
       fmt::format("`rharness drill --history {} --select 'run_id = {}' --out DIR`", report.history,
                   report.run_id);
   if (report.verdicts.empty()) return "no drill has rerun it: " + drill;
-  switch (report.verdicts.front().verdict) {
+  switch (report.verdicts.front().said.verdict) {
     case Verdict::kIdentical:
     case Verdict::kEquivalent:
       return "";
@@ -94,14 +94,14 @@ std::string NextToReproduce(const AuditReport& report) {
       return fmt::format(
           "its last verdict is {}: `rharness incident {} --history {}` says what to "
           "do",
-          VerdictName(report.verdicts.front().verdict), report.run_id, report.history);
+          VerdictName(report.verdicts.front().said.verdict), report.run_id, report.history);
     case Verdict::kInconclusive:
     case Verdict::kNotComparable:
     case Verdict::kInfra:
       break;
   }
   return fmt::format("its last verdict is {}, which leaves it open: {}",
-                     VerdictName(report.verdicts.front().verdict), drill);
+                     VerdictName(report.verdicts.front().said.verdict), drill);
 }
 
 std::string DeletedFilesWords(const AuditReport& report) {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 #include "reports/fingerprint_grid.h"
 #include "reports/fingerprint_report.h"
 #include "reports/terminal_parts.h"

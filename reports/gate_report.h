@@ -12,9 +12,9 @@
 
 #include "compare/fingerprints/fingerprint.h"
 #include "compare/fingerprints/fingerprint_diff.h"
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

@@ -32,7 +32,7 @@ std::string Timeline(const RunHistory& history) {
   const std::size_t first = all > kMostHistoryCells ? all - kMostHistoryCells : 0;
   std::string cells;
   for (std::size_t i = first; i < all; ++i) {
-    const HistoryVerdict& one = history.verdicts[i];
+    const StoredVerdict& one = history.verdicts[i];
     cells +=
         fmt::format("<li class=\"{}\" title=\"{}: {}\">{}</li>", VerdictName(one.verdict),
                     FormatMinute(one.decided), VerdictLabel(one.verdict), VerdictSign(one.verdict));
@@ -44,11 +44,11 @@ std::string Timeline(const RunHistory& history) {
       cells, HtmlLeftOut(all, all - first, kHistoryRecord));
 }
 
-std::string Reasons(const HistoryVerdict& verdict) {
+std::string Reasons(const StoredVerdict& verdict) {
   std::string items;
   const std::size_t shown = std::min(verdict.reasons.size(), kMostVerdictReasons);
   for (std::size_t i = 0; i < shown; ++i) {
-    items += fmt::format("<li>{}</li>", HtmlSaid(verdict.reasons[i], 600));
+    items += fmt::format("<li>{}</li>", HtmlSaid(ReasonText(verdict.reasons[i]), 600));
   }
   return items.empty() ? ""
                        : fmt::format("<ul>{}</ul>{}", items,
@@ -59,7 +59,7 @@ std::string DrillsOf(const RunHistory& history, const Streak& streak) {
   std::string rows;
   const std::size_t shown = std::min(streak.count, kMostOfStreak);
   for (std::size_t i = 0; i < shown; ++i) {
-    const HistoryVerdict& one = history.verdicts[streak.first + streak.count - 1 - i];
+    const StoredVerdict& one = history.verdicts[streak.first + streak.count - 1 - i];
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td data-l=\"Drill\">{}</td>"
         "<td class=\"n\" data-l=\"Reruns\">{}</td><td>{}</td></tr>",
@@ -77,8 +77,8 @@ std::string Streaks(const RunHistory& history) {
   std::string rows;
   for (std::size_t i = 0; i < shown; ++i) {
     const Streak& streak = streaks[streaks.size() - 1 - i];
-    const HistoryVerdict& first = history.verdicts[streak.first];
-    const HistoryVerdict& last = history.verdicts[streak.first + streak.count - 1];
+    const StoredVerdict& first = history.verdicts[streak.first];
+    const StoredVerdict& last = history.verdicts[streak.first + streak.count - 1];
     rows += fmt::format(
         "<li class=\"{}\"><details><summary>{} <b>{}</b> {}</summary><div class=\"more\">{}</div>"
         "</details></li>\n",
@@ -93,8 +93,8 @@ std::string Streaks(const RunHistory& history) {
 }
 
 std::string ChangeSection(const RunHistory& history, const VerdictChange& change) {
-  const HistoryVerdict& before = history.verdicts.at(change.before);
-  const HistoryVerdict& after = history.verdicts.at(change.after);
+  const StoredVerdict& before = history.verdicts.at(change.before);
+  const StoredVerdict& after = history.verdicts.at(change.after);
   return fmt::format(
       "<section class=\"turn {}\"><h3>{} on {}, {} before on {}</h3>\n<p>{}</p>\n{}</section>\n",
       VerdictName(after.verdict), VerdictLabel(after.verdict), FormatMinute(after.decided),
@@ -138,7 +138,7 @@ std::string Turn(const RunHistory& history, const RunOutlook& outlook) {
   if (!outlook.last_good && !outlook.first_bad) return "";
   const auto fact = [&](std::string_view name, const std::optional<std::size_t>& at) {
     if (!at) return HtmlFact(name, "<span class=\"soft\">none</span>");
-    const HistoryVerdict& one = history.verdicts[*at];
+    const StoredVerdict& one = history.verdicts[*at];
     return HtmlFact(name, fmt::format("<span class=\"{}\">{}</span> {}<br>drill {}",
                                       VerdictName(one.verdict), HtmlBadge(one.verdict),
                                       FormatMinute(one.decided), HtmlText(one.drill_id, 120)));

@@ -54,17 +54,17 @@ Json RunJson(const HistoryRun& run) {
   return json;
 }
 
-Json VerdictJson(const HistoryVerdict& verdict) {
+Json VerdictJson(const StoredVerdict& verdict) {
   Json json;
   json.Set("drill_id", verdict.drill_id)
       .Set("verdict", VerdictName(verdict.verdict))
       .Set("decided", FormatTime(verdict.decided))
       .Set("reruns", verdict.reruns)
-      .Set("reasons", PlainArray(verdict.reasons));
+      .Set("reasons", PlainArray(ReasonTexts(verdict.reasons)));
   return json;
 }
 
-Json PlaceJson(const HistoryVerdict& verdict) {
+Json PlaceJson(const StoredVerdict& verdict) {
   Json json;
   json.Set("drill_id", verdict.drill_id)
       .Set("verdict", VerdictName(verdict.verdict))
@@ -88,7 +88,7 @@ Json TogetherJson(const TogetherVerdict& verdict) {
       .Set("verdict", VerdictName(verdict.verdict))
       .Set("decided", FormatTime(verdict.decided))
       .Set("runs", verdict.runs)
-      .Set("reasons", PlainArray(verdict.reasons));
+      .Set("reasons", PlainArray(ReasonTexts(verdict.reasons)));
   return json;
 }
 
@@ -140,7 +140,7 @@ Json ToJson(const RunHistory& history) {
 
 Json ToJson(const FamilyHistory& history) {
   const FamilyOutlook outlook = Summarize(history);
-  const auto place = [](const std::optional<HistoryVerdict>& verdict) {
+  const auto place = [](const std::optional<StoredVerdict>& verdict) {
     return verdict ? PlaceJson(*verdict) : Json();
   };
   const auto run = [&](const FamilyRun& one) {

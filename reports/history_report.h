@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "compare/facts.h"
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/verdict/stored_verdict.h"
 #include "reports/retirements_report.h"
 
 namespace rharness {
@@ -24,27 +24,8 @@ namespace rharness {
 inline constexpr int kHistoryVersion = 1;
 
 // One recorded run, as a list of them shows it.
-struct HistoryRun {
-  std::string run_id;
-  std::string family;
-  std::string configuration;
-  WallTime started{};
-  double duration_seconds = 0.0;
-  std::string declared;
-  WallTime added{};
-  std::optional<Verdict> last_verdict;           // empty: no drill has judged it
-  std::optional<WallTime> verified;              // last compared: identical, equivalent, drifted
-  std::optional<std::string> retired;            // why
-  std::string rebuild = {};                      // whether its parts can be had; empty: never asked
+struct HistoryRun : RunSummary {
   std::optional<RunRetirement> retirement = {};  // who asked for it and who approved; empty: nobody
-};
-
-struct HistoryVerdict {
-  std::string drill_id;
-  Verdict verdict = Verdict::kInconclusive;
-  WallTime decided{};
-  int reruns = 0;
-  std::vector<std::string> reasons;  // one sentence each
 };
 
 // Two verdicts of a run in a row, those that say nothing left out, of which one is good and the
@@ -60,7 +41,7 @@ struct RunHistory {
   HistoryRun run;
   std::string history;                                      // where it is kept
   std::vector<std::pair<std::string, std::string>> record;  // what its manifest says, by name
-  std::vector<HistoryVerdict> verdicts;                     // oldest first
+  std::vector<StoredVerdict> verdicts;                      // oldest first
   std::vector<VerdictChange> changes;                       // oldest first
   // Of a run that no drill saw good: what differs between its record and where the first bad drill
   // reran it. Empty: not known, or it was good once.
@@ -80,8 +61,8 @@ struct FamilyRun {
   HistoryRun run;
   std::vector<std::optional<Verdict>> verdicts;  // empty: that drill did not judge it
   std::vector<VerdictChange> changes;            // among those drills
-  std::optional<HistoryVerdict> last_good;       // of any drill
-  std::optional<HistoryVerdict> first_bad;       // after it
+  std::optional<StoredVerdict> last_good;        // of any drill
+  std::optional<StoredVerdict> first_bad;        // after it
   bool known = false;                            // whether the history holds where these two ran
   std::array<LayerComparison, 5> layers;
 };
@@ -92,7 +73,7 @@ struct TogetherVerdict {
   Verdict verdict = Verdict::kInconclusive;
   WallTime decided{};
   int runs = 0;
-  std::vector<std::string> reasons;  // one sentence each
+  std::vector<Reason> reasons;
 };
 
 // The runs of one configuration of a family, which differ in their seeds alone, over the same

@@ -22,11 +22,11 @@ constexpr std::size_t kMostFamilyCauses = 12;
 
 std::vector<std::optional<Verdict>> VerdictsOf(const RunHistory& history) {
   std::vector<std::optional<Verdict>> verdicts;
-  for (const HistoryVerdict& one : history.verdicts) verdicts.emplace_back(one.verdict);
+  for (const StoredVerdict& one : history.verdicts) verdicts.emplace_back(one.verdict);
   return verdicts;
 }
 
-std::string When(const HistoryVerdict& verdict) { return FormatMinute(verdict.decided); }
+std::string When(const StoredVerdict& verdict) { return FormatMinute(verdict.decided); }
 
 void FindTurn(const RunHistory& history, RunOutlook* outlook) {
   for (std::size_t i = 0; i < history.verdicts.size(); ++i) {
@@ -45,10 +45,10 @@ void FindTurn(const RunHistory& history, RunOutlook* outlook) {
 }
 
 // Of drills after the last one that could tell.
-std::string OpenSince(const std::vector<HistoryVerdict>& verdicts) {
+std::string OpenSince(const std::vector<StoredVerdict>& verdicts) {
   const auto told = std::ranges::find_if(
       verdicts.rbegin(), verdicts.rend(),
-      [](const HistoryVerdict& one) { return StandingOf(one.verdict) != Standing::kOpen; });
+      [](const StoredVerdict& one) { return StandingOf(one.verdict) != Standing::kOpen; });
   const auto open = static_cast<std::uint64_t>(told - verdicts.rbegin());
   if (open == 0) return "";
   return fmt::format(" {} since could not tell: {} on {}.", Counted(open, "drill"),
@@ -59,11 +59,11 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
   const auto& verdicts = history.verdicts;
   if (verdicts.empty()) return "No drill has judged this run yet.";
   if (outlook.first_bad) {
-    const HistoryVerdict& bad = verdicts[*outlook.first_bad];
+    const StoredVerdict& bad = verdicts[*outlook.first_bad];
     const std::string since = fmt::format("{} since {}", VerdictLabel(bad.verdict), When(bad));
     std::string answer = since + "; no drill has seen it reproduce.";
     if (outlook.last_good) {
-      const HistoryVerdict& good = verdicts[*outlook.last_good];
+      const StoredVerdict& good = verdicts[*outlook.last_good];
       answer =
           fmt::format("{}; it last reproduced on {}{}.", since, When(good),
                       good.decided > bad.decided ? ", by a verdict that was entered before" : "");
@@ -75,7 +75,7 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
     return fmt::format("No drill could tell whether it reproduces: {} so far.",
                        Counted(verdicts.size(), "drill"));
   }
-  const HistoryVerdict& good = verdicts[*outlook.last_good];
+  const StoredVerdict& good = verdicts[*outlook.last_good];
   return fmt::format("It reproduces{}: {} on {}{}.", outlook.broke ? " again" : "",
                      VerdictLabel(good.verdict), When(good),
                      outlook.steadiness.unexplained > 0 ? "; but it is flaky" : "") +
@@ -207,22 +207,6 @@ void Describe(const FamilyHistory& history, FamilyOutlook* outlook) {
 
 }  // namespace
 
-Standing StandingOf(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kIdentical:
-    case Verdict::kEquivalent:
-      return Standing::kGood;
-    case Verdict::kDrifted:
-    case Verdict::kFailed:
-      return Standing::kBad;
-    case Verdict::kInconclusive:
-    case Verdict::kNotComparable:
-    case Verdict::kInfra:
-      return Standing::kOpen;
-  }
-  Abort("unknown Verdict");
-}
-
 std::vector<VerdictChange> FindChanges(const std::vector<std::optional<Verdict>>& verdicts) {
   std::vector<VerdictChange> changes;
   std::optional<std::size_t> last;
@@ -250,7 +234,7 @@ Steadiness SteadinessOf(const std::vector<std::optional<Verdict>>& verdicts,
   return steadiness;
 }
 
-std::vector<Streak> StreaksOf(const std::vector<HistoryVerdict>& verdicts) {
+std::vector<Streak> StreaksOf(const std::vector<StoredVerdict>& verdicts) {
   std::vector<Streak> streaks;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (i > 0 && verdicts[i].verdict == verdicts[i - 1].verdict) {
@@ -265,7 +249,7 @@ std::vector<Streak> StreaksOf(const std::vector<HistoryVerdict>& verdicts) {
 RunOutlook Summarize(const RunHistory& history) {
   RunOutlook outlook;
   std::vector<Verdict> verdicts;
-  for (const HistoryVerdict& one : history.verdicts) verdicts.push_back(one.verdict);
+  for (const StoredVerdict& one : history.verdicts) verdicts.push_back(one.verdict);
   outlook.counts = CountVerdicts(verdicts);
   outlook.steadiness = SteadinessOf(VerdictsOf(history), history.changes);
   FindTurn(history, &outlook);

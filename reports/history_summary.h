@@ -16,11 +16,6 @@
 
 namespace rharness {
 
-// Good: identical, equivalent. Bad: drifted, failed. Open: inconclusive, not comparable, infra;
-// that neither makes nor unmakes a good run and is passed over.
-enum class Standing { kGood, kBad, kOpen };
-Standing StandingOf(Verdict verdict);
-
 // Where good turned bad or bad turned good, oldest first; an empty verdict is passed over. What
 // differs in between is for the caller to fill in.
 std::vector<VerdictChange> FindChanges(const std::vector<std::optional<Verdict>>& verdicts);
@@ -50,7 +45,7 @@ struct Streak {
   std::size_t first = 0;
   std::size_t count = 0;
 };
-std::vector<Streak> StreaksOf(const std::vector<HistoryVerdict>& verdicts);
+std::vector<Streak> StreaksOf(const std::vector<StoredVerdict>& verdicts);
 
 struct RunOutlook {
   std::string answer;     // "Drifted since 2026-11-20 02:00 UTC; it last reproduced on ..."

@@ -47,12 +47,12 @@ std::string PropertyLines(const std::string& value, int columns) {
   return out;
 }
 
-std::string PlaceWords(const HistoryVerdict& verdict) {
+std::string PlaceWords(const StoredVerdict& verdict) {
   return fmt::format("{}  {}  drill {}", FormatTime(verdict.decided), VerdictLabel(verdict.verdict),
                      SafeText(verdict.drill_id, 200));
 }
 
-std::string VerdictLines(const HistoryVerdict& verdict, int columns, bool color) {
+std::string VerdictLines(const StoredVerdict& verdict, int columns, bool color) {
   std::string out =
       fmt::format("  {}  {}  {}  drill {}\n", FormatTime(verdict.decided),
                   Painted(Padded(std::string(VerdictName(verdict.verdict)), kRunNameColumns),
@@ -60,8 +60,8 @@ std::string VerdictLines(const HistoryVerdict& verdict, int columns, bool color)
                   Counted(static_cast<std::uint64_t>(verdict.reruns), "rerun"),
                   SafeText(verdict.drill_id, 200));
   if (StandingOf(verdict.verdict) == Standing::kGood) return out;
-  for (const std::string& reason : verdict.reasons) {
-    out += Wrapped(SafeText(reason, 600), std::max(columns, kLeastHistoryColumns), 6);
+  for (const Reason& reason : verdict.reasons) {
+    out += Wrapped(SafeText(ReasonText(reason), 600), std::max(columns, kLeastHistoryColumns), 6);
   }
   return out;
 }
@@ -152,7 +152,9 @@ std::string TogetherWords(const FamilyTogether& together) {
       fmt::format("{} {} on {}, {}", SafeText(together.name, 200),
                   VerdictLabel(together.last.verdict), FormatMinute(together.last.decided),
                   Counted(static_cast<std::uint64_t>(together.last.runs), "run"));
-  for (const std::string& reason : together.last.reasons) words += "; " + SafeText(reason, 300);
+  for (const Reason& reason : together.last.reasons) {
+    words += "; " + SafeText(ReasonText(reason), 300);
+  }
   return words;
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compare/facts.h"
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

@@ -29,14 +29,15 @@ std::string AnswerHtml(const IncidentAnswer& answer) {
 }
 
 std::string RunRow(std::string_view what, const IncidentRun& run) {
-  const std::string verdict = run.verdict ? HtmlBadge(*run.verdict) : std::string("never drilled");
+  const StoredVerdict last = run.last.value_or(StoredVerdict());
   return fmt::format(
       "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Run\">{}</td><td "
       "data-l=\"Recorded\">{}</td><td data-l=\"Last verdict\">{}</td><td data-l=\"Decided\">{}</td>"
       "<td data-l=\"Why\">{}</td></tr>\n",
-      run.verdict ? VerdictName(*run.verdict) : "infra", what, HtmlCode(run.run_id, 200),
-      FormatMinute(run.started), verdict, run.verdict ? FormatMinute(run.decided) : std::string(),
-      run.reasons.empty() ? std::string() : HtmlText(run.reasons.front(), 400));
+      run.last ? VerdictName(last.verdict) : "infra", what, HtmlCode(run.run_id, 200),
+      FormatMinute(run.started), run.last ? HtmlBadge(last.verdict) : std::string("never drilled"),
+      run.last ? FormatMinute(last.decided) : std::string(),
+      last.reasons.empty() ? std::string() : HtmlText(ReasonText(last.reasons.front()), 400));
 }
 
 std::string Runs(const IncidentReport& report) {
@@ -112,7 +113,8 @@ std::string CandidateTable(const IncidentReport& report) {
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td data-l=\"Recorded\">{}</td><td "
         "data-l=\"Verdict\">{}</td><td data-l=\"Taken\">{}</td></tr>\n",
-        HtmlCode(one.run_id, 200), FormatMinute(one.started), HtmlText(SpacedName(one.verdict), 60),
+        HtmlCode(one.run_id, 200), FormatMinute(one.started),
+        one.verdict ? std::string(VerdictLabel(*one.verdict)) : "never drilled",
         one.why_not.empty() ? HtmlText(GoodWords(report), 60) : HtmlText(one.why_not, 400));
   }
   if (rows.empty()) return "";
@@ -143,7 +145,7 @@ std::string Links(const IncidentReport& report) {
 
 // Green only where nothing is wrong: a way back that is proven leaves a run that went bad.
 std::string_view PageClass(const IncidentReport& report) {
-  const bool good = report.run.verdict && Reproduced(*report.run.verdict);
+  const bool good = report.run.last && Reproduced(report.run.last->verdict);
   if (report.exit_code == 0) return good ? "identical" : "infra";
   if (report.exit_code == 1 || report.exit_code == 5) return "drifted";
   return report.exit_code == 4 ? "failed" : "inconclusive";

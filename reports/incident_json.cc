@@ -13,14 +13,15 @@ Json VerdictJson(const std::optional<Verdict>& verdict) {
 }
 
 Json IncidentRunJson(const IncidentRun& run) {
+  const StoredVerdict last = run.last.value_or(StoredVerdict());
   Json json;
   json.Set("run_id", run.run_id)
       .Set("declared", run.declared)
       .Set("started", FormatTime(run.started))
-      .Set("verdict", VerdictJson(run.verdict))
-      .Set("decided", run.verdict ? Json(FormatTime(run.decided)) : Json())
-      .Set("drill_id", run.drill_id)
-      .Set("reasons", PlainArray(run.reasons));
+      .Set("verdict", run.last ? Json(VerdictName(last.verdict)) : Json())
+      .Set("decided", run.last ? Json(FormatTime(last.decided)) : Json())
+      .Set("drill_id", last.drill_id)
+      .Set("reasons", PlainArray(ReasonTexts(last.reasons)));
   return json;
 }
 
@@ -41,7 +42,7 @@ Json AnswerJson(const IncidentAnswer& answer) {
 Json CandidateJson(const IncidentCandidate& one) {
   return Json::MakeObject({{"run_id", one.run_id},
                            {"started", FormatTime(one.started)},
-                           {"verdict", one.verdict},
+                           {"verdict", one.verdict ? VerdictName(*one.verdict) : "never drilled"},
                            {"why_not", one.why_not}});
 }
 

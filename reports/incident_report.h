@@ -15,9 +15,9 @@
 
 #include "compare/comparison.h"
 #include "compare/facts.h"
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/verdict/stored_verdict.h"
 
 namespace rharness {
 
@@ -38,18 +38,15 @@ struct IncidentRun {
   std::string run_id;
   std::string declared;
   WallTime started{};
-  std::optional<Verdict> verdict;  // the last one; empty: no drill has judged it
-  WallTime decided{};
-  std::string drill_id;
-  std::vector<std::string> reasons;
+  std::optional<StoredVerdict> last;  // empty: no drill has judged it
 };
 
 // A run of the family that the search for the last good one met.
 struct IncidentCandidate {
   std::string run_id;
   WallTime started{};
-  std::string verdict;  // the last one's name, or "never drilled"
-  std::string why_not;  // why it is not the last good run; empty: it is
+  std::optional<Verdict> verdict;  // the last one; empty: no drill has judged it
+  std::string why_not;             // why it is not the last good run; empty: it is
 };
 
 // A file of the last good run, held to its record.

@@ -67,7 +67,7 @@ std::string_view GoodWords(const IncidentReport& report) {
 
 std::string WriteTerminal(const IncidentReport& report, int columns, bool color) {
   columns = std::max(columns, kLeastIncidentColumns);
-  const bool good = report.run.verdict && Reproduced(*report.run.verdict);
+  const bool good = report.run.last && Reproduced(report.run.last->verdict);
   const Verdict colour = report.exit_code == 0   ? (good ? Verdict::kIdentical : Verdict::kInfra)
                          : report.exit_code == 3 ? Verdict::kInconclusive
                                                  : Verdict::kDrifted;

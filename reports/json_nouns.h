@@ -8,8 +8,8 @@
 
 #include "compare/facts.h"
 #include "compare/metrics/decision.h"
-#include "compare/verdict.h"
 #include "compare/weights/tensor_diff.h"
+#include "harness/verdict/verdict.h"
 #include "reports/json_members.h"
 #include "reports/names.h"
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/base/json.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/result.h"
+#include "harness/verdict/verdict.h"
 #include "reports/names.h"
 
 namespace rharness {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "compare/facts.h"
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

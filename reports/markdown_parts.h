@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compare/metrics/decision.h"
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

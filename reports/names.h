@@ -11,7 +11,7 @@
 #include "compare/exact.h"
 #include "compare/facts.h"
 #include "compare/metrics/decision.h"
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

@@ -102,7 +102,7 @@ Json ToJson(const ObjectivesReport& report) {
     broken.Append(Json::MakeObject({{"run_id", run.run_id},
                                     {"family", run.family},
                                     {"owner", run.owner},
-                                    {"verdict", run.verdict}}));
+                                    {"verdict", VerdictName(run.verdict)}}));
   }
   return Json::MakeObject({{"schema", "rharness.objectives/v1"},
                            {"at", FormatTime(report.at)},

@@ -211,7 +211,7 @@ void AddBroken(const ObjectivesReport& report, PrometheusSeries* out) {
     out->Sample(kName,
                 fmt::format("family=\"{}\",owner=\"{}\",run_id=\"{}\",verdict=\"{}\"",
                             PrometheusLabel(run.family), PrometheusLabel(run.owner),
-                            PrometheusLabel(run.run_id), PrometheusLabel(run.verdict)),
+                            PrometheusLabel(run.run_id), VerdictName(run.verdict)),
                 1.0);
   }
 }

@@ -13,6 +13,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 
@@ -120,7 +121,7 @@ struct BrokenRun {
   std::string run_id;
   std::string family;
   std::string owner;
-  std::string verdict;  // "drifted" or "failed"
+  Verdict verdict = Verdict::kDrifted;  // or kFailed
 };
 
 struct ObjectivesReport {

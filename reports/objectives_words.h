@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 #include "reports/objectives_report.h"
 
 namespace rharness {

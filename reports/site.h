@@ -44,7 +44,7 @@ struct SiteFamilies {
 
 struct SiteFamily {
   SiteFamilyRow family;
-  std::vector<std::pair<std::string, SiteVerdict>> together = {};  // by name of its configuration
+  std::vector<std::pair<std::string, StoredVerdict>> together = {};  // by name of its configuration
   std::vector<SiteRunRow> runs = {};
   SitePager pager = {};
 };

@@ -23,7 +23,7 @@ std::string RunsWords(std::int64_t count) {
 std::string AnswerOf(const SiteCounts& counts) {
   const std::int64_t all = SumOf(counts);
   if (all == 0) return "The history holds no runs.";
-  const auto never = counts.find("");
+  const auto never = counts.find(std::nullopt);
   if (never != counts.end() && never->second == all) return "No drill has judged any of its runs.";
   const std::int64_t drifted = CountOf(counts, Verdict::kDrifted);
   const std::int64_t failed = CountOf(counts, Verdict::kFailed);
@@ -98,7 +98,7 @@ std::string DrillTable(const std::vector<SiteDrillRow>& drills) {
                    rows, "stack");
 }
 
-std::string TogetherTable(const std::vector<std::pair<std::string, SiteVerdict>>& together) {
+std::string TogetherTable(const std::vector<std::pair<std::string, StoredVerdict>>& together) {
   if (together.empty()) return "";
   std::string rows;
   for (const auto& [name, said] : together) {
@@ -106,7 +106,7 @@ std::string TogetherTable(const std::vector<std::pair<std::string, SiteVerdict>>
         "<tr><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td data-l=\"Decided\">{}</td>"
         "<td class=\"n\" data-l=\"Runs\">{}</td><td data-l=\"Because\">{}</td></tr>\n",
         HtmlText(name, 200), BadgeOf(said.verdict), FormatMinute(said.decided), said.reruns,
-        SentenceList(said.reasons, kMostTogetherReasons));
+        SentenceList(ReasonTexts(said.reasons), kMostTogetherReasons));
   }
   return HtmlTable("Its runs together",
                    HtmlHeads({"Configuration", "Verdict", "Decided", Numbers("Runs"), "Because"}),

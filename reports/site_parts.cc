@@ -44,13 +44,6 @@ std::string EncodeValue(std::string_view value) {
   return out;
 }
 
-std::string NameOf(const std::string& verdict_name) {
-  const Result<Verdict> verdict = ParseVerdict(verdict_name);
-  return verdict.ok()           ? std::string(VerdictLabel(*verdict))
-         : verdict_name.empty() ? "not drilled"
-                                : SafeText(verdict_name, 40);
-}
-
 // A browser takes "." and ".." out of a path, however they are spelled (WHATWG URL, 4.4).
 std::string NamedHref(std::string_view path, std::string_view key, const std::string& name,
                       SiteQuery query) {
@@ -138,24 +131,21 @@ std::string SiteTiles(const SiteCounts& counts) {
                        FormatCount(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0))),
                        sign, label);
   };
-  const auto of = [&](std::string_view name) {
-    const auto at = counts.find(std::string(name));
-    return at == counts.end() ? 0 : at->second;
-  };
   for (const Verdict verdict : kVerdicts) {
-    tile(VerdictName(verdict), of(VerdictName(verdict)), VerdictSign(verdict),
+    tile(VerdictName(verdict), CountOf(counts, verdict), VerdictSign(verdict),
          VerdictLabel(verdict));
   }
-  tile("infra", of(""), "·", "not drilled");
+  tile("infra", CountOf(counts, std::nullopt), "·", "not drilled");
   return out + "</ul>\n";
 }
 
 std::string CountWords(const SiteCounts& counts) {
   std::string out;
-  for (const auto& [name, count] : counts) {
+  for (const auto& [verdict, count] : counts) {
     if (count <= 0) continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ",
-                       FormatCount(static_cast<std::uint64_t>(count)), NameOf(name));
+                       FormatCount(static_cast<std::uint64_t>(count)),
+                       verdict ? VerdictLabel(*verdict) : "not drilled");
   }
   return out.empty() ? "none" : out;
 }
@@ -168,11 +158,11 @@ std::string CountBadges(const SiteCounts& counts) {
                        FormatCount(static_cast<std::uint64_t>(count)));
   };
   for (const Verdict verdict : kVerdicts) {
-    const auto at = counts.find(std::string(VerdictName(verdict)));
+    const auto at = counts.find(verdict);
     if (at == counts.end() || at->second <= 0) continue;
     badge(VerdictName(verdict), VerdictSign(verdict), at->second, VerdictLabel(verdict));
   }
-  const auto never = counts.find("");
+  const auto never = counts.find(std::nullopt);
   if (never != counts.end() && never->second > 0) badge("infra", "·", never->second, "not drilled");
   return out;
 }
@@ -180,14 +170,14 @@ std::string CountBadges(const SiteCounts& counts) {
 std::optional<Verdict> WorstOf(const SiteCounts& counts) {
   std::optional<Verdict> worst;
   for (const Verdict verdict : kVerdicts) {
-    const auto at = counts.find(std::string(VerdictName(verdict)));
+    const auto at = counts.find(verdict);
     if (at == counts.end() || at->second <= 0) continue;
     if (!worst || Severity(verdict) < Severity(*worst)) worst = verdict;
   }
   return worst;
 }
 
-std::string VerdictCells(const std::vector<SiteVerdict>& newest_first) {
+std::string VerdictCells(const std::vector<StoredVerdict>& newest_first) {
   std::string cells;
   for (auto one = newest_first.rbegin(); one != newest_first.rend(); ++one) {
     cells += fmt::format("<i class=\"{}\" title=\"{}: {}\">{}</i>", VerdictName(one->verdict),
@@ -263,12 +253,12 @@ std::string SitePagerLinks(const SitePager& pager) {
 
 std::int64_t SumOf(const SiteCounts& counts) {
   std::int64_t sum = 0;
-  for (const auto& [name, count] : counts) sum += count;
+  for (const auto& [verdict, count] : counts) sum += count;
   return sum;
 }
 
-std::int64_t CountOf(const SiteCounts& counts, Verdict verdict) {
-  const auto at = counts.find(std::string(VerdictName(verdict)));
+std::int64_t CountOf(const SiteCounts& counts, std::optional<Verdict> verdict) {
+  const auto at = counts.find(verdict);
   return at == counts.end() ? 0 : at->second;
 }
 

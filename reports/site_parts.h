@@ -33,7 +33,7 @@ std::string RunLink(const std::string& run_id);
 // A tile a verdict that there is, and one for what no drill has judged.
 std::string SiteTiles(const SiteCounts& counts);
 std::int64_t SumOf(const SiteCounts& counts);
-std::int64_t CountOf(const SiteCounts& counts, Verdict verdict);  // 0 where it is not there
+std::int64_t CountOf(const SiteCounts& counts, std::optional<Verdict> verdict);  // or 0
 // "12 identical, 1 drifted"; "none" of none.
 std::string CountWords(const SiteCounts& counts);
 // The same as badges.
@@ -42,7 +42,7 @@ std::string CountBadges(const SiteCounts& counts);
 std::optional<Verdict> WorstOf(const SiteCounts& counts);
 
 // One cell a verdict or a week, the newest last.
-std::string VerdictCells(const std::vector<SiteVerdict>& newest_first);
+std::string VerdictCells(const std::vector<StoredVerdict>& newest_first);
 std::string WeekCells(const std::vector<SiteWeek>& weeks);
 
 std::string BadgeOf(const std::optional<Verdict>& verdict);  // "not drilled" of none

@@ -8,26 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
+#include "harness/verdict/stored_verdict.h"
 
 namespace rharness {
 
-// Runs, or verdicts, by name of the verdict; "" has those of no drill.
-using SiteCounts = std::map<std::string, std::int64_t>;
+// Runs, or verdicts, by verdict; without one: those that no drill has judged.
+using SiteCounts = std::map<std::optional<Verdict>, std::int64_t>;
 
 struct SiteWeek {
   WallTime start{};  // a Monday
   SiteCounts verdicts;
-};
-
-struct SiteVerdict {
-  std::string drill_id;
-  Verdict verdict = Verdict::kInconclusive;
-  WallTime decided{};
-  int reruns = 0;
-  std::vector<std::string> reasons;   // one sentence each
-  std::vector<std::string> outcomes;  // of its reruns: "exited 0 in 3 min, evidence 1f2e3d4c..."
 };
 
 struct SiteRunRow {
@@ -38,8 +29,8 @@ struct SiteRunRow {
   std::optional<Verdict> last;  // none: no drill has judged it
   std::optional<WallTime> judged;
   bool retired = false;
-  std::string found;                  // what it was looked for by, if not its name
-  std::vector<SiteVerdict> verdicts;  // the last ones, newest first
+  std::string found;                    // what it was looked for by, if not its name
+  std::vector<StoredVerdict> verdicts;  // the last ones, newest first
 };
 
 struct SiteFamilyRow {

@@ -28,7 +28,7 @@ std::string RunAnswer(const SiteRun& page) {
 
 // Of what a drill said: why, and what else was measured.
 std::string Because(const SiteRunVerdict& one) {
-  std::string out = SentenceList(one.said.reasons, kMostSiteReasons);
+  std::string out = SentenceList(ReasonTexts(one.said.reasons), kMostSiteReasons);
   if (!one.measured.empty()) {
     out += "<p class=\"soft\">" + HtmlText(fmt::format("{}", fmt::join(one.measured, "; ")), 600) +
            "</p>";
@@ -42,7 +42,7 @@ std::string VerdictTable(const SiteRun& page) {
       page.verdicts, [](const SiteRunVerdict& one) { return one.layers.has_value(); });
   std::string rows;
   for (const SiteRunVerdict& one : page.verdicts) {
-    const SiteVerdict& said = one.said;
+    const StoredVerdict& said = one.said;
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td data-l=\"Drill\">{}{}</td>",
         FormatMinute(said.decided), BadgeOf(said.verdict), HtmlText(said.drill_id, 120),
@@ -52,8 +52,8 @@ std::string VerdictTable(const SiteRun& page) {
                           one.layers ? HtmlLayerMarks(*one.layers) : "");
     }
     rows += fmt::format("<td data-l=\"Reruns\">{}</td><td data-l=\"Because\">{}</td></tr>\n",
-                        said.outcomes.empty() ? std::to_string(said.reruns)
-                                              : SentenceList(said.outcomes, kMostSiteReasons),
+                        one.outcomes.empty() ? std::to_string(said.reruns)
+                                             : SentenceList(one.outcomes, kMostSiteReasons),
                         Because(one));
   }
   std::vector<HtmlColumn> heads = {"Decided", "Verdict", "Drill"};

@@ -19,7 +19,8 @@ using SiteLayers = std::array<LayerComparison, 5>;  // in the order of kLayers
 
 // One drill's word on the run.
 struct SiteRunVerdict {
-  SiteVerdict said;
+  StoredVerdict said;
+  std::vector<std::string> outcomes;  // of its reruns: "exited 0 in 3 min, evidence 1f2e3d4c..."
   std::optional<SiteLayers> layers;   // where it reran, held to the record; none: not kept
   std::vector<std::string> measured;  // "weights equal to the bit"
   int signatures = 0;
@@ -27,8 +28,8 @@ struct SiteRunVerdict {
 
 // Two verdicts in a row, one good and one bad.
 struct SiteChange {
-  SiteVerdict before;
-  SiteVerdict after;
+  StoredVerdict before;
+  StoredVerdict after;
   std::optional<SiteLayers> layers;  // what differs between where the two ran; none: not kept
 };
 
@@ -64,7 +65,7 @@ struct SiteRun {
   std::vector<std::string> notes = {};                          // what is not as it should be
   std::vector<std::pair<std::string, std::string>> about = {};  // by name
   std::vector<std::string> record_notes = {};                   // what was said as it was recorded
-  std::vector<SiteVerdict> strip = {};                          // newest first, without reasons
+  std::vector<StoredVerdict> strip = {};                        // newest first, without reasons
   bool strip_whole = true;                                      // whether these are all verdicts
   std::vector<SiteRunVerdict> verdicts = {};                    // this page's, newest first
   SitePager pager = {};

@@ -36,7 +36,7 @@ Standing LaneOf(Verdict verdict) {
   return bad ? Standing::kBad : Standing::kOpen;
 }
 
-std::string Mark(const SiteVerdict& verdict, double x) {
+std::string Mark(const StoredVerdict& verdict, double x) {
   const Standing standing = LaneOf(verdict.verdict);
   const double y = std::ranges::find(kLanes, standing, &Lane::standing)->y;
   std::string shape;
@@ -94,7 +94,7 @@ std::string LayerRows(const SiteLayers& layers) {
 
 std::string SiteStripPlot(const SiteRun& page) {
   if (page.strip.empty()) return "";
-  const auto ends = std::ranges::minmax_element(page.strip, {}, &SiteVerdict::decided);
+  const auto ends = std::ranges::minmax_element(page.strip, {}, &StoredVerdict::decided);
   const auto since = [&](WallTime time) {
     return static_cast<double>((time - ends.min->decided).count());
   };

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

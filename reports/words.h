@@ -18,9 +18,6 @@ std::string_view VerdictLabel(Verdict verdict);
 // One sign a verdict, so that it is never told by colour alone: "✓", "≈", "✗", "?", "≠", "!", "∅".
 std::string_view VerdictSign(Verdict verdict);
 std::string VerdictBadge(Verdict verdict);  // "✗ drifted"
-inline bool Reproduced(Verdict verdict) {
-  return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
-}
 // What a reader must see first has the lowest number.
 int Severity(Verdict verdict);
 

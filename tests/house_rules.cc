@@ -32,9 +32,10 @@ Folders operator+(Folders folders, const Folders& more) {
 }
 
 const Folders kBase = {"harness/base/"};
+const Folders kVerdict = kBase + Folders{"harness/verdict/"};
 const Folders kNet = kBase + Folders{"harness/net/"};
 const Folders kManifest = kBase + Folders{"harness/records/manifest/"};
-const Folders kCompare = kBase + Folders{"compare/", "probes/order/"};
+const Folders kCompare = kVerdict + Folders{"compare/", "probes/order/"};
 const Folders kRerun =
     kManifest + kCompare +
     Folders{"harness/records/observe/", "harness/execution/launch/", "harness/execution/tables/"};
@@ -56,6 +57,7 @@ const std::vector<Floor>& Floors() {
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
       {"harness/net/", kBase},
+      {"harness/verdict/", kBase},
       {"probes/order/", kBase},
       {"compare/", kCompare},
       {"probes/", kManifest},
@@ -65,7 +67,7 @@ const std::vector<Floor>& Floors() {
       {"harness/records/lint/", kManifest},
       {"harness/records/observe/", kManifest},
       {"harness/records/intake/", kIntake},
-      {"harness/history/", kManifest},
+      {"harness/history/", kManifest + kVerdict},
       {"harness/execution/launch/", kManifest},
       {"harness/execution/tables/", kBase},
       {"harness/execution/rerun/", kRerun},

@@ -70,7 +70,7 @@ TEST(House, FailsOnAnUpwardInclude) {
            {"probes/a.cu", "compare/facts.h", false},
            {"probes/a.cc", "harness/records/manifest/environment.h", true},
            {"harness/records/manifest/a.h", "compare/facts.h", false},
-           {"reports/a.cc", "compare/verdict.h", true},
+           {"reports/a.cc", "harness/verdict/verdict.h", true},
            {"reports/a.cc", "harness/drill/drill.h", false},
            {"harness/execution/launch/a.cc", "harness/records/manifest/manifest.h", true},
            {"harness/execution/launch/a.cc", "harness/history/store.h", false},

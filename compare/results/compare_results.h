@@ -25,7 +25,7 @@
 
 #include "compare/metrics/decision.h"
 #include "compare/results/result_group.h"
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

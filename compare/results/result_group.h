@@ -15,8 +15,8 @@
 
 #include "compare/results/evaluation_grid.h"
 #include "compare/results/mllog.h"
-#include "compare/verdict.h"
 #include "harness/base/result.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

@@ -113,8 +113,9 @@ std::string RegistryText(const RegistryEntry& entry,
   }
   if (!findings.empty() || Globals().quiet) return text;
   const VerdictRecord* last = DecidingVerdict(known);
-  return OneLine(fmt::format("{}: admitted: {}, of {} (drill {})", entry.name, last->verdict,
-                             FormatTime(last->decided), last->drill_id));
+  return OneLine(fmt::format("{}: admitted: {}, of {} (drill {})", entry.name,
+                             VerdictName(last->verdict), FormatTime(last->decided),
+                             last->drill_id));
 }
 
 Json RegistryJson(const RegistryEntry& entry, const std::vector<RegistrationFinding>& findings,
@@ -137,7 +138,7 @@ Json RegistryJson(const RegistryEntry& entry, const std::vector<RegistrationFind
                                 {"exit_code", exit_code},
                                 {"findings", std::move(list)}});
   if (const VerdictRecord* last = DecidingVerdict(known)) {
-    json.Set("verdict", Json::MakeObject({{"verdict", last->verdict},
+    json.Set("verdict", Json::MakeObject({{"verdict", VerdictName(last->verdict)},
                                           {"decided", FormatTime(last->decided)},
                                           {"drill", last->drill_id}}));
   }

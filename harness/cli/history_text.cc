@@ -24,7 +24,7 @@ std::string Ago(const std::optional<WallTime>& time, WallTime now) {
 }
 
 std::string LastVerdict(const HistoryEntry& entry) {
-  return entry.last_verdict.empty() ? "-" : entry.last_verdict;
+  return entry.last_verdict ? std::string(VerdictName(*entry.last_verdict)) : "-";
 }
 
 std::string RetiredBy(const HistoryEntry& entry, bool doubtful) {

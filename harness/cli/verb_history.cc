@@ -76,7 +76,7 @@ Result<int> ListRuns(const HistoryOptions& options) {
   ASSIGN_OR_RETURN(const auto together, LoadLastTogether(families, store.get()));
   ASSIGN_OR_RETURN(const auto doubts, WarnOfRetirements(entries, now, store.get()));
   if (options.json) {
-    ASSIGN_OR_RETURN(std::vector<HistoryRun> runs, HistoryRunsOf(entries));
+    std::vector<HistoryRun> runs = HistoryRunsOf(entries);
     for (HistoryRun& run : runs) TellDoubt(doubts, &run);
     return OrDoubt(doubts, PrintJson(ToJson(runs, together)));
   }

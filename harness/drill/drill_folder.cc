@@ -75,7 +75,8 @@ Status RequirePython(const DrillOptions& options) {
 }
 
 Result<DrillOptions> WithAbsolutePaths(DrillOptions options) {
-  if (!options.resume || options.given.contains("--history")) {
+  const bool named = !options.resume || options.given.contains("--history");
+  if (named && !options.history.empty()) {
     ASSIGN_OR_RETURN(options.history, ResolveHistoryUrl(options.history));
   }
   ASSIGN_OR_RETURN(options.out, AbsolutePath(options.out, "--out"));

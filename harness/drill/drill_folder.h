@@ -17,6 +17,7 @@ namespace rharness {
 Status RequireRoot(const DrillOptions& options);
 
 // Makes relative places absolute: children run elsewhere, and a resumed drill may start elsewhere.
+// Without a history there is no place of one.
 // Errors: invalid_input, io, not_found (RequireRoot).
 Result<DrillOptions> WithAbsolutePaths(DrillOptions options);
 

@@ -102,7 +102,7 @@ Status WritePages(const Report& report, const fs::path& folder) {
 VerdictRecord VerdictOf(const ReportRun& run, const Report& report, const std::string& sha256) {
   return {.drill_id = report.drill_id,
           .run_id = run.run_id,
-          .verdict = std::string(VerdictName(run.verdict)),
+          .verdict = run.verdict,
           .decided = report.ended,
           .reruns = static_cast<int>(run.reruns.size()),
           .reasons = WriteReasons(run.findings, ToldVerdict{run.headline, report.version, sha256})};
@@ -116,7 +116,7 @@ FamilyRecord VerdictOf(const FamilyComparison& family, const Report& report) {
           .family = family.family,
           .configuration = family.configuration,
           .name = family.name,
-          .verdict = std::string(VerdictName(family.verdict)),
+          .verdict = family.verdict,
           .decided = report.ended,
           .runs = static_cast<int>(family.runs.size()),
           .reasons = decided ? WriteReasons(family.findings, {}) : headline.Dump()};

@@ -18,39 +18,19 @@
 namespace rharness {
 namespace {
 
-Result<Verdict> VerdictIn(const std::string& name, const std::string& of) {
-  const Result<Verdict> verdict = ParseVerdict(name);
-  if (verdict.ok()) return *verdict;
-  return Unsupported(
-      fmt::format("the history holds the verdict '{}', a word that this version does "
-                  "not know; use the newer rharness that wrote it",
-                  name),
-      of);
-}
-
-Result<HistoryVerdict> VerdictOf(const VerdictRecord& record) {
-  ASSIGN_OR_RETURN(const Verdict verdict, VerdictIn(record.verdict, "run " + record.run_id));
-  return HistoryVerdict{.drill_id = record.drill_id,
-                        .verdict = verdict,
-                        .decided = record.decided,
-                        .reruns = record.reruns,
-                        .reasons = ReasonsIn(record.reasons)};
-}
-
-Result<TogetherVerdict> TogetherOf(const FamilyRecord& record) {
-  ASSIGN_OR_RETURN(const Verdict verdict, VerdictIn(record.verdict, "family " + record.family));
-  return TogetherVerdict{.drill_id = record.drill_id,
-                         .verdict = verdict,
-                         .decided = record.decided,
-                         .runs = record.runs,
-                         .reasons = ReasonsIn(record.reasons)};
+TogetherVerdict TogetherOf(const FamilyRecord& record) {
+  return {.drill_id = record.drill_id,
+          .verdict = record.verdict,
+          .decided = record.decided,
+          .runs = record.runs,
+          .reasons = ReasonsIn(record.reasons)};
 }
 
 // By configuration, in the order in which they were first judged.
 Status LoadTogether(HistoryStore* store, FamilyHistory* history) {
   ASSIGN_OR_RETURN(const auto records, store->TogetherVerdicts(history->family));
   for (const FamilyRecord& record : records) {
-    ASSIGN_OR_RETURN(TogetherVerdict verdict, TogetherOf(record));
+    TogetherVerdict verdict = TogetherOf(record);
     auto at =
         std::ranges::find(history->together, record.configuration, &FamilyTogether::configuration);
     if (at == history->together.end()) {
@@ -104,7 +84,7 @@ Result<Grid> LoadGrid(const FamilyHistory& family, HistoryStore* store) {
     for (const VerdictRecord& record : records) {
       std::vector<Cell>& cells = grid[record.run_id];
       cells.resize(family.drills.size());
-      ASSIGN_OR_RETURN(cells[i].verdict, VerdictIn(record.verdict, "run " + record.run_id));
+      cells[i].verdict = record.verdict;
       cells[i].place = record.surroundings_sha256;
     }
   }
@@ -118,10 +98,10 @@ Status FillTurn(const std::map<std::string, VerdictRecord>& last_good, HistorySt
   const std::int64_t after = good == last_good.end() ? 0 : good->second.sequence;
   ASSIGN_OR_RETURN(const auto bad, store->FirstBadAfter(run_id, after));
   if (good != last_good.end()) {
-    ASSIGN_OR_RETURN(run->last_good, VerdictOf(good->second));
+    run->last_good = StoredVerdictOf(good->second);
   }
   if (!bad) return {};
-  ASSIGN_OR_RETURN(run->first_bad, VerdictOf(*bad));
+  run->first_bad = StoredVerdictOf(*bad);
   if (good == last_good.end()) return {};
   ASSIGN_OR_RETURN(const auto layers, LayersBetween(run_id, good->second.surroundings_sha256,
                                                     bad->surroundings_sha256, store, surveyor));
@@ -134,7 +114,7 @@ Result<FamilyRun> BuildFamilyRun(const HistoryEntry& entry, std::vector<Cell> ce
                                  const std::map<std::string, VerdictRecord>& last_good,
                                  HistoryStore* store, Surveyor* surveyor) {
   FamilyRun run;
-  ASSIGN_OR_RETURN(run.run, HistoryRunOf(entry));
+  run.run = HistoryRunOf(entry);
   std::vector<std::string> places;
   for (Cell& cell : cells) {
     run.verdicts.push_back(cell.verdict);
@@ -182,44 +162,32 @@ std::optional<RunRetirement> RetirementOfEntry(const HistoryEntry& entry) {
 }
 
 // Sentences, or objects with one.
-std::vector<std::string> ReasonsIn(const std::string& text) {
+std::vector<Reason> ReasonsIn(const std::string& text) {
   if (text.empty()) return {};
   const Result<Json> json = ParseJson(text, "reasons");
-  if (!json.ok() || !json->IsArray()) return {text};
-  std::vector<std::string> reasons;
+  if (!json.ok() || !json->IsArray()) return {ReadReason(text)};
+  std::vector<Reason> reasons;
   for (const Json& one : json->AsArray()) {
     const Json* message = one.IsObject() ? one.Find("message") : &one;
     if (message == nullptr || message->kind() != Json::Kind::kString) continue;
-    reasons.push_back(message->AsString());
+    reasons.push_back(ReadReason(message->AsString()));
   }
   return reasons;
 }
 
-Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry) {
-  HistoryRun run{.run_id = entry.run_id,
-                 .family = entry.family,
-                 .configuration = entry.configuration,
-                 .started = entry.started,
-                 .duration_seconds = entry.duration_seconds,
-                 .declared = entry.declared,
-                 .added = entry.added,
-                 .last_verdict = {},
-                 .verified = entry.verified,
-                 .retired = entry.retired,
-                 .rebuild = entry.rebuild};
-  run.retirement = RetirementOfEntry(entry);
-  if (!entry.last_verdict.empty()) {
-    ASSIGN_OR_RETURN(run.last_verdict, VerdictIn(entry.last_verdict, "run " + entry.run_id));
-  }
-  return run;
+StoredVerdict StoredVerdictOf(const VerdictRecord& record) {
+  return {.drill_id = record.drill_id,
+          .verdict = record.verdict,
+          .decided = record.decided,
+          .reruns = record.reruns,
+          .reasons = ReasonsIn(record.reasons)};
 }
 
-Result<std::vector<HistoryRun>> HistoryRunsOf(const std::vector<HistoryEntry>& entries) {
+HistoryRun HistoryRunOf(const HistoryEntry& entry) { return {entry, RetirementOfEntry(entry)}; }
+
+std::vector<HistoryRun> HistoryRunsOf(const std::vector<HistoryEntry>& entries) {
   std::vector<HistoryRun> runs;
-  for (const HistoryEntry& entry : entries) {
-    ASSIGN_OR_RETURN(HistoryRun run, HistoryRunOf(entry));
-    runs.push_back(std::move(run));
-  }
+  for (const HistoryEntry& entry : entries) runs.push_back(HistoryRunOf(entry));
   return runs;
 }
 
@@ -229,8 +197,7 @@ Result<std::vector<LastTogether>> LoadLastTogether(const std::set<std::string>& 
   ASSIGN_OR_RETURN(const auto records, store->LastTogetherVerdicts());
   for (const FamilyRecord& record : records) {
     if (!families.contains(record.family)) continue;
-    ASSIGN_OR_RETURN(TogetherVerdict last, TogetherOf(record));
-    together.push_back({record.family, record.name, std::move(last)});
+    together.push_back({record.family, record.name, TogetherOf(record)});
   }
   return together;
 }
@@ -238,14 +205,14 @@ Result<std::vector<LastTogether>> LoadLastTogether(const std::set<std::string>& 
 Result<RunHistory> LoadRunHistory(const std::string& run_id, HistoryStore* store) {
   RunHistory history;
   ASSIGN_OR_RETURN(const HistoryEntry entry, store->Find(run_id));
-  ASSIGN_OR_RETURN(history.run, HistoryRunOf(entry));
+  history.run = HistoryRunOf(entry);
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(run_id));
   history.manifest = ToJson(manifest);
   ASSIGN_OR_RETURN(const std::vector<VerdictRecord> records, store->Verdicts(run_id));
   std::vector<std::optional<Verdict>> verdicts;
   std::vector<std::string> places;
   for (const VerdictRecord& record : records) {
-    ASSIGN_OR_RETURN(HistoryVerdict verdict, VerdictOf(record));
+    StoredVerdict verdict = StoredVerdictOf(record);
     verdicts.emplace_back(verdict.verdict);
     places.push_back(record.surroundings_sha256);
     history.verdicts.push_back(std::move(verdict));

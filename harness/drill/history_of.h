@@ -17,14 +17,14 @@ namespace rharness {
 // Who signed for its retirement; empty: nobody.
 std::optional<RunRetirement> RetirementOfEntry(const HistoryEntry& entry);
 
-// The sentences of a verdict's reasons as the history keeps them; text that is no JSON is one.
-std::vector<std::string> ReasonsIn(const std::string& text);
+// A verdict's reasons as the history keeps them; text that is no JSON is one.
+std::vector<Reason> ReasonsIn(const std::string& text);
 
-// Errors: integrity, where the history holds a verdict that this version does not know.
-Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry);
-Result<std::vector<HistoryRun>> HistoryRunsOf(const std::vector<HistoryEntry>& entries);
+StoredVerdict StoredVerdictOf(const VerdictRecord& record);
+HistoryRun HistoryRunOf(const HistoryEntry& entry);
+std::vector<HistoryRun> HistoryRunsOf(const std::vector<HistoryEntry>& entries);
 
-// The last that drills said of each configuration of these families. Errors: as above.
+// The last that drills said of each configuration of these families. Errors: those of the store.
 Result<std::vector<LastTogether>> LoadLastTogether(const std::set<std::string>& families,
                                                    HistoryStore* store);
 

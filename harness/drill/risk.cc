@@ -200,7 +200,9 @@ RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentC
   risk.age_words = entry.verified ? "last verified " + date(*entry.verified)
                                   : "never verified, recorded " + date(entry.started);
   if (IsUndecidedSince(entry)) {
-    risk.age_words += fmt::format(", undecided ({}) {}", entry.last_verdict, date(*entry.judged));
+    risk.age_words += fmt::format(", undecided ({}) {}",
+                                  entry.last_verdict ? VerdictName(*entry.last_verdict) : "",
+                                  date(*entry.judged));
   }
   if (entry.rebuild == "gone" || entry.rebuild == "unknown") {
     risk.age_words += fmt::format(", parts of it {} (rebuild)", entry.rebuild);

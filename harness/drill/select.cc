@@ -21,7 +21,7 @@ namespace {
 
 enum class Op { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kGlob };
 
-using TextField = std::string HistoryEntry::*;
+using TextField = std::string_view (*)(const HistoryEntry&);
 
 struct TextTest {
   TextField field;
@@ -38,13 +38,18 @@ struct TimeTest {
   When value;
 };
 
-constexpr std::array<std::pair<std::string_view, TextField>, 6> kTextFields = {
-    {{"run_id", &HistoryEntry::run_id},
-     {"family", &HistoryEntry::family},
-     {"configuration", &HistoryEntry::configuration},
-     {"declared", &HistoryEntry::declared},
-     {"last_verdict", &HistoryEntry::last_verdict},
-     {"rebuild", &HistoryEntry::rebuild}}};
+constexpr std::array<std::pair<std::string_view, TextField>, 6> kTextFields = {{
+    {"run_id", [](const HistoryEntry& run) -> std::string_view { return run.run_id; }},
+    {"family", [](const HistoryEntry& run) -> std::string_view { return run.family; }},
+    {"configuration",
+     [](const HistoryEntry& run) -> std::string_view { return run.configuration; }},
+    {"declared", [](const HistoryEntry& run) -> std::string_view { return run.declared; }},
+    {"last_verdict",
+     [](const HistoryEntry& run) -> std::string_view {
+       return run.last_verdict ? VerdictName(*run.last_verdict) : "";
+     }},
+    {"rebuild", [](const HistoryEntry& run) -> std::string_view { return run.rebuild; }},
+}};
 struct ArtifactTest {
   std::string digest;
   std::vector<std::string> runs;  // that made it, sorted
@@ -97,7 +102,8 @@ bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
       return !children.front().Matches(entry, now);
     case Kind::kText: {
       const auto& [field, op, value] = std::get<TextTest>(test);
-      return op == Op::kGlob ? GlobMatches(value, entry.*field) : Holds(op, entry.*field, value);
+      return op == Op::kGlob ? GlobMatches(value, field(entry))
+                             : Holds<std::string_view>(op, field(entry), value);
     }
     case Kind::kNumber: {
       const auto& [op, value] = std::get<NumberTest>(test);

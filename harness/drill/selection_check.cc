@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "compare/verdict.h"
 #include "harness/base/files.h"
 #include "harness/base/spelling.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 namespace {

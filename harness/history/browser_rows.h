@@ -18,8 +18,8 @@ struct RunRow {
   std::string family;
   WallTime started{};
   std::string declared;
-  std::string last_verdict;        // empty: never drilled
-  std::optional<WallTime> judged;  // last verdict of any kind
+  std::optional<Verdict> last_verdict;  // empty: never drilled
+  std::optional<WallTime> judged;       // last verdict of any kind
   bool retired = false;
   std::string found = {};  // the commit or the image that it was looked for by
 };
@@ -66,7 +66,7 @@ enum class RunKey {
 struct WeekCount {
   std::string family;
   WallTime week{};  // a Monday, 00:00 UTC
-  std::string verdict;
+  Verdict verdict = Verdict::kInconclusive;
   std::int64_t count = 0;
   WallTime last{};  // decided
 };

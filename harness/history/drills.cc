@@ -101,12 +101,12 @@ bool SqlHistory::SameResults(const std::string& held, const DrillRecord& drill,
                             rerun.evidence_sha256));
   }
   for (const VerdictRecord& verdict : results.verdicts) {
-    said.insert(fmt::format("{}\n{}\n{}\n{}", verdict.run_id, verdict.verdict, verdict.reruns,
-                            verdict.reasons));
+    said.insert(fmt::format("{}\n{}\n{}\n{}", verdict.run_id, VerdictName(verdict.verdict),
+                            verdict.reruns, verdict.reasons));
   }
   for (const FamilyRecord& family : results.families) {
-    said.insert(fmt::format("{}\n{}\n{}\n{}\n{}", family.configuration, family.name, family.verdict,
-                            family.runs, family.reasons));
+    said.insert(fmt::format("{}\n{}\n{}\n{}\n{}", family.configuration, family.name,
+                            VerdictName(family.verdict), family.runs, family.reasons));
   }
   std::string row;
   soci::statement query =

@@ -17,7 +17,7 @@ Result<std::vector<JudgedRun>> LoadJudgedRuns(const std::string& family, History
     JudgedRun run{.entry = entry, .good = {}, .bad = {}};
     if (const auto at = by_run.find(entry.run_id); at != by_run.end()) run.good = at->second;
     const std::int64_t after = run.good ? run.good->sequence : 0;
-    if (!entry.last_verdict.empty()) {
+    if (entry.last_verdict) {
       ASSIGN_OR_RETURN(run.bad, store->FirstBadAfter(entry.run_id, after));
     }
     runs.push_back(std::move(run));

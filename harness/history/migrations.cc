@@ -63,7 +63,7 @@ Statements AppendOnly(const Dialect& dialect) {
 
 // "The last verdict of each run" over a million runs must not be a scan, so the one derived table
 // holds it, and the database keeps it in step with the rows it is derived from.
-Statements Standing(const Dialect& dialect) {
+Statements StandingTable(const Dialect& dialect) {
   const std::string last_verdict =
       "COALESCE((SELECT v.verdict FROM verdicts v WHERE v.run_id = {run} "
       "ORDER BY v.decided_ms DESC, v.drill_id DESC LIMIT 1), '')";
@@ -356,7 +356,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
   std::vector<Migration> steps = {
       {1, "records", RecordTables()},
       {2, "append_only", AppendOnly(dialect)},
-      {3, "standing", Standing(dialect)},
+      {3, "standing", StandingTable(dialect)},
       {4, "surroundings", SurroundingsTables(dialect)},
       {5, "order", Order(dialect)},
       {6, "replicates", Replicates(dialect)},

@@ -13,25 +13,14 @@
 
 #include "harness/base/clock.h"
 #include "harness/history/signed_records.h"
+#include "harness/verdict/stored_verdict.h"
 
 namespace rharness {
 
-// One row of `history list`, without the manifest's body.
-struct HistoryEntry {
-  std::string run_id;
-  std::string family;
-  std::string configuration;  // ConfigurationKey
-  WallTime started{};
-  double duration_seconds = 0.0;
-  std::string declared;  // "bitwise" or "statistical"
-  WallTime added{};
-  std::optional<WallTime> verified;    // last compared: identical, equivalent, drifted
-  std::optional<WallTime> judged;      // last verdict of any kind
-  std::string last_verdict;            // "identical", ...; empty: never drilled
-  std::optional<std::string> retired;  // the reason
+// One row of `history list`.
+struct HistoryEntry : RunSummary {
   // Of what it ran on when it was last verified, for EnvironmentsOf. Empty: not kept.
   std::string environment_sha256 = {};
-  std::string rebuild = {};                         // the last answer's state; empty: never asked
   std::optional<SignedRetirement> retirement = {};  // empty: not retired, or unsigned
 };
 
@@ -79,7 +68,7 @@ struct VerdictMeasures {
 struct VerdictRecord {
   std::string drill_id;
   std::string run_id;
-  std::string verdict;  // "identical", "drifted", ...
+  Verdict verdict = Verdict::kInconclusive;
   WallTime decided{};
   int reruns = 0;
   std::string reasons;  // the decisive findings, and what holds a report to them, as JSON
@@ -96,7 +85,7 @@ struct FamilyRecord {
   std::string family;
   std::string configuration;  // ConfigurationKey
   std::string name;           // for people: the family's, or "mlp (as mlp-7)"
-  std::string verdict;
+  Verdict verdict = Verdict::kInconclusive;
   WallTime decided{};
   int runs = 0;         // of different seeds and of equal ones, those apart among them
   std::string reasons;  // the decisive findings, as JSON
@@ -116,7 +105,7 @@ struct RerunRecord {
 // How many runs of a family have this as their last verdict; retired runs are not counted.
 struct HistoryCount {
   std::string family;
-  std::string last_verdict;  // empty: never drilled
+  std::optional<Verdict> last_verdict;  // empty: never drilled
   std::int64_t runs = 0;
 };
 

@@ -193,7 +193,7 @@ Result<std::vector<HistoryEntry>> SqlHistory::LastBad(std::size_t limit) {
                            static_cast<long long>(std::min<std::size_t>(limit, 1u << 30))));
   return database_->Guard([&]() -> Result<std::vector<HistoryEntry>> {
     for (HistoryEntry& entry : bad) {
-      if (entry.last_verdict == "drifted" || entry.last_verdict == "failed") continue;
+      if (entry.last_verdict && StandingOf(*entry.last_verdict) == Standing::kBad) continue;
       sql() << LastConclusive("verdict", ":run_id"), soci::use(entry.run_id),
           soci::into(entry.last_verdict);
     }

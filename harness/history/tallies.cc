@@ -18,14 +18,15 @@ constexpr char kCounted[] =
     "(SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
 
 // Those that a run can have, by their number here.
-constexpr std::string_view kRunVerdicts[] = {"identical", "equivalent",   "drifted",
-                                             "failed",    "inconclusive", "not_comparable"};
+constexpr Verdict kRunVerdicts[] = {Verdict::kIdentical,    Verdict::kEquivalent,
+                                    Verdict::kDrifted,      Verdict::kFailed,
+                                    Verdict::kInconclusive, Verdict::kNotComparable};
 constexpr int kNumbers = 8;  // a power of two that has room for them
 
 std::string NumberOfVerdict() {
   std::string text = "CASE v.verdict";
   for (std::size_t i = 0; i < std::size(kRunVerdicts); ++i) {
-    text += fmt::format(" WHEN '{}' THEN {}", kRunVerdicts[i], i);
+    text += fmt::format(" WHEN '{}' THEN {}", VerdictName(kRunVerdicts[i]), i);
   }
   return fmt::format("{} ELSE {} END", text, std::size(kRunVerdicts));
 }
@@ -145,8 +146,8 @@ class WindowTallies {
   void Add(const VerdictTally& row, const std::vector<int>& last) {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       if (last[i] < 0) continue;
-      const std::string_view verdict = kRunVerdicts[last[i]];
-      VerdictTally& tally = counts_[i][{row.family, row.declared, verdict}];
+      const Verdict verdict = kRunVerdicts[last[i]];
+      VerdictTally& tally = counts_[i][{row.family, row.declared, VerdictName(verdict)}];
       tally.family = row.family;
       tally.declared = row.declared;
       tally.verdict = verdict;

@@ -10,6 +10,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 
@@ -19,7 +20,7 @@ namespace rharness {
 struct VerdictTally {
   std::string family;
   std::string declared;  // "bitwise" or "statistical"
-  std::string verdict;
+  Verdict verdict = Verdict::kInconclusive;
   std::int64_t runs = 0;
   std::int64_t checked_twice = 0;  // of these: with two conclusive verdicts or more
   std::int64_t flipped = 0;        // of these: some of which are good, and some bad
@@ -92,7 +93,7 @@ struct VerdictStep {
   std::string family;
   WallTime started{};  // the run
   bool retired = false;
-  std::string verdict;
+  Verdict verdict = Verdict::kInconclusive;
   WallTime decided{};
   std::vector<std::string> environments;  // of its reruns, each once, for GetSurroundings
   std::string node;                       // empty: not known

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/records/manifest/evidence.h"
 #include "harness/records/manifest/lineage.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

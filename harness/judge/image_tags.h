@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/records/manifest/manifest.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

@@ -226,9 +226,9 @@ Status FillVerdicts(const fs::path& path, int count) {
     for (int k = 0; k < runs; ++k) {
       const std::string drill = fmt::format("drill-{:03}", i);
       const std::string run = fmt::format("run-{}", k);
-      const char* verdict = (k + 7 * i) % 31 == 0 ? "drifted"
-                            : k % 3 == 0          ? "equivalent"
-                                                  : "identical";
+      const Verdict verdict = (k + 7 * i) % 31 == 0 ? Verdict::kDrifted
+                              : k % 3 == 0          ? Verdict::kEquivalent
+                                                    : Verdict::kIdentical;
       results.reruns.push_back({drill, run, 1, "exited with 0", 0.0011, std::string(64, 'e'), [] {
                                   return Surroundings{{"environment.hardware", "{}"}};
                                 }});

@@ -43,7 +43,7 @@ TEST_F(DamagedDrill, JudgesNothingByHalfAFamily) {
   EXPECT_EQ(result.outcome.exit_code, 5) << result.stdout_text << result.stderr_text;
   EXPECT_NE(result.stderr_text.find("run b"), std::string::npos) << result.stderr_text;
   EXPECT_EQ(Calls(), 0);
-  EXPECT_EQ(OpenStoreAt(At("runs.db"))->Find("a")->last_verdict, "");
+  EXPECT_EQ(OpenStoreAt(At("runs.db"))->Find("a")->last_verdict, std::nullopt);
 }
 
 TEST_F(DamagedDrill, TellsOfEvidenceThatChangedAndRerunsIt) {
@@ -139,16 +139,16 @@ TEST_F(DamagedDrill, TellsOfARecordedOriginalThatChanged) {
 TEST_F(DamagedDrill, SaysInTheHistoryWhatItFoundOutLater) {
   RecordWithWeights();
   ASSERT_EQ(Drill().outcome.exit_code, 0);
-  EXPECT_EQ(OpenStoreAt(At("runs.db"))->Find("a")->last_verdict, "identical");
+  EXPECT_EQ(OpenStoreAt(At("runs.db"))->Find("a")->last_verdict, Verdict::kIdentical);
   ASSERT_TRUE(RemoveTree(At("out/runs/a/1")).ok());
   Write("weights", Weights('b'));
   EXPECT_EQ(Resume().outcome.exit_code, 5);
   EXPECT_EQ(Resume().outcome.exit_code, 1);
   const auto store = OpenStoreAt(At("runs.db"));
-  EXPECT_EQ(store->Find("a")->last_verdict, "drifted");
+  EXPECT_EQ(store->Find("a")->last_verdict, Verdict::kDrifted);
   const auto verdicts = store->Verdicts("a").value();
   ASSERT_EQ(verdicts.size(), 1u);
-  EXPECT_EQ(verdicts[0].verdict, "drifted");
+  EXPECT_EQ(verdicts[0].verdict, Verdict::kDrifted);
   EXPECT_EQ(RawDatabase(At("runs.db")).Rows("SELECT verdict FROM verdicts ORDER BY drill_id"),
             (std::vector<std::string>{"identical", "drifted", "drifted"}));
 }

@@ -54,7 +54,7 @@ class StoppedDrill : public UnfinishedDrill {
     })) << name;
     return pid;
   }
-  std::string LastVerdict() const {
+  std::optional<Verdict> LastVerdict() const {
     const auto store = HistoryStore::Open(At("runs.db").string());
     EXPECT_TRUE(store.ok());
     return (*store)->Find("a")->last_verdict;
@@ -92,10 +92,10 @@ TEST_F(StoppedDrill, JudgesNoRerunThatWasStoppedWithItHoweverTheRerunEnded) {
     EXPECT_EQ(ReadJournal(At("out/journal.jsonl"))->last.at("a.1").state, AttemptState::kEnded)
         << how;
     EXPECT_TRUE(StoredReport().interrupted) << how;
-    EXPECT_EQ(LastVerdict(), "") << how;
+    EXPECT_EQ(LastVerdict(), std::nullopt) << how;
     const ProcessResult result = Resume();
     EXPECT_EQ(result.outcome.exit_code, 0) << how << result.stdout_text << result.stderr_text;
-    EXPECT_EQ(LastVerdict(), "identical") << how;
+    EXPECT_EQ(LastVerdict(), Verdict::kIdentical) << how;
   }
 }
 
@@ -108,7 +108,7 @@ TEST_F(StoppedDrill, JudgesARerunThatSomebodyElseEnded) {
   const int status = drill.Wait();
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 4);
-  EXPECT_EQ(LastVerdict(), "failed");
+  EXPECT_EQ(LastVerdict(), Verdict::kFailed);
 }
 
 TEST_F(StoppedDrill, LeavesNothingRunningBesideWhatResumeStarts) {

@@ -295,7 +295,7 @@ TEST_F(HistoryVerb, ShowsVerdictsWithTheirReasons) {
     const auto store = std::move(HistoryStore::Open(Path("history.db"))).value();
     ASSERT_TRUE(store
                     ->AddDrill("drill-1", decided, {},
-                               {{"drill-1", "a", "drifted", decided, 3,
+                               {{"drill-1", "a", Verdict::kDrifted, decided, 3,
                                  R"([{"code": "x", "message": "loss moved \u001b[31m"}])"}})
                     .ok());
   }
@@ -327,8 +327,10 @@ TEST_F(HistoryVerb, ShowsAFamilyAndTheRunWhereBothHaveThatName) {
   const WallTime second = ParseTime("2026-11-22T00:00:00Z").value();
   {
     const auto store = std::move(HistoryStore::Open(Path("history.db"))).value();
-    ASSERT_TRUE(store->AddDrill("d1", first, {}, {{"d1", "a", "identical", first, 1, "[]"}}).ok());
-    ASSERT_TRUE(store->AddDrill("d2", second, {}, {{"d2", "a", "drifted", second, 1, "[]"}}).ok());
+    ASSERT_TRUE(
+        store->AddDrill("d1", first, {}, {{"d1", "a", Verdict::kIdentical, first, 1, "[]"}}).ok());
+    ASSERT_TRUE(
+        store->AddDrill("d2", second, {}, {{"d2", "a", Verdict::kDrifted, second, 1, "[]"}}).ok());
   }
   const Output run = History({"show", "mlp"});
   EXPECT_TRUE(Contains(run.out, "names a family, too; this is the run")) << run.out;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/history/known_words.h"
+#include "harness/verdict/verdict.h"
 #include "tests/cli/serve_program.h"
 #include "tests/history/raw_history.h"
 

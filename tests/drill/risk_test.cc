@@ -29,7 +29,7 @@ HistoryEntry RunOfLlama() {
   entry.started = Today() - days(400);
   entry.verified = Today() - days(40);
   entry.judged = entry.verified;
-  entry.last_verdict = "equivalent";
+  entry.last_verdict = Verdict::kEquivalent;
   return entry;
 }
 
@@ -74,7 +74,7 @@ TEST(Risk, CountsARunThatWasNeverVerifiedFromItsRecording) {
 TEST(Risk, LetsARunThatReachesNoDecisionWait) {
   HistoryEntry entry = RunOfLlama();
   entry.judged = Today() - days(1);
-  entry.last_verdict = "inconclusive";
+  entry.last_verdict = Verdict::kInconclusive;
   EXPECT_EQ(AgeDays(entry, Today()), 10.0);
   EXPECT_EQ(RiskOf(entry, nullptr, {}, Today()).age_words,
             "last verified 2026-10-11, undecided (inconclusive) 2026-11-19");

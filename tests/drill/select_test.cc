@@ -25,7 +25,7 @@ HistoryEntry MakeEntry(const std::string& run_id) {
   entry.duration_seconds = 3600;
   entry.declared = "bitwise";
   entry.verified = Now() - days(40);
-  entry.last_verdict = "equivalent";
+  entry.last_verdict = Verdict::kEquivalent;
   return entry;
 }
 
@@ -240,7 +240,7 @@ std::vector<HistoryEntry> ManyEntries(int count) {
 HistoryEntry JudgedAgo(const std::string& run_id, int ago, const std::string& verdict) {
   HistoryEntry entry = MakeEntry(run_id);
   entry.judged = Now() - days(ago);
-  entry.last_verdict = verdict;
+  entry.last_verdict = ParseVerdict(verdict).value();
   entry.verified.reset();
   return entry;
 }

@@ -109,10 +109,11 @@ std::string FaultTrial::HistoryWrong(bool finished) const {
     if (verdicts->size() > 1 || (finished && verdicts->empty())) {
       return run_id + " has " + std::to_string(verdicts->size()) + " verdicts in the history";
     }
-    const std::string last = (*store)->Find(run_id)->last_verdict;
-    if (last == VerdictName(verdict)) continue;
-    if (!finished && (last.empty() || last == "infra")) continue;
-    return "the history says that " + run_id + " is '" + last + "'";
+    const std::optional<Verdict> last = (*store)->Find(run_id)->last_verdict;
+    if (last == verdict) continue;
+    if (!finished && (!last || last == Verdict::kInfra)) continue;
+    return "the history says that " + run_id + " is '" +
+           std::string(last ? VerdictName(*last) : "") + "'";
   }
   return {};
 }

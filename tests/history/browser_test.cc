@@ -68,7 +68,7 @@ class BrowserTest : public HistoryTest {
     std::vector<std::string> out;
     if (!counts.ok()) return out;
     for (const HistoryCount& one : *counts) {
-      out.push_back(one.family + "|" + one.last_verdict + "|" + std::to_string(one.runs));
+      out.push_back(one.family + "|" + NameOf(one.last_verdict) + "|" + std::to_string(one.runs));
     }
     return out;
   }
@@ -163,7 +163,7 @@ TEST_P(BrowserTest, ListsTheRunsOfAFamilyPageByPage) {
   EXPECT_THAT(IdsOf(browser_->LastBadRuns({}, 1)), ElementsAre("b"));
   const auto run = browser_->FindRun("b");
   ASSERT_TRUE(run.ok() && run->has_value());
-  EXPECT_EQ((*run)->last_verdict, "drifted");
+  EXPECT_EQ((*run)->last_verdict, Verdict::kDrifted);
   EXPECT_EQ((*run)->judged, At(kDay2));
   EXPECT_FALSE((*browser_->FindRun("none")).has_value());
 }
@@ -177,7 +177,7 @@ TEST_P(BrowserTest, ListsARunAsBrokenUntilAGoodVerdictComesWhateverOpenOnesLieBe
     const auto rows = browser_->LastBadRuns(*open, limit);
     EXPECT_TRUE(rows.ok()) << rows.error().ToString();
     for (const RunRow& row : *rows) {
-      told.push_back(row.run_id + " " + row.last_verdict + " " + FormatTime(*row.judged));
+      told.push_back(row.run_id + " " + NameOf(row.last_verdict) + " " + FormatTime(*row.judged));
     }
     return told;
   };
@@ -207,7 +207,7 @@ TEST_P(BrowserTest, TellsTheLastConclusiveVerdictOfARun) {
   const auto last = browser_->LastConclusiveOf("b");
   ASSERT_TRUE(last.ok()) << last.error().ToString();
   ASSERT_TRUE(last->has_value());
-  EXPECT_EQ((*last)->verdict, "drifted");
+  EXPECT_EQ((*last)->verdict, Verdict::kDrifted);
   EXPECT_EQ((*last)->drill_id, "d2");
   EXPECT_EQ((*last)->decided, At(kDay2));
   EXPECT_FALSE(browser_->LastConclusiveOf("d")->has_value());
@@ -220,7 +220,7 @@ TEST_P(BrowserTest, ListsVerdictsNewestFirstWithoutWhatWasSuperseded) {
   ASSERT_TRUE(verdicts.ok()) << verdicts.error().ToString();
   ASSERT_EQ(verdicts->size(), 2U);
   EXPECT_EQ(verdicts->front().drill_id, "d2.2");
-  EXPECT_EQ(verdicts->front().verdict, "equivalent");
+  EXPECT_EQ(verdicts->front().verdict, Verdict::kEquivalent);
   EXPECT_EQ(verdicts->front().reasons, R"([{"message": "because"}])");
   EXPECT_EQ(verdicts->back().drill_id, "d1");
   const auto next = browser_->VerdictsOf("b", PageStart{At(kDay3), "d2.2"}, 9, false);
@@ -238,7 +238,7 @@ TEST_P(BrowserTest, ListsVerdictsNewestFirstWithoutWhatWasSuperseded) {
 TEST_P(BrowserTest, ListsWhatWasEnteredLastFirstWhateverTheClockShowed) {
   Drill("newer", kDay3, {{"a", "identical"}});
   Drill("late", kDay2, {{"a", "drifted"}});
-  EXPECT_EQ((*browser_->FindRun("a"))->last_verdict, "drifted");
+  EXPECT_EQ((*browser_->FindRun("a"))->last_verdict, Verdict::kDrifted);
   const auto ids = [&](const std::optional<PageStart>& start, std::size_t limit) {
     std::vector<std::string> found;
     const auto verdicts = browser_->VerdictsOf("a", start, limit, false);

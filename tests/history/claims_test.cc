@@ -106,7 +106,7 @@ TEST_P(ClaimsTest, ChangeNoVerdictAndStandInNobodysWay) {
   Take("d1", {"a"});
   ASSERT_TRUE(
       OpenStore()->AddDrill("d2", At(kDay1), {}, {MakeVerdict("d2", "a", "drifted", kDay1)}).ok());
-  EXPECT_EQ(store_->Find("a")->last_verdict, "drifted");
+  EXPECT_EQ(store_->Find("a")->last_verdict, Verdict::kDrifted);
   ASSERT_TRUE(store_->Retire("b", "why", At(kDay1)).ok());
 }
 

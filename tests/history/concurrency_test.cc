@@ -40,7 +40,7 @@ void ExpectEverything(const std::string& url, const std::vector<std::string>& wr
   const std::vector<HistoryEntry> entries = store->List(true).value();
   for (const HistoryEntry& entry : entries) {
     found.insert(entry.run_id);
-    EXPECT_EQ(entry.last_verdict, entry.run_id == "shared" ? "" : "identical");
+    EXPECT_EQ(NameOf(entry.last_verdict), entry.run_id == "shared" ? "" : "identical");
     EXPECT_TRUE(store->Get(entry.run_id).ok());
   }
   EXPECT_EQ(found, expected);

@@ -52,7 +52,7 @@ TEST_P(DrillsTest, GivesBackOneDrillAsItWasEnteredLast) {
   EXPECT_EQ(first->drill.exit_code, 1);
   ASSERT_EQ(first->verdicts.size(), 2U);
   EXPECT_EQ(first->verdicts[0].run_id, "a");
-  EXPECT_EQ(first->verdicts[0].verdict, "drifted");
+  EXPECT_EQ(first->verdicts[0].verdict, Verdict::kDrifted);
   EXPECT_EQ(first->verdicts[0].decided, At(kDay1));
   ASSERT_EQ(first->reruns.size(), 2U);
   EXPECT_EQ(first->reruns[1].run_id, "b");
@@ -68,7 +68,7 @@ TEST_P(DrillsTest, GivesBackOneDrillAsItWasEnteredLast) {
   EXPECT_EQ(later->verdicts.size(), 1U);
   ASSERT_EQ(later->superseded.size(), 2U);
   EXPECT_EQ(later->superseded[0].drill_id, "d1");
-  EXPECT_EQ(later->superseded[0].verdict, "drifted");
+  EXPECT_EQ(later->superseded[0].verdict, Verdict::kDrifted);
 }
 
 std::string LastSuccessOf(HistoryStore& store) {
@@ -146,7 +146,7 @@ TEST_P(DrillsTest, GoesByTheOrderOfItsDrillsWhereTheClockSteppedBack) {
   AddDrill("d2", kDay1, {{"a", "drifted"}}, 1);
   AddDrill("d3", kDay2, {{"a", "failed"}}, 4);
   const HistoryEntry entry = store_->Find("a").value();
-  EXPECT_EQ(entry.last_verdict, "failed");
+  EXPECT_EQ(entry.last_verdict, Verdict::kFailed);
   EXPECT_EQ(entry.judged, At(kDay2));
   EXPECT_EQ(entry.verified, At(kDay1));
   const auto verdicts = store_->Verdicts("a").value();
@@ -163,13 +163,13 @@ TEST_P(DrillsTest, GoesByTheOrderOfItsDrillsWhereTheClockSteppedBack) {
 TEST_P(DrillsTest, TakesWhatAResumedDrillSaysLaterForItsWordAndKeepsBoth) {
   AddDrill("d1", kDay1, {{"a", "infra"}, {"b", "identical"}}, 4, kHere);
   AddDrill("d1", kDay2, {{"a", "infra"}, {"b", "identical"}}, 4, kHere);  // says the same again
-  EXPECT_EQ(store_->Find("a")->last_verdict, "infra");
+  EXPECT_EQ(store_->Find("a")->last_verdict, Verdict::kInfra);
   EXPECT_EQ(store_->Find("a")->judged, At(kDay1));
   AddDrill("d1", kDay3, {{"a", "identical"}, {"b", "identical"}}, 0, kHere);
-  EXPECT_EQ(store_->Find("a")->last_verdict, "identical");
+  EXPECT_EQ(store_->Find("a")->last_verdict, Verdict::kIdentical);
   EXPECT_EQ(LastSuccessOf(*store_), kDay3);
   AddDrill("d1", kDay4, {{"a", "drifted"}, {"b", "infra"}}, 1, kThere);
-  EXPECT_EQ(store_->Find("a")->last_verdict, "drifted");
+  EXPECT_EQ(store_->Find("a")->last_verdict, Verdict::kDrifted);
   EXPECT_EQ(LastSuccessOf(*store_), "never");
   const auto verdicts = store_->Verdicts("a").value();
   ASSERT_EQ(verdicts.size(), 1u);
@@ -237,9 +237,9 @@ TEST_P(FamilyVerdictsTest, AreKeptInTheOrderOfTheirDrillsForEachConfiguration) {
   ASSERT_TRUE(Say("d2", kDay1, "drifted").ok());  // the clock stepped back
   const auto held = store_->TogetherVerdicts("digits-mlp/cpu").value();
   ASSERT_EQ(held.size(), 4u);
-  EXPECT_EQ(held[0].drill_id + " " + held[0].configuration + " " + held[0].verdict,
+  EXPECT_EQ(held[0].drill_id + " " + held[0].configuration + " " + NameOf(held[0].verdict),
             "d1 c1 equivalent");
-  EXPECT_EQ(held[2].drill_id + " " + held[2].configuration + " " + held[2].verdict,
+  EXPECT_EQ(held[2].drill_id + " " + held[2].configuration + " " + NameOf(held[2].verdict),
             "d2 c1 drifted");
   EXPECT_EQ(held[2].decided, At(kDay1));
   EXPECT_EQ(held[2].runs, 3);
@@ -248,9 +248,9 @@ TEST_P(FamilyVerdictsTest, AreKeptInTheOrderOfTheirDrillsForEachConfiguration) {
   EXPECT_TRUE(store_->TogetherVerdicts("other")->empty());
   const auto last = store_->LastTogetherVerdicts().value();
   ASSERT_EQ(last.size(), 2u);
-  EXPECT_EQ(last[0].verdict, "drifted");
-  EXPECT_EQ(last[1].verdict, "identical");
-  EXPECT_EQ(store_->Find("a")->last_verdict, "identical") << "the run's own is another one";
+  EXPECT_EQ(last[0].verdict, Verdict::kDrifted);
+  EXPECT_EQ(last[1].verdict, Verdict::kIdentical);
+  EXPECT_EQ(store_->Find("a")->last_verdict, Verdict::kIdentical) << "the run's own is another one";
 }
 
 TEST_P(FamilyVerdictsTest, OfAResumedDrillTakeThePlaceOfWhatItSaidBefore) {
@@ -261,7 +261,7 @@ TEST_P(FamilyVerdictsTest, OfAResumedDrillTakeThePlaceOfWhatItSaidBefore) {
   const auto held = store_->TogetherVerdicts("digits-mlp/cpu").value();
   ASSERT_EQ(held.size(), 2u);
   EXPECT_EQ(held[0].drill_id, "d1.2");
-  EXPECT_EQ(held[0].verdict, "drifted");
+  EXPECT_EQ(held[0].verdict, Verdict::kDrifted);
   EXPECT_EQ(Raw().Rows("SELECT COUNT(*) FROM family_verdicts").front(), "4");
 }
 

@@ -74,7 +74,7 @@ TEST_P(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
     EXPECT_EQ(SchemaOf(url), newest) << version;
     const auto entries = (*store)->List(true).value();
     ASSERT_EQ(entries.size(), 2u);
-    EXPECT_EQ(entries[0].last_verdict, "infra");
+    EXPECT_EQ(entries[0].last_verdict, Verdict::kInfra);
     EXPECT_EQ(FormatTime(*entries[0].verified), "1970-01-01T00:00:03.000Z");
     EXPECT_EQ(FormatTime(*entries[0].judged), "1970-01-01T00:00:04.000Z");
     EXPECT_FALSE(entries[1].judged.has_value());

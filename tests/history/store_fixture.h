@@ -50,16 +50,28 @@ inline Manifest MakeManifest(const std::string& run_id, const std::string& start
   return manifest;
 }
 
+// Empty where there is none.
+inline std::string NameOf(const std::optional<Verdict>& verdict) {
+  return verdict ? std::string(VerdictName(*verdict)) : std::string();
+}
+
 inline VerdictRecord MakeVerdict(const std::string& drill_id, const std::string& run_id,
                                  const std::string& verdict, const std::string& decided) {
-  return {drill_id, run_id, verdict, At(decided), 2, R"([{"message": "because"}])"};
+  return {drill_id,    run_id, ParseVerdict(verdict).value(),
+          At(decided), 2,      R"([{"message": "because"}])"};
 }
 
 inline FamilyRecord MakeFamilyRecord(const std::string& drill_id, const std::string& configuration,
                                      const std::string& verdict, const std::string& decided,
                                      const std::string& family = "digits-mlp/cpu") {
-  return {drill_id,    family, configuration,   family + " as " + configuration, verdict,
-          At(decided), 3,      R"(["because"])"};
+  return {drill_id,
+          family,
+          configuration,
+          family + " as " + configuration,
+          ParseVerdict(verdict).value(),
+          At(decided),
+          3,
+          R"(["because"])"};
 }
 
 inline std::unique_ptr<HistoryStore> OpenStoreAt(const std::filesystem::path& path) {

@@ -83,7 +83,7 @@ TEST_P(StoreTest, ListsByStartThenRunIdWithEveryField) {
   EXPECT_EQ(entry.declared, "bitwise");
   EXPECT_EQ(FormatTime(entry.added), kDay9);
   EXPECT_FALSE(entry.verified.has_value());
-  EXPECT_EQ(entry.last_verdict, "");
+  EXPECT_EQ(entry.last_verdict, std::nullopt);
   EXPECT_FALSE(entry.retired.has_value());
   EXPECT_EQ(store->Find("b")->run_id, "b");
   EXPECT_EQ(store->Find("x").error().code, ErrorCode::kNotFound);
@@ -165,7 +165,7 @@ TEST_P(StoreTest, CountsIdenticalEquivalentAndDriftedAsVerified) {
                                {MakeVerdict("drill-" + verdict, verdict, verdict, kDay3)})
                     .ok());
     const HistoryEntry entry = store->Find(verdict).value();
-    EXPECT_EQ(entry.last_verdict, verdict);
+    EXPECT_EQ(NameOf(entry.last_verdict), verdict);
     EXPECT_EQ(entry.verified.has_value(), conclusive) << verdict;
     EXPECT_EQ(entry.verified.value_or(At(kDay3)), At(kDay3));
   }
@@ -181,16 +181,16 @@ TEST_P(StoreTest, TakesLastVerdictAndVerifiedByTheOrderInWhichTheyWereEntered) {
   drill("d2", "identical", kWithinDay2);
   drill("d1", "failed", kDay1);
   const HistoryEntry entry = store->Find("a").value();
-  EXPECT_EQ(entry.last_verdict, "failed");
+  EXPECT_EQ(entry.last_verdict, Verdict::kFailed);
   EXPECT_EQ(FormatTime(*entry.verified), kWithinDay2);
   const auto verdicts = store->Verdicts("a").value();
   ASSERT_EQ(verdicts.size(), 3u);
   EXPECT_EQ(verdicts[0].drill_id, "d3");
-  EXPECT_EQ(verdicts[1].verdict, "identical");
+  EXPECT_EQ(verdicts[1].verdict, Verdict::kIdentical);
   EXPECT_EQ(FormatTime(verdicts[1].decided), kWithinDay2);
   EXPECT_EQ(verdicts[1].reruns, 2);
   EXPECT_EQ(verdicts[1].reasons, R"([{"message": "because"}])");
-  EXPECT_EQ(verdicts[2].verdict, "failed");
+  EXPECT_EQ(verdicts[2].verdict, Verdict::kFailed);
 }
 
 TEST_P(StoreTest, WritesADrillOnceAndWholeOrNotAtAll) {
@@ -205,7 +205,7 @@ TEST_P(StoreTest, WritesADrillOnceAndWholeOrNotAtAll) {
   EXPECT_TRUE(store->Verdicts("a")->empty());
   ASSERT_TRUE(store->AddDrill("d", At(kWithinDay2), reruns, {verdict}).ok());
   ASSERT_TRUE(store->AddDrill("d", At(kDay3), reruns, {verdict}).ok());
-  EXPECT_EQ(store->Find("a")->last_verdict, "identical");
+  EXPECT_EQ(store->Find("a")->last_verdict, Verdict::kIdentical);
   RawHistory raw(Url());
   EXPECT_EQ(raw.Rows("SELECT run_id, rerun, outcome, wall_seconds, evidence_sha256 FROM reruns "
                      "ORDER BY rerun"),
@@ -240,7 +240,8 @@ TEST_P(StoreTest, SummarizesByFamilyAndLastVerdict) {
   std::vector<std::string> lines;
   const std::vector<HistoryCount> counts = store->Summarize().value();
   for (const HistoryCount& count : counts) {
-    lines.push_back(count.family + "/" + count.last_verdict + "/" + std::to_string(count.runs));
+    lines.push_back(count.family + "/" + NameOf(count.last_verdict) + "/" +
+                    std::to_string(count.runs));
   }
   EXPECT_EQ(lines, (Ids{"ale//1", "bert//2", "bert/drifted/1"}));
 }

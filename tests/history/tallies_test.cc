@@ -44,9 +44,9 @@ class TalliesTest : public HistoryTest {
     const auto tallies = store_->TallyVerdicts(At(since), At(until));
     EXPECT_TRUE(tallies.ok()) << tallies.error().ToString();
     for (const VerdictTally& one : *tallies) {
-      told.push_back(one.family + " " + one.declared + " " + one.verdict + " " +
-                     std::to_string(one.runs) + " " + std::to_string(one.checked_twice) + " " +
-                     std::to_string(one.flipped));
+      told.push_back(one.family + " " + one.declared + " " + std::string(VerdictName(one.verdict)) +
+                     " " + std::to_string(one.runs) + " " + std::to_string(one.checked_twice) +
+                     " " + std::to_string(one.flipped));
     }
     return told;
   }
@@ -77,8 +77,8 @@ TEST_P(TalliesTest, AreThoseOfEachOfSeveralWindows) {
   for (const auto& window : *windows) {
     told.emplace_back();
     for (const VerdictTally& one : window) {
-      told.back().push_back(one.verdict + " " + std::to_string(one.runs) + " " +
-                            std::to_string(one.flipped));
+      told.back().push_back(std::string(VerdictName(one.verdict)) + " " + std::to_string(one.runs) +
+                            " " + std::to_string(one.flipped));
     }
   }
   EXPECT_THAT(told, ElementsAre(ElementsAre("drifted 1 1", "equivalent 1 1", "inconclusive 1 0"),
@@ -111,7 +111,7 @@ TEST_P(TalliesTest, CountWhoseLastVerdictWasSigned) {
   ASSERT_TRUE(store_->AddAttestations(some).ok()) << "told again, it is as it was";
   std::vector<std::string> told;
   for (const VerdictTally& one : *store_->TallyVerdicts(At(kDay1), At(kDay4))) {
-    told.push_back(one.verdict + " " + std::to_string(one.runs) + " " +
+    told.push_back(std::string(VerdictName(one.verdict)) + " " + std::to_string(one.runs) + " " +
                    std::to_string(one.attested));
   }
   // Of "a" an older verdict was signed, and the last one was not.
@@ -326,7 +326,8 @@ TEST_P(TalliesTest, ListTheRunsThatDoNotReproduceThoseJudgedLastFirst) {
     std::vector<std::string> found;
     const auto bad = store_->LastBad(limit);
     EXPECT_TRUE(bad.ok()) << bad.error().ToString();
-    for (const HistoryEntry& one : *bad) found.push_back(one.run_id + " " + one.last_verdict);
+    for (const HistoryEntry& one : *bad)
+      found.push_back(one.run_id + " " + NameOf(one.last_verdict));
     return found;
   };
   EXPECT_THAT(ids(10), ElementsAre("a drifted", "b failed"));
@@ -344,7 +345,8 @@ TEST_P(TalliesTest, ListARunAsBrokenUntilAGoodVerdictComes) {
     std::vector<std::string> found;
     const auto bad = store_->LastBad(10);
     EXPECT_TRUE(bad.ok()) << bad.error().ToString();
-    for (const HistoryEntry& one : *bad) found.push_back(one.run_id + " " + one.last_verdict);
+    for (const HistoryEntry& one : *bad)
+      found.push_back(one.run_id + " " + NameOf(one.last_verdict));
     return found;
   };
   const auto drifted = [&](const char* since) {

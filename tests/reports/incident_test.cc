@@ -27,14 +27,15 @@ IncidentReport Rich() {
   report.run = {.run_id = "c",
                 .declared = "bitwise",
                 .started = {},
-                .verdict = Verdict::kDrifted,
-                .decided = {},
-                .drill_id = "d2",
-                .reasons = {kHostile}};
+                .last = StoredVerdict{.drill_id = "d2",
+                                      .verdict = Verdict::kDrifted,
+                                      .decided = {},
+                                      .reruns = 1,
+                                      .reasons = {{"", kHostile}}}};
   report.good = report.run;
   report.good->run_id = "a";
-  report.good->verdict = {};
-  report.candidates = {{"a", {}, "identical", ""}, {"b", {}, "drifted", kHostile}};
+  report.good->last.reset();
+  report.candidates = {{"a", {}, Verdict::kIdentical, ""}, {"b", {}, Verdict::kDrifted, kHostile}};
   report.headline = kHostile;
   report.next = "rharness isolate c";
   report.exit_code = 1;
@@ -75,7 +76,7 @@ TEST(IncidentHtml, IsAWholePageThatNoNameBreaks) {
   EXPECT_THAT(page, HasSubstr("<b>Not known:</b> anything"));
   IncidentReport kept = Rich();
   kept.files.front().state = "as_recorded";
-  kept.candidates.back().verdict = "not_comparable";
+  kept.candidates.back().verdict = Verdict::kNotComparable;
   kept.named = true;
   EXPECT_THAT(WriteHtml(kept), HasSubstr("as recorded"));
   EXPECT_THAT(WriteHtml(kept), HasSubstr("not comparable"));
@@ -88,7 +89,7 @@ TEST(IncidentHtml, IsGreenOnlyWhereNothingIsWrong) {
   report.exit_code = 0;  // the way back is proven, and the run drifted
   EXPECT_THAT(WriteHtml(report), Not(HasSubstr("class=\"identical\"")));
   EXPECT_THAT(WriteTerminal(report, 80, true), Not(HasSubstr("\x1b[32m")));
-  report.run.verdict = Verdict::kIdentical;
+  report.run.last->verdict = Verdict::kIdentical;
   EXPECT_THAT(WriteHtml(report), HasSubstr("class=\"identical\""));
   EXPECT_THAT(WriteTerminal(report, 80, true), HasSubstr("\x1b[32m"));
 }

@@ -19,16 +19,15 @@ inline WallTime NightOf(int night) {
 }
 
 inline HistoryRun SampleHistoryRun(const std::string& run_id) {
-  return {.run_id = run_id,
-          .family = "mlp",
-          .configuration = "c0ffee",
-          .started = NightOf(-100),
-          .duration_seconds = 90,
-          .declared = "bitwise",
-          .added = NightOf(-99),
-          .last_verdict = {},
-          .verified = {},
-          .retired = {}};
+  HistoryRun run;
+  run.run_id = run_id;
+  run.family = "mlp";
+  run.configuration = "c0ffee";
+  run.started = NightOf(-100);
+  run.duration_seconds = 90;
+  run.declared = "bitwise";
+  run.added = NightOf(-99);
+  return run;
 }
 
 // "i", "e", "d", "?", "f", "n", "x" (infra), one letter a night; "." for a night that left it out.
@@ -70,7 +69,7 @@ inline RunHistory SampleRunHistory(const std::string& letters, bool known,
                                 *verdicts[i],
                                 NightOf(static_cast<int>(i)),
                                 1,
-                                {"moved: " + text}});
+                                {{"", "moved: " + text}}});
     history.run.last_verdict = verdicts[i];
   }
   history.changes = FindChanges(verdicts);
@@ -118,7 +117,7 @@ inline FamilyHistory SampleFamily(const std::string& text = "mlp") {
                      *verdicts[i],
                      NightOf(static_cast<int>(i) + 1),
                      24,
-                     {"moved: " + text}};
+                     {{"", "moved: " + text}}};
     together.said.back() = together.last;
   }
   history.together = {together};

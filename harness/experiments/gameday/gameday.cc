@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/drill/drill_folder.h"
+#include "harness/drill/experiment.h"
 #include "harness/drill/report_of.h"
-#include "harness/drill/reruns.h"
 #include "harness/experiments/gameday/gameday_inputs.h"
 #include "harness/experiments/gameday/gameday_report_of.h"
 #include "harness/experiments/gameday/gameday_settings.h"
@@ -147,8 +146,7 @@ class Gameday {
     done.left_out = left_out_;
     done.interrupted = interrupted_;
     GamedayReport report = BuildGamedayReport(std::move(done));
-    RETURN_IF_ERROR(WriteJsonFile(options_.out / "gameday.json", ToJson(report)));
-    RETURN_IF_ERROR(WriteDocument(options_.out, DocumentOf(report)));
+    RETURN_IF_ERROR(WriteReport(options_.out, "gameday", report));
     const fs::path certificate = options_.out / kCertificateFile;
     if (report.certified) {
       RETURN_IF_ERROR(WriteJsonFile(certificate, ToJson(CertificateOf(report))));
@@ -169,40 +167,10 @@ class Gameday {
   Reruns reruns_;
 };
 
-Result<GamedayReport> StartGameday(const GamedayOptions& options, const DrillHooks& hooks,
-                                   Clock* clock) {
-  const fs::path& out = options.drill.out;
-  RETURN_IF_ERROR(RefuseForeignFolder(out));
-  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(options.drill.history));
-  ASSIGN_OR_RETURN(GamedaySettings settings, GatherGameday(options, clock, history.get()));
-  ASSIGN_OR_RETURN(GamedayInputs inputs, LoadGameday(settings, history.get()));
-  ASSIGN_OR_RETURN(WorkFolder folder, BeginWorkFolder(out, ToJson(settings)));
-  Gameday gameday(std::move(settings), std::move(inputs), hooks, clock, std::move(folder));
-  return gameday.Run();
-}
-
-Result<GamedayReport> ResumeGameday(const GamedayOptions& options, const DrillHooks& hooks,
-                                    Clock* clock) {
-  const fs::path& out = options.drill.out;
-  ASSIGN_OR_RETURN(WorkFolder folder, ResumeWorkFolder(out));
-  ASSIGN_OR_RETURN(GamedaySettings settings,
-                   ParseGamedaySettings(folder.past.header, (out / "journal.jsonl").string()));
-  RETURN_IF_ERROR(ResumeSettings(options.drill, &settings.drill));
-  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(settings.drill.options.history));
-  ASSIGN_OR_RETURN(GamedayInputs inputs, LoadGameday(settings, history.get()));
-  Gameday gameday(std::move(settings), std::move(inputs), hooks, clock, std::move(folder));
-  return gameday.Run();
-}
-
-Result<GamedayOptions> WithPaths(GamedayOptions options) {
-  ASSIGN_OR_RETURN(options.drill, WithAbsolutePaths(options.drill));
-  return options;
-}
-
 }  // namespace
 
 Result<GamedayReport> PlanGameday(const GamedayOptions& given, Clock* clock) {
-  ASSIGN_OR_RETURN(const GamedayOptions options, WithPaths(given));
+  ASSIGN_OR_RETURN(const GamedayOptions options, WithExperimentPaths(given));
   ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(options.drill.history));
   ASSIGN_OR_RETURN(const GamedaySettings settings, GatherGameday(options, clock, history.get()));
   ASSIGN_OR_RETURN(const GamedayInputs inputs, LoadGameday(settings, history.get()));
@@ -212,9 +180,21 @@ Result<GamedayReport> PlanGameday(const GamedayOptions& given, Clock* clock) {
 
 Result<GamedayReport> HoldGameday(const GamedayOptions& given, const DrillHooks& hooks,
                                   Clock* clock) {
-  ASSIGN_OR_RETURN(const GamedayOptions options, WithPaths(given));
-  return options.drill.resume ? ResumeGameday(options, hooks, clock)
-                              : StartGameday(options, hooks, clock);
+  ASSIGN_OR_RETURN(const GamedayOptions options, WithExperimentPaths(given));
+  return RunExperiment(
+      options.drill,
+      [&]() -> Result<GamedaySettings> {
+        ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(options.drill.history));
+        return GatherGameday(options, clock, history.get());
+      },
+      ParseGamedaySettings, [](GamedaySettings*) { return Status(); },
+      [&](GamedaySettings settings, WorkFolder folder) -> Result<GamedayReport> {
+        ASSIGN_OR_RETURN(const auto history,
+                         HistoryStore::OpenExisting(settings.drill.options.history));
+        ASSIGN_OR_RETURN(GamedayInputs inputs, LoadGameday(settings, history.get()));
+        return Gameday(std::move(settings), std::move(inputs), hooks, clock, std::move(folder))
+            .Run();
+      });
 }
 
 }  // namespace rharness

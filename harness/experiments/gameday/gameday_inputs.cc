@@ -49,16 +49,14 @@ Result<SensitivityRate> StoredFlips(const Ground& ground, HistoryStore* history)
       const VerdictRecord& after = verdicts[i];
       const bool same = !after.surroundings_sha256.empty() &&
                         after.surroundings_sha256 == before.surroundings_sha256;
-      const auto old_verdict = ParseVerdict(before.verdict);
-      const auto new_verdict = ParseVerdict(after.verdict);
-      if (!same || !old_verdict.ok() || !new_verdict.ok()) continue;
-      const PlantedAnswer old_answer = AnswerOf(*old_verdict);
-      const PlantedAnswer new_answer = AnswerOf(*new_verdict);
+      if (!same) continue;
+      const PlantedAnswer old_answer = AnswerOf(before.verdict);
+      const PlantedAnswer new_answer = AnswerOf(after.verdict);
       if (old_answer == PlantedAnswer::kNotMade || new_answer == PlantedAnswer::kNotMade) continue;
       Count(old_answer == new_answer ? PlantedAnswer::kPassed : PlantedAnswer::kCalled, &rate);
       if (old_answer != new_answer && rate.example.empty()) {
-        rate.example = fmt::format("{}: {} in {}, {} in {}", run_id, before.verdict,
-                                   before.drill_id, after.verdict, after.drill_id);
+        rate.example = fmt::format("{}: {} in {}, {} in {}", run_id, VerdictName(before.verdict),
+                                   before.drill_id, VerdictName(after.verdict), after.drill_id);
       }
     }
   }

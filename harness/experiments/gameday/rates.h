@@ -5,7 +5,7 @@
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_RATES_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_RATES_H_
 
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 #include "reports/sensitivity.h"
 
 namespace rharness {

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/drill/replicates.h"
 #include "harness/execution/rerun/places.h"
 #include "harness/judge/decide_metrics.h"
 #include "harness/records/manifest/evidence.h"
 #include "harness/records/manifest/manifest.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

@@ -10,8 +10,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
-#include "harness/drill/drill_folder.h"
-#include "harness/drill/reruns.h"
+#include "harness/drill/experiment.h"
 #include "harness/experiments/isolate/isolate_inputs.h"
 #include "harness/experiments/isolate/isolation_report_of.h"
 #include "harness/experiments/isolate/trial_judge.h"
@@ -214,8 +213,7 @@ class CauseSearch {
                           .ended = clock_.Now(),
                           .interrupted = interrupted_};
     IsolationReport report = BuildIsolationReport(done);
-    RETURN_IF_ERROR(WriteJsonFile(options_.out / "isolation.json", ToJson(report)));
-    RETURN_IF_ERROR(WriteDocument(options_.out, DocumentOf(report)));
+    RETURN_IF_ERROR(WriteReport(options_.out, "isolation", report));
     return report;
   }
 
@@ -237,51 +235,23 @@ class CauseSearch {
   Reruns reruns_;
 };
 
-Result<IsolationReport> StartSearch(const IsolateOptions& options, const DrillHooks& hooks,
-                                    Clock* clock) {
-  const fs::path& out = options.drill.out;
-  RETURN_IF_ERROR(RefuseForeignFolder(out));
-  ASSIGN_OR_RETURN(IsolateSettings settings, GatherSettings(options, clock));
-  ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
-  RETURN_IF_ERROR(SettableAxes(axes));
-  ASSIGN_OR_RETURN(WorkFolder folder, BeginWorkFolder(out, ToJson(settings)));
-  CauseSearch search(std::move(settings), hooks, clock, std::move(folder));
-  return search.Run(options.parse_image);
-}
-
-Result<IsolationReport> ResumeSearch(const IsolateOptions& options, const DrillHooks& hooks,
-                                     Clock* clock) {
-  const fs::path& out = options.drill.out;
-  ASSIGN_OR_RETURN(WorkFolder folder, ResumeWorkFolder(out));
-  ASSIGN_OR_RETURN(IsolateSettings settings,
-                   ParseIsolateSettings(folder.past.header, (out / "journal.jsonl").string()));
-  RETURN_IF_ERROR(ResumeSettings(options.drill, &settings.drill));
-  // A larger budget is why a search that stopped goes on; a smaller one would unsay its answer.
-  const int before = settings.rules.budget;
+// A larger budget is why a search that stopped goes on; a smaller one would unsay its answer.
+Status AdoptBudget(const IsolateOptions& options, IsolateSettings* settings) {
+  const int before = settings->rules.budget;
   if (options.rules.budget > 0 && (before == 0 || options.rules.budget < before)) {
     return InvalidInput(
         fmt::format("the search has {}; expected no smaller one",
                     before == 0 ? "no limit" : fmt::format("one of {} reruns", before)),
         "--budget-reruns");
   }
-  if (options.rules.budget > 0) settings.rules.budget = options.rules.budget;
-  CauseSearch search(std::move(settings), hooks, clock, std::move(folder));
-  return search.Run(options.parse_image);
-}
-
-Result<IsolateOptions> WithPaths(IsolateOptions options) {
-  const bool resume = options.drill.resume;
-  // Without a history there is no place of one to resolve.
-  if (options.drill.history.empty()) options.drill.resume = true;
-  ASSIGN_OR_RETURN(options.drill, WithAbsolutePaths(options.drill));
-  options.drill.resume = resume;
-  return options;
+  if (options.rules.budget > 0) settings->rules.budget = options.rules.budget;
+  return {};
 }
 
 }  // namespace
 
 Result<IsolationReport> PlanIsolation(const IsolateOptions& given, Clock* clock) {
-  ASSIGN_OR_RETURN(const IsolateOptions options, WithPaths(given));
+  ASSIGN_OR_RETURN(const IsolateOptions options, WithExperimentPaths(given));
   ASSIGN_OR_RETURN(const IsolateSettings settings, GatherSettings(options, clock));
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
   ASSIGN_OR_RETURN(const std::vector<Axis> settable, SettableAxes(axes));
@@ -315,9 +285,21 @@ Result<IsolationReport> PlanIsolation(const IsolateOptions& given, Clock* clock)
 
 Result<IsolationReport> Isolate(const IsolateOptions& given, const DrillHooks& hooks,
                                 Clock* clock) {
-  ASSIGN_OR_RETURN(const IsolateOptions options, WithPaths(given));
-  return options.drill.resume ? ResumeSearch(options, hooks, clock)
-                              : StartSearch(options, hooks, clock);
+  ASSIGN_OR_RETURN(const IsolateOptions options, WithExperimentPaths(given));
+  return RunExperiment(
+      options.drill,
+      [&]() -> Result<IsolateSettings> {
+        ASSIGN_OR_RETURN(IsolateSettings settings, GatherSettings(options, clock));
+        ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
+        RETURN_IF_ERROR(SettableAxes(axes));
+        return settings;
+      },
+      ParseIsolateSettings,
+      [&](IsolateSettings* settings) { return AdoptBudget(options, settings); },
+      [&](IsolateSettings settings, WorkFolder folder) {
+        return CauseSearch(std::move(settings), hooks, clock, std::move(folder))
+            .Run(options.parse_image);
+      });
 }
 
 }  // namespace rharness

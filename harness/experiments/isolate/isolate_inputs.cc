@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "compare/curves/series.h"
-#include "compare/verdict.h"
 #include "harness/base/borrowed_repository.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
@@ -22,6 +21,7 @@
 #include "harness/execution/rerun/python_place.h"
 #include "harness/experiments/isolate/trial_judge.h"
 #include "harness/history/store.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 namespace {
@@ -137,7 +137,7 @@ Result<std::optional<Manifest>> SeenByDrill(const std::string& drill_id, const M
   ASSIGN_OR_RETURN(const auto verdicts, history->Verdicts(recorded.run_id));
   const auto found = std::ranges::find(verdicts, drill_id, &VerdictRecord::drill_id);
   if (found == verdicts.end()) return none;
-  if (found->verdict == VerdictName(Verdict::kIdentical)) {
+  if (found->verdict == Verdict::kIdentical) {
     return InvalidInput(
         fmt::format("that drill called {} identical: nothing drifted there", recorded.run_id),
         "--against " + drill_id);

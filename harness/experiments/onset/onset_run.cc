@@ -10,7 +10,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/version.h"
-#include "harness/drill/drill_folder.h"
+#include "harness/drill/experiment.h"
 #include "harness/experiments/onset/checkpoint_line.h"
 #include "harness/experiments/onset/traced_rerun.h"
 #include "harness/history/store.h"
@@ -94,8 +94,7 @@ class WhereSearch {
     report_.version = kVersion;
     report_.made = clock_->Now();
     RETURN_IF_ERROR(Conclude());
-    RETURN_IF_ERROR(WriteJsonFile(options_.drill.out / "onset.json", ToJson(report_)));
-    RETURN_IF_ERROR(WriteDocument(options_.drill.out, DocumentOf(report_)));
+    RETURN_IF_ERROR(WriteReport(options_.drill.out, "onset", report_));
     return std::move(report_);
   }
 
@@ -245,12 +244,7 @@ class WhereSearch {
 
 Result<OnsetReport> FindWhere(const OnsetOptions& given, const std::function<bool()>& should_stop,
                               Clock* clock) {
-  OnsetOptions options = given;
-  // Without a history there is no place of one to resolve.
-  const bool resume = options.drill.resume;
-  if (options.drill.history.empty()) options.drill.resume = true;
-  ASSIGN_OR_RETURN(options.drill, WithAbsolutePaths(options.drill));
-  options.drill.resume = resume;
+  ASSIGN_OR_RETURN(const OnsetOptions options, WithExperimentPaths(given));
   RETURN_IF_ERROR(MakeDirectories(options.drill.out));
   return WhereSearch(options, should_stop, clock).Run();
 }

@@ -12,9 +12,8 @@
 #include "harness/base/held_folder.h"
 #include "harness/base/log.h"
 #include "harness/base/trouble.h"
-#include "harness/drill/drill_folder.h"
+#include "harness/drill/experiment.h"
 #include "harness/drill/report_of.h"
-#include "harness/drill/reruns.h"
 #include "harness/execution/rerun/rerun.h"
 #include "harness/experiments/properties/properties_report_of.h"
 #include "harness/experiments/properties/properties_settings.h"
@@ -150,8 +149,7 @@ class PropertyDrill {
     }
     RETURN_IF_ERROR(LookBack(history.get(), &done));
     PropertiesReport report = BuildPropertiesReport(std::move(done));
-    RETURN_IF_ERROR(WriteJsonFile(options_.out / "properties.json", ToJson(report)));
-    RETURN_IF_ERROR(WriteDocument(options_.out, DocumentOf(report)));
+    RETURN_IF_ERROR(WriteReport(options_.out, "properties", report));
     RETURN_IF_ERROR(Keep(history.get(), report));
     return report;
   }
@@ -199,49 +197,23 @@ class PropertyDrill {
   Reruns reruns_;
 };
 
-Result<PropertiesReport> StartDrill(const PropertiesOptions& options, const DrillHooks& hooks,
-                                    Clock* clock) {
-  const fs::path& out = options.drill.out;
-  RETURN_IF_ERROR(RefuseForeignFolder(out));
-  ASSIGN_OR_RETURN(PropertiesSettings settings, GatherProperties(options, clock));
-  ASSIGN_OR_RETURN(WorkFolder folder, BeginWorkFolder(out, ToJson(settings)));
-  PropertyDrill drill(std::move(settings), hooks, clock, std::move(folder));
-  return drill.Run();
-}
-
-Result<PropertiesReport> ResumeDrill(const PropertiesOptions& options, const DrillHooks& hooks,
-                                     Clock* clock) {
-  const fs::path& out = options.drill.out;
-  ASSIGN_OR_RETURN(WorkFolder folder, ResumeWorkFolder(out));
-  ASSIGN_OR_RETURN(PropertiesSettings settings,
-                   ParsePropertiesSettings(folder.past.header, (out / "journal.jsonl").string()));
-  RETURN_IF_ERROR(ResumeSettings(options.drill, &settings.drill));
-  PropertyDrill drill(std::move(settings), hooks, clock, std::move(folder));
-  return drill.Run();
-}
-
-Result<PropertiesOptions> WithPaths(PropertiesOptions options) {
-  const bool resume = options.drill.resume;
-  // Without a history there is no place of one to resolve.
-  if (options.drill.history.empty()) options.drill.resume = true;
-  ASSIGN_OR_RETURN(options.drill, WithAbsolutePaths(options.drill));
-  options.drill.resume = resume;
-  return options;
-}
-
 }  // namespace
 
 Result<PropertiesReport> PlanProperties(const PropertiesOptions& given, Clock* clock) {
-  ASSIGN_OR_RETURN(const PropertiesOptions options, WithPaths(given));
+  ASSIGN_OR_RETURN(const PropertiesOptions options, WithExperimentPaths(given));
   ASSIGN_OR_RETURN(const PropertiesSettings settings, GatherProperties(options, clock));
   return BuildPropertiesPlan(settings);
 }
 
 Result<PropertiesReport> DrillProperties(const PropertiesOptions& given, const DrillHooks& hooks,
                                          Clock* clock) {
-  ASSIGN_OR_RETURN(const PropertiesOptions options, WithPaths(given));
-  return options.drill.resume ? ResumeDrill(options, hooks, clock)
-                              : StartDrill(options, hooks, clock);
+  ASSIGN_OR_RETURN(const PropertiesOptions options, WithExperimentPaths(given));
+  return RunExperiment(
+      options.drill, [&] { return GatherProperties(options, clock); }, ParsePropertiesSettings,
+      [](PropertiesSettings*) { return Status(); },
+      [&](PropertiesSettings settings, WorkFolder folder) {
+        return PropertyDrill(std::move(settings), hooks, clock, std::move(folder)).Run();
+      });
 }
 
 }  // namespace rharness

@@ -33,7 +33,7 @@ std::string Names(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string VerdictSource(const HistoryVerdict& verdict) {
+std::string VerdictSource(const StoredVerdict& verdict) {
   return "history: verdict of drill " + verdict.drill_id;
 }
 
@@ -105,7 +105,7 @@ IncidentAnswer WhatHappened(const IncidentFacts& in) {
         {fmt::format("{} is retired: {}; no drill reruns it", in.run.run_id, *why),
          "history: retirements"});
   }
-  const std::vector<HistoryVerdict>& verdicts = in.run_history.verdicts;
+  const std::vector<StoredVerdict>& verdicts = in.run_history.verdicts;
   if (verdicts.empty()) {
     answer.not_known = fmt::format("no drill has judged {}", in.run.run_id);
   } else {
@@ -114,15 +114,15 @@ IncidentAnswer WhatHappened(const IncidentFacts& in) {
           {fmt::format("nothing went bad that the history knows of: {} is good", in.run.run_id),
            VerdictSource(verdicts.at(*Summarize(in.run_history).last_good))});
     }
-    const HistoryVerdict& telling = *TellingVerdict(in);
+    const StoredVerdict& telling = *TellingVerdict(in);
     answer.facts.push_back(
         {fmt::format("{} was rerun and is {}, decided {}", in.run.run_id,
                      VerdictLabel(telling.verdict), FormatMinute(telling.decided)),
          VerdictSource(telling)});
     for (std::size_t i = 0; i < std::min(telling.reasons.size(), kMostToldReasons); ++i) {
-      answer.facts.push_back({telling.reasons[i], VerdictSource(telling)});
+      answer.facts.push_back({ReasonText(telling.reasons[i]), VerdictSource(telling)});
     }
-    const HistoryVerdict& last = verdicts.back();
+    const StoredVerdict& last = verdicts.back();
     if (&last != &telling) {
       answer.facts.push_back(
           {fmt::format("no drill could tell since: the last one called it {} on {}",
@@ -140,15 +140,15 @@ IncidentAnswer WhatHappened(const IncidentFacts& in) {
 IncidentAnswer SinceWhen(const IncidentFacts& in) {
   IncidentAnswer answer{"since_when", "Since when?", {}, {}};
   const RunOutlook outlook = Summarize(in.run_history);
-  const std::vector<HistoryVerdict>& verdicts = in.run_history.verdicts;
+  const std::vector<StoredVerdict>& verdicts = in.run_history.verdicts;
   if (outlook.last_good) {
-    const HistoryVerdict& good = verdicts.at(*outlook.last_good);
+    const StoredVerdict& good = verdicts.at(*outlook.last_good);
     answer.facts.push_back(
         {fmt::format("{} last reproduced on {}", in.run.run_id, FormatMinute(good.decided)),
          VerdictSource(good)});
   }
   if (outlook.first_bad) {
-    const HistoryVerdict& bad = verdicts.at(*outlook.first_bad);
+    const StoredVerdict& bad = verdicts.at(*outlook.first_bad);
     answer.facts.push_back(
         {fmt::format("it is {} since {}{}", VerdictLabel(bad.verdict), FormatMinute(bad.decided),
                      outlook.last_good ? "" : ", and never reproduced"),
@@ -248,16 +248,8 @@ IncidentRun RunOf(const Manifest& manifest, const RunHistory& history) {
   IncidentRun run{.run_id = manifest.run_id,
                   .declared = manifest.determinism.declared,
                   .started = manifest.started,
-                  .verdict = {},
-                  .decided = {},
-                  .drill_id = {},
-                  .reasons = {}};
-  if (history.verdicts.empty()) return run;
-  const HistoryVerdict& last = history.verdicts.back();
-  run.verdict = last.verdict;
-  run.decided = last.decided;
-  run.drill_id = last.drill_id;
-  run.reasons = last.reasons;
+                  .last = {}};
+  if (!history.verdicts.empty()) run.last = history.verdicts.back();
   return run;
 }
 
@@ -268,11 +260,10 @@ void AddCandidates(const IncidentFacts& in, IncidentReport* report) {
       ++report->candidates_left_out;
       return;
     }
-    report->candidates.push_back(
-        {.run_id = one.entry.run_id,
-         .started = one.entry.started,
-         .verdict = one.entry.last_verdict.empty() ? "never drilled" : one.entry.last_verdict,
-         .why_not = std::move(why_not)});
+    report->candidates.push_back({.run_id = one.entry.run_id,
+                                  .started = one.entry.started,
+                                  .verdict = one.entry.last_verdict,
+                                  .why_not = std::move(why_not)});
   };
   if (in.found.chosen) add(in.found.members.at(*in.found.chosen), "");
   for (std::size_t i = 0; i < in.found.members.size(); ++i) {

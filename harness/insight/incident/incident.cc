@@ -336,10 +336,9 @@ class Incident {
       if (page == nullptr || there || report->pages.size() == kMostPages) return;
       report->pages.push_back({code, RunbookTitle(*page), met_in});
     };
-    // Reasons are kept as "CODE: sentence".
-    if (const HistoryVerdict* telling = TellingVerdict(facts_); telling != nullptr) {
-      for (const std::string& reason : telling->reasons) {
-        add(reason.substr(0, reason.find(':')), "a verdict of " + report->run.run_id);
+    if (const StoredVerdict* telling = TellingVerdict(facts_); telling != nullptr) {
+      for (const Reason& reason : telling->reasons) {
+        add(reason.code, "a verdict of " + report->run.run_id);
       }
     }
     if (facts_.rollback) {

@@ -10,6 +10,7 @@
 #include "harness/history/last_good.h"
 #include "reports/incident_report.h"
 #include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -19,12 +20,12 @@ std::string WhyNotGood(const FamilyMember& member) {
   if (member.good && !member.bad) return "";
   if (member.bad) {
     return fmt::format("drill {} called it {} on {}", member.bad->drill_id,
-                       SpacedName(member.bad->verdict), FormatMinute(member.bad->decided));
+                       VerdictLabel(member.bad->verdict), FormatMinute(member.bad->decided));
   }
-  return member.entry.last_verdict.empty()
-             ? "no drill has judged it"
-             : fmt::format("no drill could say anything of it; the last verdict is {}",
-                           SpacedName(member.entry.last_verdict));
+  return member.entry.last_verdict
+             ? fmt::format("no drill could say anything of it; the last verdict is {}",
+                           VerdictLabel(*member.entry.last_verdict))
+             : "no drill has judged it";
 }
 
 bool IsNewerGood(const FamilyMember& one, WallTime started) {

@@ -65,7 +65,7 @@ std::string WhyNothingDiffers(const IncidentFacts& in, ChangeBetween between) {
                      SeedsAloneDiffer(in) ? "but the seeds" : "that is recorded", in.good->run_id);
 }
 
-const HistoryVerdict& FirstBad(const IncidentFacts& in) {
+const StoredVerdict& FirstBad(const IncidentFacts& in) {
   const std::optional<std::size_t> bad = Summarize(in.run_history).first_bad;
   return in.run_history.verdicts.at(bad.value_or(in.run_history.verdicts.size() - 1));
 }
@@ -107,7 +107,7 @@ std::string LookForCause(const IncidentFacts& in) {
 
 std::string NextWithoutGood(const IncidentFacts& in) {
   const auto never = std::ranges::find_if(in.found.members, [](const FamilyMember& one) {
-    return one.entry.last_verdict.empty() && !one.entry.retired;
+    return !one.entry.last_verdict && !one.entry.retired;
   });
   if (in.newer_good > 0) {
     return fmt::format("go back to a run that was recorded later: {} --good {} --out OTHER",
@@ -141,8 +141,8 @@ bool RunIsGood(const IncidentFacts& in) {
   return outlook.last_good && !outlook.first_bad;
 }
 
-const HistoryVerdict* TellingVerdict(const IncidentFacts& in) {
-  const std::vector<HistoryVerdict>& verdicts = in.run_history.verdicts;
+const StoredVerdict* TellingVerdict(const IncidentFacts& in) {
+  const std::vector<StoredVerdict>& verdicts = in.run_history.verdicts;
   if (verdicts.empty()) return nullptr;
   if (StandingOf(verdicts.back().verdict) != Standing::kOpen) return &verdicts.back();
   const RunOutlook outlook = Summarize(in.run_history);

@@ -17,7 +17,7 @@ bool RunIsGood(const IncidentFacts& facts);
 
 // The verdict that says what is the matter with the run: the last one, or, where that is open, the
 // first bad one that no good one followed. nullptr: no drill has judged it.
-const HistoryVerdict* TellingVerdict(const IncidentFacts& facts);
+const StoredVerdict* TellingVerdict(const IncidentFacts& facts);
 
 // Commands name files as they were given, and so from the folder in which the incident was begun.
 bool NamesRelativePaths(const IncidentGiven& given);

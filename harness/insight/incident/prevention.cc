@@ -70,11 +70,10 @@ const std::string& PartOf(const RunbookPage& page, std::string_view name) {
 
 // What the runbook says to do of the reasons of a bad verdict.
 void AddAdvice(const IncidentFacts& in, IncidentAnswer* answer) {
-  const HistoryVerdict* telling = TellingVerdict(in);
+  const StoredVerdict* telling = TellingVerdict(in);
   if (telling == nullptr || StandingOf(telling->verdict) != Standing::kBad) return;
   std::set<std::string> advised;
-  for (const std::string& reason : telling->reasons) {
-    const std::string code = reason.substr(0, reason.find(':'));
+  for (const auto& [code, message] : telling->reasons) {
     const RunbookPage* page = FindRunbookPage(code);
     if (page == nullptr || advised.size() == kMostAdvised) continue;
     const std::string& what = PartOf(*page, "Do");
@@ -86,8 +85,8 @@ void AddAdvice(const IncidentFacts& in, IncidentAnswer* answer) {
 void AddGap(const IncidentFacts& in, IncidentAnswer* answer) {
   const RunOutlook outlook = Summarize(in.run_history);
   if (!outlook.last_good || !outlook.first_bad) return;
-  const HistoryVerdict& good = in.run_history.verdicts.at(*outlook.last_good);
-  const HistoryVerdict& bad = in.run_history.verdicts.at(*outlook.first_bad);
+  const StoredVerdict& good = in.run_history.verdicts.at(*outlook.last_good);
+  const StoredVerdict& bad = in.run_history.verdicts.at(*outlook.first_bad);
   const auto gap = bad.decided - good.decided;
   if (gap < kLongGap) return;
   answer->facts.push_back(

@@ -89,11 +89,11 @@ std::string WhyNone(const IncidentFacts& in) {
   std::size_t retired = 0, later = 0, bad = 0, never = 0, open = 0;
   for (const FamilyMember& one : in.found.members) {
     const bool good = one.good && !one.bad;
-    ++(one.entry.retired                ? retired
-       : good                           ? later
-       : one.bad                        ? bad
-       : one.entry.last_verdict.empty() ? never
-                                        : open);
+    ++(one.entry.retired        ? retired
+       : good                   ? later
+       : one.bad                ? bad
+       : one.entry.last_verdict ? open
+                                : never);
   }
   std::vector<std::string> parts;
   const auto tell = [&](std::size_t count, const char* is, const char* are, std::string_view what) {
@@ -213,7 +213,7 @@ IncidentAnswer WayBack(const IncidentFacts& in, const IncidentRollback& rollback
   answer.facts.push_back(
       {fmt::format("{} is the run to go back to{}: recorded {}, {} on {}", in.good->run_id,
                    in.named ? ", which --good names" : "", FormatMinute(in.good->started),
-                   SpacedName(member.good->verdict), FormatMinute(member.good->decided)),
+                   VerdictLabel(member.good->verdict), FormatMinute(member.good->decided)),
        "history: verdict of drill " + member.good->drill_id});
   for (const PassedRun& one : in.passed) {
     answer.facts.push_back({fmt::format("{} is newer and good, but {}", one.run_id, one.damage),
@@ -239,7 +239,7 @@ namespace {
 // Of a run that is good: that comes first.
 std::string NotBad(const IncidentFacts& in) {
   const RunOutlook outlook = Summarize(in.run_history);
-  const std::vector<HistoryVerdict>& verdicts = in.run_history.verdicts;
+  const std::vector<StoredVerdict>& verdicts = in.run_history.verdicts;
   const bool open = StandingOf(verdicts.back().verdict) == Standing::kOpen;
   return fmt::format(
       "{} is not bad: its last verdict{} is {}; nothing went bad that the history knows of",

@@ -29,9 +29,6 @@ double DaysSince(WallTime then, WallTime now) {
   return std::max(0.0, static_cast<double>((now - then).count()) / kDay);
 }
 
-bool IsGood(std::string_view verdict) { return verdict == "identical" || verdict == "equivalent"; }
-bool IsBad(std::string_view verdict) { return verdict == "drifted" || verdict == "failed"; }
-
 using Tallies = std::map<std::string, std::vector<VerdictTally>>;  // by family
 
 // The windows of one length of period, each read once.
@@ -82,9 +79,10 @@ VerdictCounts CountsOf(const Tallies& tallies, const std::string& family) {
   if (found == tallies.end()) return counts;
   for (const VerdictTally& one : found->second) {
     const auto runs = static_cast<int>(std::min<std::int64_t>(one.runs, 1'000'000'000));
-    (IsGood(one.verdict)  ? counts.good
-     : IsBad(one.verdict) ? counts.bad
-                          : counts.inconclusive) += runs;
+    const Standing standing = StandingOf(one.verdict);
+    (standing == Standing::kGood  ? counts.good
+     : standing == Standing::kBad ? counts.bad
+                                  : counts.inconclusive) += runs;
   }
   return counts;
 }
@@ -151,7 +149,7 @@ void FillVerdicts(const Period& period, FamilyObjectives* family) {
       family->checked_twice += one.checked_twice;
       family->flipped += one.flipped;
       attested += one.attested;
-      if (one.verdict == "identical") family->identical += one.runs;
+      if (one.verdict == Verdict::kIdentical) family->identical += one.runs;
       if (one.declared == "bitwise") family->violations += one.drifted;
     }
   }
@@ -370,7 +368,7 @@ Result<ObjectivesReport> MeasureObjectives(HistoryStore* history, const Policy& 
     report.broken.push_back({.run_id = entry.run_id,
                              .family = entry.family,
                              .owner = objective == nullptr ? "" : objective->owner,
-                             .verdict = entry.last_verdict});
+                             .verdict = entry.last_verdict.value_or(Verdict::kFailed)});
   }
   Conclude(&report);
   TellIdle(&report);

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "compare/verdict.h"
 #include "harness/base/shell_word.h"
 #include "harness/records/manifest/admission.h"
+#include "harness/verdict/verdict.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -48,14 +48,11 @@ void CheckVerdict(const RunKnown& known, std::optional<double> max_age_days, Wal
                                               : "no drill could carry the run out"});
     return;
   }
-  const auto verdict = ParseVerdict(last->verdict);
-  const bool good =
-      verdict.ok() && (*verdict == Verdict::kIdentical || *verdict == Verdict::kEquivalent);
-  if (!good) {
-    const bool drifted = verdict.ok() && *verdict == Verdict::kDrifted;
+  if (!Reproduced(last->verdict)) {
+    const bool drifted = last->verdict == Verdict::kDrifted;
     findings->push_back(
         {drifted ? "drifted" : "not_reproduced",
-         fmt::format("the last verdict is {}, of {} (drill {})", SafeText(last->verdict, 40),
+         fmt::format("the last verdict is {}, of {} (drill {})", VerdictName(last->verdict),
                      FormatTime(last->decided), SafeText(last->drill_id, 200))});
     return;
   }
@@ -64,7 +61,7 @@ void CheckVerdict(const RunKnown& known, std::optional<double> max_age_days, Wal
   if (max_age_days && days > *max_age_days) {
     findings->push_back(
         {"too_old", fmt::format("the last verdict, {}, is {:.1f} days old; expected at most {:g}",
-                                SafeText(last->verdict, 40), days, *max_age_days)});
+                                VerdictName(last->verdict), days, *max_age_days)});
   }
 }
 
@@ -204,7 +201,7 @@ void CheckWeights(const RegistryEntry& entry, const Manifest& manifest, Findings
 
 const VerdictRecord* DecidingVerdict(const RunKnown& known) {
   for (auto it = known.verdicts.rbegin(); it != known.verdicts.rend(); ++it) {
-    if (it->verdict != VerdictName(Verdict::kInfra)) return &*it;
+    if (it->verdict != Verdict::kInfra) return &*it;
   }
   return nullptr;
 }

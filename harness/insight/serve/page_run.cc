@@ -93,7 +93,7 @@ void AddEntry(const HistoryEntry& entry, const std::optional<VerdictRecord>& las
   tell("Added", FormatMinute(entry.added));
   tell("Declared", entry.declared);
   tell("Last conclusive verdict",
-       last ? fmt::format("{}, {} (drill {})", VerdictLabel(SiteVerdictOf(*last).verdict),
+       last ? fmt::format("{}, {} (drill {})", VerdictLabel(last->verdict),
                           FormatMinute(last->decided), last->drill_id)
             : "none");
   tell("Last compared", entry.verified ? FormatMinute(*entry.verified) : "never");

@@ -32,7 +32,7 @@ SiteCounts CountsOf(const VerdictTotals& totals) {
   SiteCounts out;
   for (const Verdict verdict : kVerdicts) {
     const std::int64_t count = totals[static_cast<std::size_t>(verdict)];
-    if (count > 0) out[std::string(VerdictName(verdict))] = count;
+    if (count > 0) out[verdict] = count;
   }
   return out;
 }
@@ -82,7 +82,7 @@ bool WasJudgedSince(const FamilyWeeks& family, WallTime monday) {
 Status AddVerdicts(HistoryBrowser* browser, SiteRunRow* row) {
   ASSIGN_OR_RETURN(const auto records,
                    browser->VerdictsOf(row->run_id, std::nullopt, kRowVerdicts, false));
-  for (const VerdictRecord& record : records) row->verdicts.push_back(SiteVerdictOf(record));
+  for (const VerdictRecord& record : records) row->verdicts.push_back(StoredVerdictOf(record));
   return {};
 }
 
@@ -91,28 +91,15 @@ Status AddVerdicts(HistoryBrowser* browser, SiteRunRow* row) {
 std::string MsOf(WallTime time) { return std::to_string(time.time_since_epoch().count()); }
 
 SiteRunRow SiteRowOf(const RunRow& row) {
-  SiteRunRow out{.run_id = row.run_id,
-                 .family = row.family,
-                 .started = row.started,
-                 .declared = row.declared,
-                 .last = std::nullopt,
-                 .judged = row.judged,
-                 .retired = row.retired,
-                 .found = row.found,
-                 .verdicts = {}};
-  const Result<Verdict> last = ParseVerdict(row.last_verdict);
-  if (last.ok()) out.last = *last;
-  return out;
-}
-
-SiteVerdict SiteVerdictOf(const VerdictRecord& record) {
-  const Result<Verdict> verdict = ParseVerdict(record.verdict);
-  return {.drill_id = record.drill_id,
-          .verdict = verdict.ok() ? *verdict : Verdict::kInfra,
-          .decided = record.decided,
-          .reruns = record.reruns,
-          .reasons = ReasonsIn(record.reasons),
-          .outcomes = {}};
+  return {.run_id = row.run_id,
+          .family = row.family,
+          .started = row.started,
+          .declared = row.declared,
+          .last = row.last_verdict,
+          .judged = row.judged,
+          .retired = row.retired,
+          .found = row.found,
+          .verdicts = {}};
 }
 
 Result<SiteFleet> BuildFleet(const PageInputs& inputs) {
@@ -172,12 +159,11 @@ Result<SiteFamily> BuildFamily(const PageInputs& inputs, const std::string& fami
   }
   ASSIGN_OR_RETURN(const auto together, inputs.browser.LastTogether(family, kTogether));
   for (const FamilyRecord& record : together) {
-    page.together.emplace_back(record.name, SiteVerdictOf({.drill_id = record.drill_id,
-                                                           .run_id = {},
-                                                           .verdict = record.verdict,
-                                                           .decided = record.decided,
-                                                           .reruns = record.runs,
-                                                           .reasons = record.reasons}));
+    page.together.emplace_back(record.name, StoredVerdict{.drill_id = record.drill_id,
+                                                          .verdict = record.verdict,
+                                                          .decided = record.decided,
+                                                          .reruns = record.runs,
+                                                          .reasons = ReasonsIn(record.reasons)});
   }
   return page;
 }

@@ -36,9 +36,8 @@ Result<SiteSearch> BuildSearch(const PageInputs& inputs, const std::string& text
 
 // "1767571200000": a time as an address has it.
 std::string MsOf(WallTime time);
-// Shared by them. A verdict of a name that this version does not know is none.
+// Shared by them.
 SiteRunRow SiteRowOf(const RunRow& row);
-SiteVerdict SiteVerdictOf(const VerdictRecord& record);
 
 }  // namespace rharness
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/drill/history_of.h"
 #include "harness/insight/serve/pages.h"
 #include "reports/history_summary.h"
 #include "reports/text.h"
@@ -79,7 +80,7 @@ Status RunLife::AddDetails(SiteRunVerdict* verdict, SiteRun* page) {
   const std::string& drill_id = verdict->said.drill_id;
   ASSIGN_OR_RETURN(const VerdictDetails details,
                    browser_.DetailsOf(run_id_, drill_id, kPageDetails));
-  verdict->said.outcomes = OutcomeWords(details.reruns);
+  verdict->outcomes = OutcomeWords(details.reruns);
   if (details.measures) verdict->measured = MeasuredWords(*details.measures);
   ASSIGN_OR_RETURN(verdict->layers, OrSaid(LayersOf(details.surroundings_sha256), page));
   verdict->signatures = static_cast<int>(details.attestations.size());
@@ -105,8 +106,11 @@ Status RunLife::AddVerdicts(const PageMark& mark, SiteRun* page) {
         return SiteRunHref(run_id_, {{"t", MsOf(one.decided)}, {side, one.drill_id}});
       });
   for (const VerdictRecord& record : records) {
-    SiteRunVerdict verdict{
-        .said = SiteVerdictOf(record), .layers = {}, .measured = {}, .signatures = 0};
+    SiteRunVerdict verdict{.said = StoredVerdictOf(record),
+                           .outcomes = {},
+                           .layers = {},
+                           .measured = {},
+                           .signatures = 0};
     RETURN_IF_ERROR(AddDetails(&verdict, page));
     page->verdicts.push_back(std::move(verdict));
   }
@@ -114,12 +118,12 @@ Status RunLife::AddVerdicts(const PageMark& mark, SiteRun* page) {
                    browser_.VerdictsOf(run_id_, std::nullopt, kStripVerdicts + 1, false));
   page->strip_whole = strip.size() <= kStripVerdicts;
   if (!page->strip_whole) strip.pop_back();
-  for (const VerdictRecord& record : strip) page->strip.push_back(SiteVerdictOf(record));
+  for (const VerdictRecord& record : strip) page->strip.push_back(StoredVerdictOf(record));
   return {};
 }
 
 Status RunLife::AddChanges(SiteRun* page) {
-  const std::vector<SiteVerdict>& strip = page->strip;
+  const std::vector<StoredVerdict>& strip = page->strip;
   std::vector<std::optional<Verdict>> oldest_first;
   for (auto one = strip.rbegin(); one != strip.rend(); ++one) {
     oldest_first.emplace_back(one->verdict);

@@ -12,12 +12,10 @@ Result<bool> CountNewVerdicts(HistoryBrowser* browser, WallTime oldest, std::int
   const std::int64_t last = std::min(newest, totals->sequence + drills);
   ASSIGN_OR_RETURN(const auto counts, browser->CountWeeks(totals->sequence, last));
   for (const WeekCount& one : counts) {
-    const Result<Verdict> verdict = ParseVerdict(one.verdict);
-    if (!verdict.ok()) return verdict.error();
     FamilyWeeks& family = totals->families[one.family];
     if (one.count > 0 && (!family.judged || *family.judged < one.last)) family.judged = one.last;
     if (one.week < oldest) continue;
-    const auto at = static_cast<std::size_t>(*verdict);
+    const auto at = static_cast<std::size_t>(one.verdict);
     family.weeks[one.week][at] += one.count;
     totals->all[one.week][at] += one.count;
   }

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
 #include "harness/history/browser.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

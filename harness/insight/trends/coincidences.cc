@@ -52,8 +52,8 @@ class Values {
 };
 
 std::int64_t Conclusive(const TrackCell& cell) {
-  return cell.counts[static_cast<std::size_t>(Reproduced::kYes)] +
-         cell.counts[static_cast<std::size_t>(Reproduced::kNo)];
+  return cell.counts[static_cast<std::size_t>(Standing::kGood)] +
+         cell.counts[static_cast<std::size_t>(Standing::kBad)];
 }
 
 class Stretches {

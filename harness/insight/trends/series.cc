@@ -23,15 +23,13 @@ constexpr std::size_t kMostSurvivals = 100;
 constexpr std::size_t kMostSteps = 500;
 
 void Add(const TrackCell& cell, TrendCounts* counts) {
-  counts->good += cell.counts[static_cast<std::size_t>(Reproduced::kYes)];
-  counts->bad += cell.counts[static_cast<std::size_t>(Reproduced::kNo)];
-  counts->open += cell.counts[static_cast<std::size_t>(Reproduced::kOpen)];
+  counts->good += cell.counts[static_cast<std::size_t>(Standing::kGood)];
+  counts->bad += cell.counts[static_cast<std::size_t>(Standing::kBad)];
+  counts->open += cell.counts[static_cast<std::size_t>(Standing::kOpen)];
 }
 
-void Add(Reproduced said, TrendCounts* counts) {
-  ++(said == Reproduced::kYes  ? counts->good
-     : said == Reproduced::kNo ? counts->bad
-                               : counts->open);
+void Add(Standing said, TrendCounts* counts) {
+  ++(said == Standing::kGood ? counts->good : said == Standing::kBad ? counts->bad : counts->open);
 }
 
 void FillRate(TrendCounts* counts) {
@@ -122,7 +120,7 @@ std::vector<Group> GroupBy(const Tracks& tracks, int names, F index_of) {
       groups[static_cast<std::size_t>(index)].cells.push_back(&cell);
     }
   }
-  std::map<int, Reproduced> of_run;
+  std::map<int, Standing> of_run;
   const auto close = [&] {
     for (const auto& [index, said] : of_run) {
       Add(said, &groups[static_cast<std::size_t>(index)].counts);

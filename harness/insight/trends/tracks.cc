@@ -11,11 +11,6 @@ namespace {
 constexpr std::int64_t kWeekMs = std::int64_t{7} * 24 * 3600 * 1000;
 constexpr std::int64_t kMondayMs = std::int64_t{3} * 24 * 3600 * 1000;  // before a Thursday: 1970
 
-Reproduced ReproducedOf(std::string_view verdict) {
-  if (verdict == "identical" || verdict == "equivalent") return Reproduced::kYes;
-  return verdict == "drifted" || verdict == "failed" ? Reproduced::kNo : Reproduced::kOpen;
-}
-
 double DaysBetween(WallTime from, WallTime to) {
   return std::max(0.0, std::chrono::duration<double, std::ratio<86400>>(to - from).count());
 }
@@ -74,7 +69,7 @@ void Tracks::Take(const VerdictStep& step) {
     retired_ = step.retired;
   }
   ++verdicts_;
-  const Said said{SpreadOf(step), ReproducedOf(step.verdict)};
+  const Said said{SpreadOf(step), StandingOf(step.verdict)};
   const std::vector<int>& places = spreads_[static_cast<std::size_t>(said.where)];
   if (const int week = WeekOf(step.decided); week >= first_week_) {
     weeks_[week] = said;
@@ -83,9 +78,9 @@ void Tracks::Take(const VerdictStep& step) {
       in_span_.push_back({place, said.standing});
     }
   }
-  if (said.standing == Reproduced::kOpen) return;
+  if (said.standing == Standing::kOpen) return;
   for (const int place : places) by_place_[place] = said.standing;
-  if (said.standing == Reproduced::kYes) {
+  if (said.standing == Standing::kGood) {
     if (!std::exchange(was_good_, true)) first_good_ = step.decided;
     is_bad_ = false;
     last_good_ = step.decided;
@@ -123,7 +118,7 @@ void Tracks::Close() {
   }
   ShownRun shown{.run_id = run_id_, .family = family_};
   for (const auto& [place, standing] : by_place_) {
-    if (standing == Reproduced::kYes) shown.places.push_back(place);
+    if (standing == Standing::kGood) shown.places.push_back(place);
   }
   if (!shown.places.empty() && !retired_) shown_.push_back(std::move(shown));
   weeks_.clear();

@@ -19,9 +19,6 @@
 
 namespace rharness {
 
-// Identical and equivalent; drifted and failed; inconclusive and not comparable.
-enum class Reproduced { kYes, kNo, kOpen };
-
 // Weeks begin on Monday, 00:00 UTC; counted from one of 1969.
 int WeekOf(WallTime time);
 WallTime StartOf(int week);
@@ -50,7 +47,7 @@ struct TrackCell {
   int family = 0;
   int week = 0;
   int spread = 0;
-  std::array<std::int64_t, 3> counts{};  // by Reproduced
+  std::array<std::int64_t, 3> counts{};  // by Standing
 };
 
 // The last that was said of a run in one place. Run after run, of each in their order.
@@ -58,7 +55,7 @@ struct LastAt {
   int run = 0;
   int family = 0;
   int place = 0;
-  Reproduced said = Reproduced::kOpen;
+  Standing said = Standing::kOpen;
 };
 
 // A run that is not retired and reproduced where it was judged last, place by place.
@@ -100,7 +97,7 @@ class Tracks {
   using Cells = std::vector<TrackCell>;
   struct Said {
     int where = 0;  // a spread, or a place
-    Reproduced standing = Reproduced::kOpen;
+    Standing standing = Standing::kOpen;
   };
   void Close();  // of the run that was taken last
   void Count(int week, const Said& said);
@@ -129,9 +126,9 @@ class Tracks {
   std::string run_id_;
   int family_ = 0;
   bool retired_ = false;
-  std::map<int, Said> weeks_;           // by spread
-  std::map<int, Reproduced> by_place_;  // conclusive ones
-  std::vector<Said> in_span_;           // a place each, in the order of their last ones
+  std::map<int, Said> weeks_;         // by spread
+  std::map<int, Standing> by_place_;  // conclusive ones
+  std::vector<Said> in_span_;         // a place each, in the order of their last ones
   bool was_good_ = false, is_bad_ = false;
   WallTime first_good_{}, last_good_{}, first_bad_{};
 };

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/base/result.h"
 #include "harness/trust/attestation/attest_state.h"
 #include "harness/trust/attestation/signer.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 

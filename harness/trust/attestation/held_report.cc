@@ -83,7 +83,7 @@ class ReportCheck {
       if (run == runs_.end()) {
         return IntegrityError(
             fmt::format("{} is not in the report; the history has that this drill found it {}",
-                        RunWords(verdict.run_id), SafeText(verdict.verdict, 40)),
+                        RunWords(verdict.run_id), VerdictName(verdict.verdict)),
             where_);
       }
       RETURN_IF_ERROR(CheckVerdict(*run->second, verdict));
@@ -99,12 +99,11 @@ class ReportCheck {
   }
 
   Status CheckVerdict(const ReportRun& run, const VerdictRecord& held) const {
-    if (held.verdict == VerdictName(run.verdict) && held.decided == report_.ended) return {};
+    if (held.verdict == run.verdict && held.decided == report_.ended) return {};
     return IntegrityError(
         fmt::format("the report says {} of run {} of drill {}, decided {}; the history has {}, {}",
                     VerdictName(run.verdict), SafeText(run.run_id), SafeText(report_.drill_id),
-                    FormatTime(report_.ended), SafeText(held.verdict, 40),
-                    FormatTime(held.decided)),
+                    FormatTime(report_.ended), VerdictName(held.verdict), FormatTime(held.decided)),
         where_);
   }
 

@@ -19,8 +19,7 @@ const VerdictRecord* VerdictOn(const std::string& run_id,
 }
 
 bool IsSame(const AttestedVerdict& said, const VerdictRecord* held) {
-  return held != nullptr && held->verdict == VerdictName(said.verdict) &&
-         held->decided == said.decided;
+  return held != nullptr && held->verdict == said.verdict && held->decided == said.decided;
 }
 
 }  // namespace
@@ -70,8 +69,8 @@ Result<HeldVerdict> HoldToHistory(const AttestedVerdict& said, const Manifest& m
   return IntegrityError(
       held == nullptr
           ? fmt::format("{}; the history has no verdict of that drill on it", signed_words)
-          : fmt::format("{}; the history has {}, decided {}", signed_words, Shown(held->verdict),
-                        FormatTime(held->decided)),
+          : fmt::format("{}; the history has {}, decided {}", signed_words,
+                        VerdictName(held->verdict), FormatTime(held->decided)),
       where);
 }
 

@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/verdict.h"
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
 #include "harness/records/manifest/evidence.h"
 #include "harness/records/manifest/manifest.h"
 #include "harness/trust/attestation/statement.h"
+#include "harness/verdict/verdict.h"
 #include "reports/model.h"
 
 namespace rharness {

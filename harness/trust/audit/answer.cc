@@ -28,10 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsGood(Verdict verdict) {
-  return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
-}
-
 // Why a statement is refused, without its file, which is told beside it.
 std::string RefusedWords(const Error& error, const std::string& file) {
   if (error.where == file) return error.message;
@@ -124,12 +120,12 @@ Status AddStatements(const AnswerRequest& request, const Manifest& manifest, Ent
 std::string UnsignedWords(const AuditReport& report,
                           const std::vector<AuditVerdict>::const_iterator last,
                           const std::set<std::string>& drills) {
-  if (last == report.verdicts.end() || drills.contains(last->drill_id)) return "";
+  if (last == report.verdicts.end() || drills.contains(last->said.drill_id)) return "";
   const bool older = std::any_of(last + 1, report.verdicts.end(), [&](const AuditVerdict& one) {
-    return drills.contains(one.drill_id);
+    return drills.contains(one.said.drill_id);
   });
   return fmt::format("; the verdict of drill {} is signed by nobody that was given{}",
-                     last->drill_id, older ? "; an older one is" : "");
+                     last->said.drill_id, older ? "; an older one is" : "");
 }
 
 std::string FaultNext(bool log_is_whole, std::ptrdiff_t refused, bool contradicted) {
@@ -167,16 +163,16 @@ CountedEntries CountEntries(const AuditReport& report) {
 std::string Headline(const AnswerRequest& request, const SignedVerdicts& told,
                      const CountedEntries& entries, const AuditReport& report) {
   const auto last = std::ranges::find_if(
-      report.verdicts, [](const AuditVerdict& one) { return IsGood(one.verdict); });
+      report.verdicts, [](const AuditVerdict& one) { return Reproduced(one.said.verdict); });
   std::string headline = report.run_id + ": " + FaultsFirst(report);
   headline +=
       last == report.verdicts.end()
           ? std::string("never shown to reproduce")
-          : fmt::format("last reproduced ({}) on {} by drill {}", VerdictName(last->verdict),
-                        FormatMinute(last->decided), last->drill_id);
-  if (!report.verdicts.empty() && !IsGood(report.verdicts[0].verdict)) {
-    headline += fmt::format(", and last {} on {}", VerdictName(report.verdicts[0].verdict),
-                            FormatMinute(report.verdicts[0].decided));
+          : fmt::format("last reproduced ({}) on {} by drill {}", VerdictName(last->said.verdict),
+                        FormatMinute(last->said.decided), last->said.drill_id);
+  if (!report.verdicts.empty() && !Reproduced(report.verdicts[0].said.verdict)) {
+    headline += fmt::format(", and last {} on {}", VerdictName(report.verdicts[0].said.verdict),
+                            FormatMinute(report.verdicts[0].said.decided));
   }
   if (!request.statements.empty()) headline += UnsignedWords(report, last, told.drills);
   headline += DeletedFilesWords(report);
@@ -233,11 +229,7 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
   report.made = RunFacts(manifest);
   if (!entry.rebuild.empty()) report.made.push_back({"can be had again", entry.rebuild});
   for (auto one = history.verdicts.rbegin(); one != history.verdicts.rend(); ++one) {
-    report.verdicts.push_back({.decided = one->decided,
-                               .verdict = one->verdict,
-                               .drill_id = one->drill_id,
-                               .reruns = one->reruns,
-                               .reasons = one->reasons});
+    report.verdicts.push_back({.said = *one});
   }
   ASSIGN_OR_RETURN(const auto retirement,
                    RetirementException(request.run_id, request.trust, request.now, store.get()));

@@ -46,9 +46,9 @@ Status AddPlaces(const Manifest& manifest, HistoryStore* store, AuditReport* rep
   for (const VerdictRecord& one : records) kept_of[one.drill_id] = one.surroundings_sha256;
   std::map<std::string, std::string> stacks;
   for (AuditVerdict& verdict : report->verdicts) {
-    ASSIGN_OR_RETURN(const auto measures, store->MeasuresOf(report->run_id, verdict.drill_id));
+    ASSIGN_OR_RETURN(const auto measures, store->MeasuresOf(report->run_id, verdict.said.drill_id));
     if (measures && !measures->node.empty()) verdict.where = "node " + measures->node;
-    const std::string& sha256 = kept_of[verdict.drill_id];
+    const std::string& sha256 = kept_of[verdict.said.drill_id];
     if (sha256.empty()) continue;
     if (!stacks.contains(sha256)) {
       ASSIGN_OR_RETURN(stacks[sha256], StackAt(sha256, manifest, store));

@@ -24,9 +24,8 @@ std::string Place(const std::string& where) {
 std::string Day(WallTime time) { return FormatTime(time).substr(0, kDay); }
 
 // Somebody has still to find out what became of it.
-bool IsOpen(const std::string& verdict) {
-  return verdict == "drifted" || verdict == "failed" || verdict == "inconclusive" ||
-         verdict == "not_comparable" || verdict == "infra";
+bool IsOpen(const HistoryEntry& entry) {
+  return entry.last_verdict && !Reproduced(*entry.last_verdict);
 }
 
 struct Family {
@@ -59,7 +58,7 @@ Family FamilyOf(const std::vector<const RunRecord*>& runs) {
   }
   if (const HistoryEntry* last = LastGoodBefore(good, {})) family.last_good = last->run_id;
   for (const RunRecord* run : runs) {
-    if (run->entry.retired || !IsOpen(run->entry.last_verdict)) continue;
+    if (run->entry.retired || !IsOpen(run->entry)) continue;
     const HistoryEntry* before = LastGoodBefore(good, run->entry.started);
     if (before != nullptr) family.good_before.try_emplace(before->run_id, run->entry.run_id);
   }
@@ -115,8 +114,8 @@ std::string WhyKept(const RunRecord& run, const Family& family, const Policy& po
   if (const auto bad = family.good_before.find(entry.run_id); bad != family.good_before.end()) {
     return fmt::format("last good run before {}, which somebody has to look at", bad->second);
   }
-  if (!entry.retired && IsOpen(entry.last_verdict)) {
-    return fmt::format("open: its last verdict is {}", entry.last_verdict);
+  if (!entry.retired && IsOpen(entry)) {
+    return fmt::format("open: its last verdict is {}", VerdictName(*entry.last_verdict));
   }
   return WaiverFor(run.manifest, policy, now);
 }

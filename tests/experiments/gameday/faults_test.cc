@@ -173,7 +173,9 @@ TEST(Grounds, HaveEachRunOnceAndNoRerunOfWhatCannotBePlanted) {
 TEST(Grounds, TakeTheSameRunsOnEveryDay) {
   std::vector<HistoryEntry> entries;
   for (int i = 0; i < 20; ++i) {
-    entries.push_back({.run_id = "run-" + std::to_string(i), .configuration = i < 15 ? "x" : "y"});
+    HistoryEntry& entry = entries.emplace_back();
+    entry.run_id = "run-" + std::to_string(i);
+    entry.configuration = i < 15 ? "x" : "y";
   }
   const auto chosen = ChooseRuns(entries, 6);
   EXPECT_EQ(chosen.size(), 6U + 5U);

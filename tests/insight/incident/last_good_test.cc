@@ -16,14 +16,14 @@ HistoryEntry Entry(const std::string& run_id, int day, const std::string& verdic
   entry.run_id = run_id;
   entry.family = "mlp";
   entry.started = Day(day);
-  entry.last_verdict = verdict;
+  entry.last_verdict = ParseVerdict(verdict).value();
   return entry;
 }
 
 VerdictRecord Said(const std::string& run_id, const std::string& verdict) {
   return {.drill_id = "d-" + run_id,
           .run_id = run_id,
-          .verdict = verdict,
+          .verdict = ParseVerdict(verdict).value(),
           .decided = Day(50),
           .reruns = 1,
           .reasons = {}};

@@ -13,9 +13,9 @@
 
 #include "compare/fingerprints/fingerprint_diff.h"
 #include "compare/metrics/decision.h"
-#include "compare/verdict.h"
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "harness/verdict/verdict.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -51,7 +51,7 @@ const std::map<std::string, Words>& Raising() {
       {"compare/results/result_group.cc",
        {"evaluation_grid", "global_batch_size", "submission_benchmark", "submission_platform"}},
       {"compare/siblings.cc", {}},
-      {"compare/verdict.h", {"test_accuracy"}},
+      {"harness/verdict/verdict.h", {"test_accuracy"}},
       {"harness/judge/comparison/compare_all.cc", {}},
       {"harness/judge/comparison/compare_fingerprints.cc", {}},
       {"harness/judge/comparison/compare_result_groups.cc", {}},

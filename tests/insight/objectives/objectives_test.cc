@@ -42,7 +42,8 @@ class Objectives : public testing::Test {
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
       const std::string run = family + "-" + std::to_string(i);
       reruns.push_back({drill, run, 1, "exited with 0", 11.0, "e"});
-      records.push_back({drill, run, verdicts[i], DaysAgo(days_ago), 1, "[]"});
+      records.push_back(
+          {drill, run, ParseVerdict(verdicts[i]).value(), DaysAgo(days_ago), 1, "[]"});
     }
     ASSERT_TRUE(history_->AddDrill(drill, DaysAgo(days_ago), reruns, records).ok());
   }
@@ -118,7 +119,8 @@ TEST_F(Objectives, GiveFlakesAndSignaturesWilsonsInterval) {
       reruns.push_back({drill, run, 1, "exited with 0", 14.0, "e", [] {
                           return Surroundings{{"environment.hardware", "x"}};
                         }});
-      verdicts.push_back({drill, run, bad ? "failed" : "identical", DaysAgo(2), 1, "[]"});
+      verdicts.push_back(
+          {drill, run, bad ? Verdict::kFailed : Verdict::kIdentical, DaysAgo(2), 1, "[]"});
       if (i == 3) attested.push_back({drill, run, "key", "s", DaysAgo(1)});
     }
     ASSERT_TRUE(history_->AddDrill(drill, DaysAgo(2), reruns, verdicts).ok());
@@ -142,7 +144,7 @@ TEST_F(Objectives, GiveTheSpreadOfRuntimesItsInterval) {
     const std::string run = "mlp-" + std::to_string(i);
     // 9, 10, ... 19 s where 10 s are recorded: of 0.9, 1.0, ... 1.9 the variance is 0.11.
     reruns.push_back({"d", run, 1, "exited with 0", 9.0 + i, "e"});
-    verdicts.push_back({"d", run, "identical", DaysAgo(2), 1, "[]"});
+    verdicts.push_back({"d", run, Verdict::kIdentical, DaysAgo(2), 1, "[]"});
   }
   ASSERT_TRUE(history_->AddDrill("d", DaysAgo(2), reruns, verdicts).ok());
   const FamilyObjectives mlp = Measure("").families.front();
@@ -239,7 +241,9 @@ TEST_F(Objectives, CallARunBrokenAndAViolationUntilAGoodVerdictComes) {
   AddDrill("mlp", 7, {"not_comparable", "infra", "inconclusive"});
   const auto told = [](const ObjectivesReport& report) {
     std::vector<std::string> broken;
-    for (const BrokenRun& one : report.broken) broken.push_back(one.run_id + " " + one.verdict);
+    for (const BrokenRun& one : report.broken) {
+      broken.push_back(one.run_id + " " + std::string(VerdictName(one.verdict)));
+    }
     return broken;
   };
   const ObjectivesReport report = Measure("{families: '*', reproducible: 0.9}");

@@ -55,7 +55,7 @@ class Trends : public testing::Test {
   // A rerun of each run in each of these.
   void AddDrillIn(const std::string& family, int weeks_ago, int good, int bad,
                   const std::vector<Surroundings>& environments, const std::string& node = "n1",
-                  const std::string& if_bad = "drifted") {
+                  Verdict if_bad = Verdict::kDrifted) {
     const std::string drill = "drill-" + std::to_string(++drills_);
     std::vector<RerunRecord> reruns;
     std::vector<VerdictRecord> verdicts;
@@ -66,7 +66,7 @@ class Trends : public testing::Test {
                           [environment = environments[k]] { return environment; }});
       }
       verdicts.push_back(
-          {drill, run, i < good ? "identical" : if_bad, WeeksAgo(weeks_ago), 1, "[]"});
+          {drill, run, i < good ? Verdict::kIdentical : if_bad, WeeksAgo(weeks_ago), 1, "[]"});
       verdicts.back().measures = VerdictMeasures{.node = node};
     }
     const auto added = history_->AddDrill(drill, WeeksAgo(weeks_ago), reruns, verdicts);
@@ -358,7 +358,7 @@ TEST(Survival, IsNotLongerBecauseRunsWereLookedAtLate) {
     step.started = day(10'000);
     const double life = -100.0 * std::log1p(-uniform());
     for (double age = 200.0 * uniform(); age < 600.0; age += 7.0) {
-      step.verdict = age < life ? "identical" : "drifted";
+      step.verdict = age < life ? Verdict::kIdentical : Verdict::kDrifted;
       step.decided = day(10'000 + age);
       tracks.Take(step);
       if (age >= life) break;

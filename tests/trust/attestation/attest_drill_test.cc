@@ -81,7 +81,7 @@ class DrillFolder : public testing::Test {
     const VerdictRecord verdict{
         .drill_id = drill_id,
         .run_id = manifest_.run_id,
-        .verdict = std::string(VerdictName(run.verdict)),
+        .verdict = run.verdict,
         .decided = report_.ended,
         .reruns = 1,
         .reasons = WriteReasons(run.findings, told ? std::optional(kept) : std::nullopt)};

@@ -86,7 +86,7 @@ TEST_F(HeldVerdicts, AreSupersededWhereADrillSaidOtherwiseWhenItWasResumed) {
   resumed.drill->superseded = resumed.drill->verdicts;
   VerdictRecord& now = resumed.drill->verdicts[0];
   resumed.drill->drill.drill_id = now.drill_id += ".2";
-  now.verdict = "identical";
+  now.verdict = Verdict::kIdentical;
   now.decided += std::chrono::hours(1);
   EXPECT_EQ(Held(said_, resumed), said_.drill_id + ".2 superseded");
   AttestedVerdict later = said_;

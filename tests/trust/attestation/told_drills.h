@@ -15,8 +15,7 @@ struct ToldDrills : EnteredDrills {
   explicit ToldDrills(const AttestedVerdict& said)
       : drill(EnteredDrill{.drill = {said.drill_id, said.started, said.decided, 0},
                            .reruns = {},
-                           .verdicts = {VerdictRecord{said.drill_id, said.run_id,
-                                                      std::string(VerdictName(said.verdict)),
+                           .verdicts = {VerdictRecord{said.drill_id, said.run_id, said.verdict,
                                                       said.decided, 1, "[]"}},
                            .superseded = {}}) {}
   Result<std::optional<EnteredDrill>> FindDrill(const std::string& drill_id) override {

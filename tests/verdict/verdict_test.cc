@@ -1,5 +1,5 @@
 // Verdicts in words, and the exit codes that they come to.
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,22 @@ TEST(ExitCode, FollowsTheWorstVerdictAndNeverPassesNothing) {
   EXPECT_EQ(ExitCodeOf({kInconclusive, kInfra}), 4);
   EXPECT_EQ(ExitCodeOf({kFailed, kIdentical}), 4);
   EXPECT_EQ(ExitCodeOf({kFailed, kDrifted, kInconclusive}), 1);
+}
+
+TEST(Standing, IsGoodBadOrOpenAndOpenSaysNothing) {
+  using enum Verdict;
+  for (const Verdict good : {kIdentical, kEquivalent}) {
+    EXPECT_EQ(StandingOf(good), Standing::kGood);
+    EXPECT_TRUE(Reproduced(good) && IsConclusive(good));
+  }
+  for (const Verdict bad : {kDrifted, kFailed}) {
+    EXPECT_EQ(StandingOf(bad), Standing::kBad);
+    EXPECT_TRUE(!Reproduced(bad) && IsConclusive(bad));
+  }
+  for (const Verdict open : {kInconclusive, kNotComparable, kInfra}) {
+    EXPECT_EQ(StandingOf(open), Standing::kOpen);
+    EXPECT_TRUE(!Reproduced(open) && !IsConclusive(open));
+  }
 }
 
 TEST(VerdictNames, AreReadBack) {

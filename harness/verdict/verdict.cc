@@ -1,5 +1,5 @@
 // The words for verdicts, and their exit codes.
-#include "compare/verdict.h"
+#include "harness/verdict/verdict.h"
 
 #include <fmt/format.h>
 
@@ -32,6 +32,22 @@ Result<Verdict> ParseVerdict(std::string_view name) {
     if (VerdictName(verdict) == name) return verdict;
   }
   return InvalidInput(fmt::format("'{}' is no verdict", name));
+}
+
+Standing StandingOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kIdentical:
+    case Verdict::kEquivalent:
+      return Standing::kGood;
+    case Verdict::kDrifted:
+    case Verdict::kFailed:
+      return Standing::kBad;
+    case Verdict::kInconclusive:
+    case Verdict::kNotComparable:
+    case Verdict::kInfra:
+      return Standing::kOpen;
+  }
+  Abort("unknown Verdict");
 }
 
 int ExitCodeOf(const std::vector<Verdict>& verdicts) {

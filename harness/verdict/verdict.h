@@ -1,8 +1,9 @@
 // Verdicts, findings, and the exit codes that they come to.
 //
-// Role: the words that everything which decides has in common. The ladder is in comparison.h.
-#ifndef RHARNESS_COMPARE_VERDICT_H_
-#define RHARNESS_COMPARE_VERDICT_H_
+// Role: the words that everything which records, decides or reports has in common. The ladder that
+// leads to a verdict is in compare/comparison.h.
+#ifndef RHARNESS_HARNESS_VERDICT_VERDICT_H_
+#define RHARNESS_HARNESS_VERDICT_VERDICT_H_
 
 #include <array>
 #include <optional>
@@ -10,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/facts.h"
 #include "harness/base/result.h"
+#include "harness/verdict/facts.h"
 
 namespace rharness {
 
@@ -29,6 +30,17 @@ inline constexpr std::array<Verdict, 7> kVerdicts = {
     Verdict::kNotComparable, Verdict::kFailed,     Verdict::kInfra};
 std::string_view VerdictName(Verdict verdict);  // "identical", ..., "not_comparable", ...
 Result<Verdict> ParseVerdict(std::string_view name);
+
+// What a verdict says of whether the run reproduces. An open one neither makes nor unmakes a good
+// run: whoever follows verdicts over time passes it over.
+enum class Standing {
+  kGood,  // identical, equivalent
+  kBad,   // drifted, failed
+  kOpen,  // inconclusive, not comparable, infra
+};
+Standing StandingOf(Verdict verdict);
+inline bool Reproduced(Verdict verdict) { return StandingOf(verdict) == Standing::kGood; }
+inline bool IsConclusive(Verdict verdict) { return StandingOf(verdict) != Standing::kOpen; }
 
 // Exit code of a set of verdicts: 0 all identical or equivalent; 1 any drifted; else 4 any
 // failed or infra; else 3 any inconclusive or not comparable. An empty set is 3: nothing was shown.
@@ -52,4 +64,4 @@ inline constexpr std::string_view kOtherEvalSet = "other_eval_set";
 
 }  // namespace rharness
 
-#endif  // RHARNESS_COMPARE_VERDICT_H_
+#endif  // RHARNESS_HARNESS_VERDICT_VERDICT_H_
