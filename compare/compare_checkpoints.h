@@ -1,4 +1,4 @@
-// Checkpoints of two sides, role by role: by their bytes, or by recorded digests.
+// Compares the checkpoints of two sides, role by role: by bytes, or by recorded digests.
 #ifndef RHARNESS_COMPARE_COMPARE_CHECKPOINTS_H_
 #define RHARNESS_COMPARE_COMPARE_CHECKPOINTS_H_
 
@@ -22,29 +22,29 @@ struct RecordedCheckpoint {
   std::shared_ptr<Checkpoint> checkpoint;  // null: only digests are known
   std::vector<TensorDigest> recorded;      // sorted by name; empty if none were recorded
   std::string recorded_digest;             // canonical root; empty if none was recorded
-  // Named by itself, so that nothing is known of the files that are loaded with it. Else what one
-  // side alone has of these never passes.
+  // The user named this file alone, so the files that are loaded with it are not known. If false,
+  // such a file on one side alone never passes.
   bool is_file = false;
 };
 
 struct CheckpointOptions {
-  bool weights_only = false;  // of a checkpoint with optimizer state, the weights alone
+  bool weights_only = false;  // compare the weights alone of a checkpoint with optimizer state
   int threads = 0;            // 0: one per core
 };
 
-// One comparison a pair of the same role and path (where each side has but one of a role, that one,
-// whatever it is called), two where a checkpoint holds optimizer state beside the weights. By bytes
-// where both are at hand, else by digests. What a checkpoint holds and no reader reads is compared
-// byte by byte, what is loaded with the tensors by what it says (side_files.h); both are named
-// where they are not the same. Errors: those of Checkpoint::Read and CheckUnchanged, integrity when
-// a kept checkpoint is not the recorded one.
+// Returns one comparison per pair of the same role and path (if each side has one of a role, these
+// two, whatever they are called), two if a checkpoint holds optimizer state beside the weights.
+// Compares bytes if both are at hand, else digests. Parts of a checkpoint that no reader reads are
+// compared byte by byte, files that are loaded with the tensors by their content (side_files.h);
+// both are named if they differ. Errors: those of Checkpoint::Read and CheckUnchanged, integrity
+// when a kept checkpoint is not the recorded one.
 Result<std::vector<CheckpointComparison>> CompareCheckpoints(
     const std::vector<RecordedCheckpoint>& a, const std::vector<RecordedCheckpoint>& b,
     const CheckpointOptions& options);
 
-// Two files that no reader opens, by the SHA-256 of their bytes, JSON by what it says
-// (side_files.h): bit_equal where it is the same, else vacuous and not_compared, with `why` they
-// are not read. Errors: those of HashFile.
+// Compares two files that no reader opens, by the SHA-256 of their bytes, JSON by its content
+// (side_files.h): bit_equal if equal, else vacuous and not_compared, with `why` they are not read.
+// Errors: those of HashFile.
 Result<CheckpointComparison> CompareUnread(const std::filesystem::path& a,
                                            const std::filesystem::path& b, std::string_view why);
 

@@ -1,8 +1,8 @@
-// Everything that was found between two things, and what it comes to: "rharness.comparison/v1".
+// What a comparison of two things found, and its verdict: "rharness.comparison/v1".
 //
-// Role: the noun between comparing and reporting, of a drill (a record and its reruns) as of any
-// two things. The composition fills it, JudgeComparison and Explain add verdict and causes, the
-// writers of reports/ lay it out and do no arithmetic.
+// Role: links comparing and reporting, for a drill (a record and its reruns) as for any two things.
+// The composition fills it, JudgeComparison and Explain add verdict and causes, the writers of
+// reports/ lay it out and do no arithmetic.
 #ifndef RHARNESS_COMPARE_COMPARISON_H_
 #define RHARNESS_COMPARE_COMPARISON_H_
 
@@ -20,17 +20,17 @@
 
 namespace rharness {
 
-// A possible reason for what differs; ranked by Explain.
+// A possible reason for a difference; ranked by Explain.
 struct Cause {
   std::string code;  // stable, for machines: "data_changed", "seed_missing"
   Layer layer = Layer::kEnvironment;
   std::string strength;               // "shown", "likely" or "possible"
   std::string statement;              // one sentence
-  std::vector<std::string> evidence;  // what speaks for it, each with its values
+  std::vector<std::string> evidence;  // the evidence for it, with its values
   std::string confirm;                // the command that would confirm it, or what to do
 };
 
-// One side: what was given and what it turned out to be.
+// One side: what was given, and its kind.
 struct ComparedSide {
   std::string path;
   std::string kind;    // "manifest", "evidence", "checkpoint", "curves", "results", "environment",
@@ -38,7 +38,7 @@ struct ComparedSide {
   std::string detail;  // "safetensors, 148 tensors, 13.5 GB"; may be empty
 };
 
-// A tensor that one side alone stores, bit-equal there to one that both have and that is equal.
+// A tensor on one side alone, bit-equal there to a tensor of both sides that is equal.
 struct TiedTensor {
   std::string name;
   std::string same_as;
@@ -51,22 +51,23 @@ struct CheckpointComparison {
   bool weights =
       true;  // false: optimizer state and the rest, which explain but do not decide alone
   CheckpointDifference difference;
-  // Canonical tensor digest, of a file that is not read that of its bytes; empty: not computed.
+  // Canonical tensor digest; for a file that is not read, the digest of its bytes; empty: not
+  // computed.
   std::string digest_a;
   std::string digest_b;
-  bool from_digests = false;  // no bytes were at hand: which tensors differ is all there is
-  bool is_file = false;       // no reader opens it: the SHA-256 of its bytes is all there is
-  bool matters = true;  // false: by its role it may differ, as a log; then nothing is identical
+  bool from_digests = false;  // no bytes at hand: only the names of differing tensors are known
+  bool is_file = false;       // no reader opens it: only the SHA-256 of its bytes is known
+  bool matters = true;        // false: its role allows it to differ, as a log; never identical then
   // Metadata that differs, as "epoch: 3 in A, 4 in B": never decisive.
   std::vector<std::string> metadata;
-  // What lies beside the tensors and is not the same on both sides, though it is loaded with them
-  // or not read, a sentence each: with any of these the comparison never passes.
+  // Files beside the tensors that differ although they are loaded with them or not read, a sentence
+  // each: with any of these the comparison never passes.
   std::vector<std::string> not_compared;
-  // The same of what by its name is nothing of a checkpoint, such as a log: never decisive.
+  // The same for files whose name shows no part of a checkpoint, such as a log: never decisive.
   std::vector<std::string> asides;
-  // That values are not finite which should be, equal or not: never passes. Empty: all are.
+  // Set if values are not finite that should be, equal or not: never passes. Empty: all are finite.
   std::string non_finite;
-  // Of tensors that differ, bytes that do not have the checksum that their file states.
+  // Differing tensors whose bytes do not match the checksum that their file states.
   std::vector<std::string> damaged;
   std::vector<TiedTensor> tied;       // of difference.only_a and only_b; see tied_weights.h
   std::string first_shape_or_dtype;   // "fc1.weight: F32 [64, 64] in A, BF16 [64, 64] in B"
@@ -89,7 +90,7 @@ struct Comparison {
   bool expect_bitwise = true;     // bits were promised, or asked for
   bool declared_bitwise = false;  // promised: the record says that it is deterministic
   bool is_rerun = false;          // b stands for the reruns of the record a
-  std::vector<RerunEnd> ends;     // of is_rerun: how each rerun ended
+  std::vector<RerunEnd> ends;     // if is_rerun: how each rerun ended
   Verdict verdict = Verdict::kInconclusive;
   std::string headline;           // one sentence: the verdict and why
   std::vector<Finding> findings;  // the decisive ones first
@@ -99,13 +100,13 @@ struct Comparison {
   std::vector<CurveComparison> curves;
   std::vector<MetricDecision> metrics;
   std::vector<std::string> notes;  // what was left out, and why
-  // How many more reruns would decide, by the metric that needs most; 0: none would or needed.
+  // Further reruns that would decide, by the metric that needs most; 0: none would or needed.
   int more_reruns = 0;
-  int more_runs = 0;  // runs of other seeds, drilled beside it, that would decide; likewise
-  bool needs_confirmation = false;  // a drift was seen in one rerun, or one pair: one more is due
+  int more_runs = 0;                // likewise, further runs of other seeds
+  bool needs_confirmation = false;  // a drift was seen in one rerun or pair: one more is needed
 };
 
-// What one call of `rharness compare` made: one comparison, or one a pair.
+// What one call of `rharness compare` made: one comparison, or one per pair.
 struct ComparisonSet {
   std::string title;    // "A against B", "95 pairs of DIR"
   std::string version;  // of rharness
@@ -126,20 +127,18 @@ struct ComparisonSet {
 //   not_comparable  bits differ on another hardware class than the recorded one
 //   drifted         bits differ where they were promised or asked for; a metric's shift is shown,
 //                   or a curve that decides is beyond its band (of a run seen in two reruns)
-//   identical       everything is equal bit for bit, times and memory left out, and there is
-//                   something
-//   equivalent      every primary metric is shown to be within its margin, or equal; where none
-//                   was tested, every loss within its band. Or all is equal but for files that by
-//                   their role may differ
-//   inconclusive    none of these could be shown; in place of identical and equivalent also where
+//   identical       something was compared, and all is bit-equal, times and memory left out
+//   equivalent      every primary metric is shown to be within its margin, or equal; if none was
+//                   tested, every loss within its band. Or only files differ whose role allows it
+//   inconclusive    none of these was shown; in place of identical and equivalent also where
 //                   something is loaded with the tensors, or was not read, and differs, or weights
 //                   are not finite, and in place of equivalent where a curve is beyond its band
-// A loss decides by its band; what is no loss where further runs or replicates made one. Where that
+// A loss decides by its band; another curve only by a band from further runs or replicates. If the
 // band rests on no further run and has no stated rate (accepted upgrades, a margin), and each
-// primary metric is within the margin that is declared for it, the two contradict each other: the
-// curve is no drift, and no pass, until siblings or replicates explain it. Beside a metric that was
-// tested, curves about which nothing can be said advise. What is equal bit for bit is never
-// drifted; as a single value beside other weights it shows nothing.
+// primary metric is within its declared margin, the two contradict each other: the curve is no
+// drift, and no pass, until siblings or replicates explain it. If a metric was tested, curves that
+// allow no conclusion only advise. Bit-equal values are never drifted; a bit-equal single value
+// beside other weights shows nothing.
 void JudgeComparison(Comparison* comparison);
 
 // Fills counts and exit_code.

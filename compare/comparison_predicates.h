@@ -1,4 +1,4 @@
-// What the ladder of a comparison asks about its parts; private to it.
+// Predicates on the parts of a comparison, for its ladder; private to it.
 #ifndef RHARNESS_COMPARE_COMPARISON_PREDICATES_H_
 #define RHARNESS_COMPARE_COMPARISON_PREDICATES_H_
 
@@ -17,7 +17,7 @@ inline bool SameBits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-// A rerun did not report it; DecideMetric says so in its reason.
+// The rerun did not report the metric; DecideMetric says so in its reason.
 inline bool IsMissing(const MetricDecision& metric) {
   std::string_view rest = metric.reason;
   while (!rest.empty()) {
@@ -30,8 +30,7 @@ inline bool IsMissing(const MetricDecision& metric) {
   return false;
 }
 
-// Every value of both sides has the same bits; of a run and its reruns, every rerun that of the
-// run.
+// Every value of both sides has the same bits; for reruns, each rerun has those of the run.
 inline bool IsEqual(const MetricDecision& metric) {
   if (IsMissing(metric) || metric.reruns.empty()) return false;
   if (metric.history.empty() && !metric.recorded) return false;
@@ -59,19 +58,19 @@ inline bool MayDiffer(const CheckpointComparison& checkpoint) {
   return !checkpoint.matters && !IsSame(checkpoint);
 }
 
-// Nothing on either side; where one side alone has tensors they differ.
+// Neither side has tensors; tensors on one side alone are a difference.
 inline bool IsVacuous(const CheckpointDifference& difference) {
   return difference.vacuous && difference.only_a.empty() && difference.only_b.empty() &&
          difference.shape_or_dtype.empty();
 }
 
-// The same tensors on both sides, whatever their bits.
+// Both sides have the same tensors, whatever their bits.
 inline bool HasSameStructure(const CheckpointDifference& difference) {
   return difference.only_a.empty() && difference.only_b.empty() &&
          difference.shape_or_dtype.empty();
 }
 
-// Every primary metric, and there is one, moved by less than the margin that is declared for it.
+// There is a primary metric, and each moved by less than its declared margin.
 inline bool IsWithinDeclaredMargins(const Comparison& comparison) {
   bool any = false;
   for (const MetricDecision& metric : comparison.metrics) {
@@ -85,7 +84,7 @@ inline bool IsWithinDeclaredMargins(const Comparison& comparison) {
   return any;
 }
 
-// Of a run and its reruns: one rerun was compared, and more could be.
+// One rerun of a run was compared, and more are possible.
 inline bool IsSeenOnce(const Comparison& comparison) {
   return comparison.is_rerun && 1 == std::ranges::count_if(comparison.ends, [](const RerunEnd& e) {
                                   return e.state == RerunEnd::State::kCompared;
@@ -99,7 +98,7 @@ inline bool IsFinite(const MetricDecision& metric) {
 
 inline bool NothingShared(const CheckpointComparison& checkpoint) {
   const CheckpointDifference& difference = checkpoint.difference;
-  // Two root digests say whether all is equal, even where no tensor was listed.
+  // Two root digests decide equality, even if no tensor was listed.
   const bool roots =
       checkpoint.from_digests && !checkpoint.digest_a.empty() && !checkpoint.digest_b.empty();
   return !roots && difference.compared == 0 && difference.shape_or_dtype.empty() &&
@@ -112,7 +111,7 @@ inline bool WeightsDiffer(const Comparison& comparison) {
   });
 }
 
-// Of weights, curves or metrics; times and memory left out.
+// Looks at weights, curves and metrics; leaves out times and memory.
 inline bool AnyBitsDiffer(const Comparison& comparison) {
   const auto differs = [](const CurveComparison& curve) {
     return curve.kind != CurveKind::kResource && curve.differing > 0;

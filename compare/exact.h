@@ -1,4 +1,4 @@
-// What was compared bit for bit, a line a thing: for lists, counts and machines that want no more.
+// What was compared bit for bit, one line per thing: for lists, counts and machines.
 #ifndef RHARNESS_COMPARE_EXACT_H_
 #define RHARNESS_COMPARE_EXACT_H_
 
@@ -12,7 +12,7 @@
 
 namespace rharness {
 
-// By what two things were compared, weakest last.
+// The basis of the comparison, weakest last.
 enum class ComparedBy { kTensors, kTensorDigests, kFileDigest, kValues, kNothing };
 std::string_view ComparedByWords(ComparedBy by);  // "tensors", "SHA-256 of the file", ...
 

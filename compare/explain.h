@@ -1,8 +1,8 @@
 // Why do they differ? Ranked causes, each with its evidence and the command that confirms it.
 //
 // Role: pure; reads a judged comparison and adds `causes`. A table of rules, one function a cause.
-// Not here: any new measurement; a cause never changes a verdict. What several reruns say of each
-// other: explain_reruns.h.
+// Not here: any new measurement; a cause never changes a verdict. explain_reruns.h compares several
+// reruns with each other.
 #ifndef RHARNESS_COMPARE_EXPLAIN_H_
 #define RHARNESS_COMPARE_EXPLAIN_H_
 
@@ -13,8 +13,8 @@
 
 namespace rharness {
 
-// Most suspicious first. The first row that a cause belongs to gives its place, by how the
-// difference begins: by more than rounding (or that is not known), or by rounding alone.
+// Most suspicious first. The first row that fits a cause gives its place. The column depends on how
+// the difference begins: by more than rounding (or not known), or by rounding alone.
 //
 //   what is known of the cause                                          beyond   rounding
 //   the recorded run lost a process (killed, out of memory)                1        1
@@ -32,22 +32,22 @@ namespace rharness {
 //   what the shape of the difference suggests                             13       13
 //   changed, and nothing of the run is known to use it                    14       14
 //
-// Chance of row 12 is not said where anything shown or likely is, and none of it of a rerun that
-// was not carried out. Within a row in the order of the rules. "shown": by a hash, by bits, or
-// seen. "likely": at most one, the first of all, where it stands alone in its row. The rest is
-// "possible". No cause contradicts what is known: of equal data and code no other batch, setting or
-// schedule is said. Empty for an identical pair. `facts_a`, `facts_b`: all that is known of each
-// side, the equal facts included: what is on both sides may be a cause as well.
+// Row 12 is left out if anything is shown or likely, and for a rerun that was not carried out.
+// Within a row the order is that of the rules. "shown": by a hash, by bits, or seen. "likely": at
+// most one, the first of all, if it is alone in its row. The rest is "possible". No cause
+// contradicts known facts: with equal data and code no other batch, setting or schedule is named.
+// Empty for an identical pair. `facts_a`, `facts_b`: all known facts of each side, the equal ones
+// included: a fact of both sides may be a cause as well.
 std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>& facts_a,
                            const std::vector<Fact>& facts_b);
 
-// What a green verdict stands in spite of: "Identical, although numpy went from 1.26.4 to 2.4.6,
-// and 2 more facts changed." The most telling change is named; digests, and packages that the run
-// is not known to have used, are neither named nor counted. Empty for any other verdict, and where
-// nothing telling changed.
+// The changes in spite of which a verdict is green: "Identical, although numpy went from 1.26.4 to
+// 2.4.6, and 2 more facts changed." Names the most telling change; neither names nor counts digests
+// and packages that the run is not known to have used. Empty for any other verdict, and if nothing
+// telling changed.
 std::string AlthoughSentence(const Comparison& comparison);
 // Adds it as a finding that does not decide ("facts_changed"), so that every writer shows it. For a
-// judged comparison; adds nothing where the sentence is empty.
+// judged comparison; adds nothing if the sentence is empty.
 void NoteAlthough(Comparison* comparison);
 
 }  // namespace rharness

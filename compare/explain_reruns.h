@@ -22,33 +22,33 @@ namespace rharness {
 // What one rerun wrote.
 struct RerunOutputs {
   int rerun = 0;
-  // Reruns of one group are expected to write the same bits: the same machine, inputs, seeds and
-  // environment, in whatever words. Those of different groups are never compared.
+  // Reruns of one group should write the same bits: the same machine, inputs, seeds and
+  // environment, as any text. Different groups are never compared.
   std::string group;
   std::string node;  // of a cluster, that it ran on; empty: no such thing
   // "weights model.safetensors" -> tensor digest, "metric loss" -> its bits in hex, "curve loss" ->
-  // a digest of steps and values. A subject that a rerun lacks is not compared there.
+  // a digest of steps and values. A subject missing from a rerun is not compared there.
   std::map<std::string, std::string> digests;
 };
 
-// A subject that came out in more than one way.
+// A subject whose digests differ between reruns.
 struct RerunDifference {
   std::string subject;
-  int reruns = 0;  // of the group, which have it
+  int reruns = 0;  // reruns of the group that have it
   int ways = 0;    // different digests among them, at least 2
-  // Which nodes wrote which: "n1, n3 | n2", those of most reruns first; empty where they ran on one
-  // node, or on none that is known.
+  // Which nodes wrote which: "n1, n3 | n2", the largest set of reruns first; empty if they ran on
+  // one node, or the nodes are not known.
   std::string nodes;
 };
 
-// By subject, of the group in which it came out in most ways; empty where all agree, and for fewer
-// than two reruns.
+// By subject, of the group with the most different digests; empty if all agree, and for fewer than
+// two reruns.
 std::vector<RerunDifference> DifferAmongReruns(const std::vector<RerunOutputs>& reruns);
 
-// Where reruns differ among themselves: adds the finding "reruns_differ" (it does not decide) and,
-// unless the verdict is identical, the cause of that name, behind what hashes of data and code
-// show and what names the draw or order that is left to chance, and ahead of everything that is
-// said of environment and hardware, none of which is likely then. Else changes nothing.
+// If reruns differ among themselves: adds the finding "reruns_differ" (it does not decide) and,
+// unless the verdict is identical, the cause of that name. It stands behind causes from hashes of
+// data and code and those that name the draw or order left to chance, and ahead of all causes of
+// environment and hardware, none of which stays likely. Else changes nothing.
 void AddRerunsCause(const std::vector<RerunOutputs>& reruns, Comparison* comparison);
 
 }  // namespace rharness

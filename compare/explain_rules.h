@@ -14,21 +14,21 @@
 
 namespace rharness {
 
-// Where a cause stands; the table in explain.h says in which order.
+// The place of a cause; explain.h has the table with their order.
 enum class CausePlace {
   kDamage,          // the recorded run itself lost a process
-  kInput,           // what must be equal and is not, by a hash or a stated value
-  kSeen,            // seen to be another on each side: seeds as set, the order of files
-  kBits,            // a mechanism that the bits themselves show
+  kInput,           // must be equal and is not, by a hash or a stated value
+  kSeen,            // seen to differ between the sides: seeds as set, the order of files
+  kBits,            // a mechanism that the bits show
   kVariable,        // a variable that the run reads, or that was named
   kSchedule,        // a curve of settings that differs: more an effect than a cause
-  kUnseeded,        // the run's own code draws from a generator that has no seed
-  kUnordered,       // its own code goes by an order that is left to chance
+  kUnseeded,        // the run's own code draws from an unseeded generator
+  kUnordered,       // its own code depends on an order left to chance
   kArithmetic,      // libraries, drivers, hardware, variables and switches that change rounding
   kNondeterminism,  // on both sides: switches and operators that leave the order of sums open
   kSetting,         // command, family, commit, variables of a locale
   kChance,          // on both sides, and not known to reach the result
-  kPattern,         // what the shape of a difference suggests
+  kPattern,         // suggested by the shape of a difference
   kUnused,          // changed, and nothing of the run is known to use it
 };
 
@@ -52,9 +52,9 @@ class CauseList {
 // How the difference begins.
 enum class DifferenceOnset { kNotKnown, kRounding, kBeyondRounding };
 
-// What is known to be equal, so that no cause contradicts it.
+// Facts known to be equal, so that no cause contradicts them.
 struct KnownEqual {
-  bool data = false;  // its hashes, or a rerun whose code is equal and that declares none
+  bool data = false;  // its hashes, or a rerun that declares no data and has equal code
   bool code = false;  // and, of a rerun, the command with it
 };
 
@@ -68,16 +68,16 @@ struct ExplainInput {
 // Adds its cause when it finds evidence for it.
 using ExplainRule = void (*)(const ExplainInput& in, CauseList* out);
 
-// What the run was given is not equal: data, seeds, hyperparameters, code, command.
+// Unequal inputs of the run: data, seeds, hyperparameters, code, command.
 const std::vector<ExplainRule>& InputRules();
-// What the shape of the difference says: from which step and how far; in which tensors.
+// The shape of the difference: from which step and how far; in which tensors.
 const std::vector<ExplainRule>& PatternRules();
 const std::vector<ExplainRule>& TensorRules();
-// What was seen on both sides and leaves the result to chance; and what happened to the record.
+// Hazards seen on both sides that leave the result to chance; and damage to the recorded run.
 const std::vector<ExplainRule>& HazardRules();
 
-// A value in short, "absent" without one; a difference in words; of the layer's differences those
-// whose keys begin with one of these, in words.
+// A value in short, "absent" without one; a difference in words; the layer's differences whose keys
+// begin with one of these, in words.
 std::string Shown(const std::optional<std::string>& value);
 std::string Change(const FactDifference& difference);
 bool StartsWithAny(std::string_view key, std::initializer_list<std::string_view> prefixes);
@@ -86,8 +86,8 @@ std::vector<std::string> Changes(const Comparison& comparison, Layer layer,
 
 const LayerComparison& LayerOf(const Comparison& comparison, Layer layer);
 
-// Above this relative difference a first logged loss is no matter of rounding in any precision that
-// people train in: bf16 rounds at 2^-9, and a loss averages thousands of such errors.
+// Above this relative difference a first logged loss is not rounding in any precision used for
+// training: bf16 rounds at 2^-9, and a loss averages thousands of such errors.
 inline constexpr double kBeyondRounding = 1e-3;
 // The first loss that differs, which is where a training run shows when it parted.
 const CurveComparison* DifferingLoss(const Comparison& comparison);
@@ -95,11 +95,11 @@ double RelativeAt(const CurveComparison& curve, std::int64_t step);
 
 KnownEqual KnownEqualOf(const Comparison& comparison);
 DifferenceOnset OnsetOf(const Comparison& comparison);
-// Sorts by the table, and leaves "likely" to the one that stands alone in front.
+// Sorts by the table, and keeps "likely" only for a cause that is alone in front.
 std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> causes);
 
-// Within what further runs of the same configuration do, and more than rounding; or within what
-// runs do that differ by rounding alone.
+// The difference is within what further runs of the same configuration do, and more than rounding;
+// or within what runs do that differ by rounding alone.
 void AnotherSeed(const ExplainInput& in, CauseList* out);
 
 }  // namespace rharness

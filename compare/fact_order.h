@@ -12,26 +12,25 @@
 
 namespace rharness {
 
-// How telling a difference is, within one weight; a smaller one is named first.
+// How telling a difference is, within one weight; the smallest is named first.
 enum class Telling {
   kArithmeticVariable,  // a variable that numeric libraries read
-  kVariable,            // any other that the run may read, but for those that are set for people
+  kVariable,            // any other that the run may read, except those set for people
   kInUse,               // a version that the run names, or a package that a process of it mapped
-  kMaybeInUse,          // a package of which that is not known: pure Python leaves no trace
-  kLibrary,             // a library by its file: where a version changed as well, that says more
+  kMaybeInUse,          // a package not known to be used: pure Python leaves no trace
+  kLibrary,             // a library by its file: a changed version says more
   kDriver,              // GPU driver, kernel
   kOther,
-  kDataPackage,  // a package of the host without a program or library: it may have been read
+  kDataPackage,  // a package of the host without program or library: it may have been read
   kNotInUse,     // a package that no process of the run was seen to use
-  kDigest,       // says that something differs, and not what
+  kDigest,       // says that something differs, but not what
 };
 Telling TellingOf(const FactDifference& difference);
 
-// Whether it is in use, or may be: neither a package that nothing of the run is known to have used
-// nor a digest.
+// In use, or may be: neither a digest nor a package that the run is not known to have used.
 bool TellsOfTheRun(const FactDifference& difference);
 
-// A package that nothing of the run is known to have used: many of them say no more than one.
+// A package that the run is not known to have used: many of them say no more than one.
 bool IsUnusedPackage(const FactDifference& difference);
 
 // A variable that changes which kernel runs, in which order it adds or how many threads it has:
@@ -46,8 +45,8 @@ bool IsAmbient(std::string_view variable);
 // ("nvidia-nccl-cu12" with torch), then the rest; then by key.
 bool TellsMore(const FactDifference& a, const FactDifference& b);
 
-// Takes out what another difference of the list says already: the digest of a list that is compared
-// by name, a package whose version the run itself named. What is of identity stays.
+// Removes differences that another difference covers: the digest of a list that is compared by
+// name, a package whose version the run itself named. Identity facts stay.
 void DropExplained(std::vector<FactDifference>* differences);
 
 // For people: "numpy" for "package.python.numpy" and "software.numpy", "OMP_NUM_THREADS" for

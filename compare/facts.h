@@ -13,16 +13,16 @@
 namespace rharness {
 
 // Compares by (layer, key). A fact on one side only is no difference, unless the other side's facts
-// of its kind are complete; one recorded alone is counted. Of two facts with one key on a side the
-// first counts. Where the sides give different weights the difference has the stricter one. A
-// difference that says no more than another one is left out: the digest of a list that is compared
-// by name, and a package whose version the run itself named. Returns the five layers in the order
-// of kLayers.
+// of its kind are complete; a fact that is only recorded is counted. Of two facts with one key on a
+// side the first counts. If the sides give different weights the difference has the stricter one. A
+// difference that another difference covers is left out: the digest of a list that is compared by
+// name, and a package whose version the run itself named. Returns the five layers in the order of
+// kLayers.
 std::array<LayerComparison, 5> CompareFacts(const std::vector<Fact>& recorded,
                                             const std::vector<Fact>& observed);
 
-// The layers of several reruns of one run as one: a layer differs if it differs in any rerun (the
-// differences are those of the first such rerun), and what is not known of one rerun is not known.
+// Joins the layers of several reruns of one run: a layer differs if it differs in any rerun (the
+// differences are those of the first such rerun), and is not known if not known in any rerun.
 std::array<LayerComparison, 5> MergeLayers(
     const std::vector<std::array<LayerComparison, 5>>& reruns);
 

@@ -1,7 +1,7 @@
-// The runs of one family together: what their paired differences come to, as one verdict.
+// One verdict on the runs of a family together, from their paired differences.
 //
 // Role: beside the verdict of each run (comparison.h). Pure. Decides by metrics; bits and curves
-// are each run's own, but what more than a quarter of them shows is the family's.
+// belong to each run, but what more than a quarter of them shows belongs to the family.
 #ifndef RHARNESS_COMPARE_FAMILY_COMPARISON_H_
 #define RHARNESS_COMPARE_FAMILY_COMPARISON_H_
 
@@ -23,21 +23,20 @@ struct FamilyComparison {
   std::string headline;            // one sentence: the verdict and why
   std::vector<Finding> findings;   // the decisive ones first
   std::vector<std::string> runs;   // run ids, those of different seeds and of equal ones
-  std::vector<std::string> apart;  // run ids of those that moved on their own, by any metric
-  // Run ids of those of which a curve is beyond what rounding explains; and how many of these
-  // drifted by it, the others being open.
+  std::vector<std::string> apart;  // ids of the runs that moved on their own, by any metric
+  // Ids of the runs with a curve beyond what rounding explains; and how many of these drifted by
+  // it, the others being undecided.
   std::vector<std::string> beyond;
   std::size_t beyond_shown = 0;
   std::vector<MetricDecision> metrics;  // see metrics/paired.h; primary and secondary
-  // Of one that drifted: what every run that moved with it has among its causes, most suspicious
+  // If the family drifted: the causes shared by every run that moved with it, most suspicious
   // first.
   std::vector<Cause> causes;
   int more_runs = 0;  // further runs of other seeds that would decide; 0: none would or needed
 };
 
-// The causes of the first of these runs that all the others have too, at the weakest of their
-// strengths and in its order, those that are weaker elsewhere behind; of their evidence what is the
-// same in all of them.
+// The causes that all these runs share, in the order of the first run: at the weakest of their
+// strengths, those that are weaker elsewhere behind, with the evidence that is the same in all.
 std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs);
 
 // Fills verdict, headline, findings and more_runs. First match wins:

@@ -1,8 +1,8 @@
 // Tensors that one side alone stores and that repeat another tensor of the same side: tied weights,
 // stored once by one writer and twice by the other.
 //
-// Role: explains tensors that have no counterpart. They stay a difference all the same: a model
-// that does not tie them reads the missing one as something else.
+// Role: explains tensors without a counterpart. They remain a difference: a model that does not tie
+// them reads the missing one as something else.
 #ifndef RHARNESS_COMPARE_TIED_WEIGHTS_H_
 #define RHARNESS_COMPARE_TIED_WEIGHTS_H_
 
@@ -17,15 +17,15 @@
 
 namespace rharness {
 
-// Of the first 16 tensors that A alone stores, and of as many of B: those with dtype, shape and
-// bits of another one of their side, which both sides have and which is equal. Tensors whose
-// elements are all the same (zeros, ones) are never taken for tied. Reads a pair until its first
-// difference. Errors: those of Checkpoint::Read.
+// Of the first 16 tensors that A alone stores, and as many of B: those with dtype, shape and bits
+// of a tensor of their side that both sides have and that is equal. Tensors whose elements are all
+// the same (zeros, ones) never count as tied. Reads a pair until its first difference. Errors:
+// those of Checkpoint::Read.
 Result<std::vector<TiedTensor>> FindTied(const Checkpoint& a, const Checkpoint& b,
                                          const CheckpointDifference& difference);
 
-// The same of recorded digests; here only tensors of two dimensions and more count, since digests
-// do not tell zeros.
+// The same from recorded digests; here only tensors of two dimensions and more count, since digests
+// do not show zeros.
 std::vector<TiedTensor> FindTied(const std::vector<TensorDigest>& a,
                                  const std::vector<TensorDigest>& b,
                                  const CheckpointDifference& difference);

@@ -25,12 +25,12 @@ inline constexpr std::size_t kMaxCurvePoints = std::size_t{1} << 24;  // of all 
 
 class CurveBuilder {
  public:
-  // The curve of this name, made when it is new. Error: invalid_input without a place.
+  // The curve of this name; a new name makes a new curve. Error: invalid_input without a place.
   Result<std::size_t> IndexOf(std::string_view name);
   bool Has(std::string_view name) const { return index_.contains(name); }
 
-  // Appends a point. What is wrong with it, if anything: a step that does not come after the last
-  // one, or too many points. The caller knows the place.
+  // Appends a point. Returns its defect, if any: a step that does not come after the last one, or
+  // too many points. The caller knows the place.
   std::optional<std::string> Add(std::size_t curve, std::int64_t step, PrintedNumber number);
 
   // In the order of first use. Error: invalid_input when there is no curve.

@@ -25,19 +25,19 @@ enum class CurveFormat {
   kJsonLines,       // one object a line, with "step" (or "iteration", "global_step", "epoch")
   kCsv,             // a header line; the column "step" (same names) or the line number
   kMllog,           // ":::MLLOG {...}" lines among others
-                    // Where positions are fractions, steps are millionths of them and the name
-                    // says so; a second value at one position is of a second curve, "NAME #2".
+                    // Positions that are fractions become steps in millionths, and the name says
+                    // so; a second value at one position goes to a second curve, "NAME #2".
 };
 std::string_view CurveFormatName(CurveFormat format);
 
 inline constexpr std::uint64_t kMaxCurveFileBytes = std::uint64_t{256} << 20;
 
-// Whether this text looks like curves at all, and of which format; empty if not.
-// `head`: the first bytes of a file, at least 4 KiB of a longer one.
+// The format if this text looks like curves, else empty. `head`: the first bytes of a file, at
+// least 4 KiB of a longer one.
 std::optional<CurveFormat> DetectCurveFormat(std::string_view head);
 
-// Pure. Errors: invalid_input with "FILE: line N" or the JSON path, and what was expected. A text
-// without one curve is an error too.
+// Pure. Errors: invalid_input with "FILE: line N" or the JSON path, and what was expected; also for
+// a text without any curve.
 Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path);
 

@@ -34,8 +34,8 @@ Result<std::vector<CurveSeries>> ParseMllogCurves(std::string_view text, std::st
 Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file);
 
 // Cells of one CSV line (RFC 4180: quotes, doubled quotes inside them), without the blanks that pad
-// cells outside of quotes. Empty when a quoted cell
-// does not end on this line, or text follows its closing quote. Stops after `most` + 1 cells.
+// cells outside of quotes. Empty when a quoted cell does not end on this line, or text follows its
+// closing quote. Stops after `most` + 1 cells.
 std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most);
 
 // Lines by number, without their ends ("\n" or "\r\n").

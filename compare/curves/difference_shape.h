@@ -1,7 +1,7 @@
-// What the difference of two curves looks like, in numbers that know no limit.
+// Describes the difference of two curves in numbers that need no limit.
 //
-// Role: private to this folder, pure. Everything is in units of the curve or relative to it; what
-// is large or small is decided elsewhere (single_pair.h).
+// Role: private to this folder, pure. Every number is in units of the curve or relative to it;
+// single_pair.h decides which are large.
 #ifndef RHARNESS_COMPARE_CURVES_DIFFERENCE_SHAPE_H_
 #define RHARNESS_COMPARE_CURVES_DIFFERENCE_SHAPE_H_
 
@@ -18,21 +18,21 @@ double RobustSize(std::vector<double> values);
 
 struct DifferenceShape {
   std::vector<double> difference;  // b - a, one a judged step
-  // |a|, and at least a hundredth of the largest: what relative means. Of a curve that crosses 0
-  // its spread, throughout.
+  // |a|, and at least a hundredth of the largest: the base of "relative". For a curve that crosses
+  // 0 its spread, throughout.
   std::vector<double> size;
   std::vector<double> slope;  // |change of a by one logged value|, mean of the two sides
   // How much the difference jumps from one value to the next: RobustSize of its first differences
-  // over sqrt(2), of all and, of 64 values and more, of each eighth where that is larger. At least
-  // what printing makes of it, quantum / sqrt(6).
+  // over sqrt(2), over all values and, from 64 values on, over each eighth if that is larger. At
+  // least the effect of printing, quantum / sqrt(6).
   std::vector<double> scatter;
   double typical_scatter = 0.0;  // of all values
   double largest_scatter = 0.0;  // of all, of the first half or of the second
   // The same for a itself without its trend: RobustSize of its fourth differences over sqrt(70), of
-  // the second over sqrt(6) below 9 values. For a training loss the noise of its batches.
+  // the second over sqrt(6) below 9 values. For a training loss this is the noise of its batches.
   double own_noise = 0.0;
   double typical_size = 0.0;  // median of size
-  // b as a that is ahead or behind by a share of its steps: the least-squares share of
+  // Treats b as a that is ahead or behind by a share of its steps: the least-squares share of
   // (step - first step) * trend slope in the difference, negative where b is behind, and its
   // standard error from the residual's RobustSize. Error 0: the curve has no trend.
   double progress = 0.0;
@@ -43,8 +43,8 @@ struct DifferenceShape {
 // kernel of two median intervals (Cleveland and Loader 1996). O(n).
 DifferenceShape ShapeOf(const Judged& judged);
 
-// The means of all windows of some lengths that `visit` is called with: first index, length, mean
-// of the difference, of size, of slope and of scatter.
+// Calls `visit` for the windows of some lengths: first index, length, mean of the difference, of
+// size, of slope and of scatter.
 struct WindowMeans {
   std::size_t first = 0;
   std::size_t length = 0;

@@ -1,6 +1,6 @@
-// Losses so far apart that no basis is needed.
+// Finds losses so far apart that no basis is needed.
 //
-// Role: private to this folder, pure; asked before anything else of two curves that have values.
+// Role: private to this folder, pure; runs first for any two curves that have values.
 #ifndef RHARNESS_COMPARE_CURVES_GROSS_DIFFERENCE_H_
 #define RHARNESS_COMPARE_CURVES_GROSS_DIFFERENCE_H_
 
@@ -11,8 +11,8 @@
 namespace rharness {
 
 // Sets state, basis, nature, band, statistic, first_beyond and rule, and returns the clause of the
-// message; empty where it is not, where the curve is no loss, and where two further runs are as far
-// apart themselves.
+// message; empty if the losses are not grossly apart, if the curve is no loss, and if two further
+// runs are as far apart themselves.
 //   of a size     on half of the judged steps apart by ten margins of |a|, and somewhere by ten of
 //                 the largest |a|; however few they are
 //   crossing 0    of five values and more: the mean over a quarter or more is off by twice the

@@ -14,7 +14,7 @@
 
 namespace rharness {
 
-// The place of a number printed to the full precision of a double: 16 significant digits or more.
+// The place of a number printed at the full precision of a double: 16 significant digits or more.
 inline constexpr int kFullPrecision = std::numeric_limits<int>::min();
 
 struct PrintedNumber {
@@ -30,11 +30,10 @@ std::optional<PrintedNumber> ParsePrinted(std::string_view text);
 // above that is no plain number.
 std::optional<PrintedNumber> PrintedOf(const Json& json);
 
-// ParseJson, but the bare NaN, Infinity and -Infinity that several languages write are read as
-// such.
+// ParseJson that also reads the bare NaN, Infinity and -Infinity that several languages write.
 Result<Json> ParseJsonWithNonFinite(std::string_view text, std::string_view file);
 
-// A stranger's text for an error message: at most 40 bytes, safe on a terminal; and in quotes.
+// Untrusted text for an error message: at most 40 bytes, safe on a terminal; and in quotes.
 std::string ExcerptForError(std::string_view text);
 std::string QuoteForError(std::string_view text);
 

@@ -1,8 +1,7 @@
-// How far runs of the same thing lie apart, as a band around their mean.
+// The distance of runs of the same thing, as a band around their mean.
 //
-// Role: private to this folder. Runs part and come together again in the course of a training, so
-// the band is that of the runs at each part of it; nothing accumulates. A factor makes room for a
-// run that has not been seen.
+// Role: private to this folder. Runs diverge and converge again during a training, so the band
+// follows the runs at each part of it; nothing accumulates. A factor leaves room for an unseen run.
 #ifndef RHARNESS_COMPARE_CURVES_REPLICATE_BAND_H_
 #define RHARNESS_COMPARE_CURVES_REPLICATE_BAND_H_
 
@@ -11,11 +10,11 @@
 
 namespace rharness {
 
-// Below three replicates beside `a` a band shows nothing by being left.
+// With fewer than three replicates beside `a`, leaving the band shows nothing.
 inline constexpr std::size_t kFewestReplicates = 3;
 
 struct ReplicateBand {
-  std::vector<double> middle;  // mean of the runs, a value a step
+  std::vector<double> middle;  // mean of the runs, one value per step
   std::vector<double> limit;   // on |value - middle|
   double factor = 1.0;         // standard deviations, before sqrt(1 + 1 / runs)
   // The mean of the last quarter of the values, as a metric of its own.
@@ -25,8 +24,8 @@ struct ReplicateBand {
   double false_alarm = 0.0;    // stated for a further run; 0: not stated
 };
 
-// `runs`: a and its replicates, two or more, finite and as long; no two are equal. `floor` > 0: a
-// standard deviation below it counts as it.
+// `runs`: a and its replicates, two or more, finite and of one length; no two are equal. `floor` >
+// 0: the least standard deviation.
 //
 // The standard deviation at a step is that of the runs, pooled over the step and two values to each
 // side. A run's score is its largest distance from the mean of the others, in standard deviations
@@ -35,10 +34,10 @@ struct ReplicateBand {
 // of `false_alarm`, never below the largest of them, and never above the limit of Student's t on
 // runs - 1 degrees of freedom, four at most, for as many tests as there are values. The rest of the
 // rate goes to the late mean: a two-sided prediction limit by Student's t on runs - 1 degrees of
-// freedom, never below what one of the runs needed. Both are asked at a quarter of their share: the
-// tails of real runs are heavier than the models', and one run in a group may be an outlier. On 736
-// real repeats (64 groups of one model family) 0.2 to 0.4 % of further runs leave the band for 1 %
-// stated, at most 5 % of any group's (tests/compare/curves/repeats_test.cc prints the table).
+// freedom, never below what one of the runs needed. Both are tested at a quarter of their share:
+// the tails of real runs are heavier than the models', and one run in a group may be an outlier. On
+// 736 real repeats (64 groups of one model family) 0.2 to 0.4 % of further runs leave the band for
+// 1 % stated, at most 5 % of any group's (tests/compare/curves/repeats_test.cc prints the table).
 // O(values * runs).
 inline constexpr double kBandShare = 0.4;
 ReplicateBand BandOfRuns(const std::vector<std::vector<double>>& runs, double floor,

@@ -1,4 +1,4 @@
-// A metric by step, as a log tells it.
+// A metric by step, as logged.
 //
 // Role: what every curve reader returns and what comparison takes. Not here: files (curve_files.h),
 // comparison (curve_comparison.h).
@@ -23,7 +23,7 @@ struct CurveSeries {
   double quantum = 0.0;
 };
 
-// What a curve is about, which decides what its difference means.
+// The subject of a curve; it decides what a difference means.
 enum class CurveKind {
   kLoss,      // decides: loss, perplexity
   kMetric,    // advises: accuracy, gradient norm, counts of zeros
@@ -31,13 +31,13 @@ enum class CurveKind {
 };
 std::string_view CurveKindName(CurveKind kind);  // "loss", "metric", "resource"
 
-// By the words in the name: "lm loss", "eval/loss" and whatever ends in "loss" are losses,
+// By the words in the name: "lm loss", "eval/loss" and any name that ends in "loss" are losses,
 // "mem-allocated-bytes", "iteration-time" and "tokens_per_sec" resources, everything else is a
 // metric.
 CurveKind KindOfCurve(std::string_view name);
 
-// Taken over evaluation data, which are the same at every step, and not over the step's batch: by a
-// word of the name, as in "val_loss", "eval/loss", "validation loss", "test nll".
+// Taken over evaluation data, which are the same at every step, not over the step's batch: decided
+// by a word of the name, as in "val_loss", "eval/loss", "validation loss", "test nll".
 bool IsEvaluationName(std::string_view name);
 
 }  // namespace rharness

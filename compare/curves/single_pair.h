@@ -1,14 +1,15 @@
-// One pair of loss curves and no further run: is the difference one that accepted upgrades make?
+// Judges one pair of loss curves without further runs: would an accepted upgrade make this
+// difference?
 //
-// Role: private to this folder but for the record. Two bases, by what the curve is:
-//   upgrades  a training loss. Runs of one seed see the same batches, so that the noise of the
-//             batches cancels in the difference; what is left is rounding, or the stream of random
-//             numbers that an upgrade changed (dropout). Neither keeps a direction. Four questions,
-//             each a share of its limit: a single value (spike), the mean over a quarter, a half or
+// Role: private to this folder but for the record. Two bases, by the kind of curve:
+//   upgrades  a training loss. Runs of one seed see the same batches, so the noise of the batches
+//             cancels in the difference; the rest is rounding, or the stream of random numbers that
+//             an upgrade changed (dropout). Neither keeps a direction. Four questions, each scored
+//             as a share of its limit: a single value (spike), the mean over a quarter, a half or
 //             all (shift), the jumps from value to value beside the curve's own (batches), and
 //             being ahead or behind (progress).
-//   margin    whatever else: a loss on evaluation data, a curve without the noise of batches. What
-//             is declared to matter decides, by equivalence.
+//   margin    any other loss: on evaluation data, or without the noise of batches. The declared
+//             margin decides, by equivalence.
 #ifndef RHARNESS_COMPARE_CURVES_SINGLE_PAIR_H_
 #define RHARNESS_COMPARE_CURVES_SINGLE_PAIR_H_
 
@@ -32,17 +33,18 @@ struct PairScores {
 };
 PairScores ScoresOf(const DifferenceShape& shape, const PairLimits& limits);
 
-// How far the mean of a window may be off, for a score of 1.
+// How far the mean of a window may be off for a score of 1.
 double ShiftLimit(const WindowMeans& window, const PairLimits& limits);
 
-// How far a single value may be off at each judged step, for `score` as the limit of all scores.
+// How far a single value may be off at each judged step, if `score` is the limit of all scores.
 std::vector<double> SpikeBand(const DifferenceShape& shape, const PairLimits& limits, double score);
 
-// Whether the curve has noise of batches that a difference can be measured by: a training loss by
-// its name, whose own noise is more than a smooth curve's (3e-4 of it).
+// Whether the curve has noise of batches as a yardstick for a difference: a training loss by its
+// name, whose own noise is more than a smooth curve's (3e-4 of it).
 bool HasBatchNoise(std::string_view name, const DifferenceShape& shape);
 
-// `from_the_start`: the first judged value is the log's first, so that a stream is seen to begin.
+// `from_the_start`: the first judged value is the first of the log, so the start of a stream is
+// seen.
 DifferenceNature NatureOf(const DifferenceShape& shape, const PairScores& scores, double limit,
                           bool from_the_start);
 

@@ -1,4 +1,4 @@
-// How accepted upgrades moved published loss curves, and the limits that follow.
+// The effect of accepted upgrades on published loss curves, and the limits that follow.
 //
 // Role: constants and names; single_pair.h measures by them.
 #ifndef RHARNESS_COMPARE_CURVES_UPGRADE_RECORD_H_
@@ -10,16 +10,16 @@
 
 namespace rharness {
 
-// Limits of the four questions, of which a score is the share: all scores of the accepted upgrades
-// below are under 1. Each limit is a part that rounding needs, relative to the loss, and a part of
-// the difference's own scatter, because the random stream of an upgrade is a scatter. Chosen, not
-// fitted; how near real upgrades come to them is in kPublishedUpgrades.
+// Limits of the four questions. A score is a share of its limit: all scores of the accepted
+// upgrades below are under 1. Each limit has a part for rounding, relative to the loss, and a part
+// of the difference's own scatter, because the random stream of an upgrade is a scatter. Chosen,
+// not fitted; kPublishedUpgrades shows how close real upgrades come.
 struct PairLimits {
   double spike_floor = 5e-4;    // of |a|
   double spike_scatter = 10.0;  // times the scatter; more for more than 100 values
   double shift_floor = 1.5e-4;
   double shift_scatter = 4.0;
-  // Of the change of the loss by one logged value: a steep loss turns a little time into a
+  // Times the change of the loss by one logged value: a steep loss turns a little time into a
   // difference.
   double slope = 0.01;
   double batches = 0.5;         // of the curve's own noise
@@ -42,20 +42,20 @@ inline constexpr std::array<UpgradeScore, 4> kPublishedUpgrades = {{{"PyTorch 25
                                                                     {"NGC 26.02", 64, 0.156},
                                                                     {"TE 2.16", 25, 0.723}}};
 
-// What a score may reach: this much above the largest of the record. An upgrade is a random effect
-// and four are too few for a stated rate, so none is stated; leaving out the upgrade that is judged
-// moves the limit by a fifth.
+// The highest accepted score: this factor above the largest of the record. An upgrade is a random
+// effect and four are too few for a stated rate, so none is stated; leaving out the upgrade that is
+// judged moves the limit by a fifth.
 inline constexpr double kRoomAboveRecord = 1.25;
 double ScoreLimit(const std::vector<UpgradeScore>& record);
 
-// A relative difference that every one of those upgrades made by rounding alone.
+// The relative difference that every one of those upgrades made by rounding alone.
 inline constexpr double kRoundingFloor = PairLimits{}.shift_floor;
 
-// What a difference looks like, whatever becomes of it.
+// The nature of a difference, whatever its verdict.
 enum class DifferenceNature {
   kNone,          // nothing can be said
   kRounding,      // as small as rounding alone makes it
-  kNewStream,     // there from the first value, small beside the batches, without a direction
+  kNewStream,     // from the first value on, small beside the batches, no direction
   kOtherBatches,  // as large as other batches would make it
   kShifted,       // keeps a direction: off by a share of the loss
   kProgress,      // as if steps were larger or smaller

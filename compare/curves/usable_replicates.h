@@ -1,4 +1,4 @@
-// Further runs of one curve, as far as they can be set beside it.
+// Further runs of one curve, as far as they are usable.
 //
 // Role: private to this folder, pure.
 #ifndef RHARNESS_COMPARE_CURVES_USABLE_REPLICATES_H_
@@ -17,16 +17,16 @@ namespace rharness {
 // The values at these steps; empty unless all are there and finite.
 std::vector<double> ValuesAt(const CurveSeries& series, const std::vector<std::int64_t>& steps);
 
-// The judged steps that the runs have as well, where fewer than three of these have all of them and
-// the common ones stand for these (CoverAlike): runs that logged every fifth step judge every
-// fifth. Else as it is.
+// The judged steps that the runs also have, if fewer than three runs have all of them and the
+// common ones represent these (CoverAlike): runs that logged every fifth step judge every fifth.
+// Else unchanged.
 Judged OnStepsOf(const Judged& judged, const std::vector<CurveSeries>& runs);
 
 struct UsableReplicates {
   std::vector<std::vector<double>> runs;  // a first
   double quantum = 0.0;
   std::size_t incomplete = 0;
-  std::size_t repeated = 0;   // equal to a or to another one: they show nothing of rounding
+  std::size_t repeated = 0;   // equal to a or to another run: they show nothing of rounding
   std::size_t same_as_b = 0;  // equal to b: no run of its own
   std::size_t constant = 0;
 
@@ -35,7 +35,7 @@ struct UsableReplicates {
 
 UsableReplicates UsableOf(const std::vector<CurveSeries>& replicates, const Judged& judged);
 
-// What was left out and why, as the end of a sentence: "; left out: 1 replicate that ...".
+// The runs left out and why, as the end of a sentence: "; left out: 1 replicate that ...".
 std::string LeftOut(const UsableReplicates& usable);
 
 }  // namespace rharness

@@ -11,7 +11,7 @@ namespace rharness {
 
 // The tree whose Canonical() is exactly `text`. Errors: invalid_input with the byte offset, or that
 // the text is not in canonical order, or longer than kLongestCanonicalBytes. Cost: linear in the
-// text; nothing recurses.
+// text, no recursion.
 Result<SumTree> ParseCanonicalTree(std::string_view text);
 
 }  // namespace rharness

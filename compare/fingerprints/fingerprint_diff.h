@@ -11,14 +11,14 @@
 
 namespace rharness {
 
-// In the order in which a cause is looked for: identity, compiler output, choice, tree, bits.
+// In the order of the search for a cause: identity, compiler output, choice, tree, bits.
 enum class BehaviourChange {
   kNone,
   kNewlyWrong,  // ok before; failed, crashed or timed out now
   kGone,        // ok before; absent or not probed now
   kAppeared,    // not ok before; ok now
-  // Ok on both sides, and with other parameters, or with another number of threads and for that in
-  // another order: nothing can be said.
+  // Ok on both sides, but with other parameters, or with another order because of another number of
+  // threads: no conclusion.
   kAskedOtherwise,
   kNonDeterminismGained,
   kNonDeterminismLost,
@@ -38,12 +38,12 @@ struct ProbeDifference {
   std::vector<std::string> choice_cases;  // cases whose choice, tree, bits differ
   std::vector<std::string> tree_cases;
   std::vector<std::string> bits_cases;
-  std::string choice_sentence;  // of that layer alone; empty where no case differs in it
+  std::string choice_sentence;  // of that layer alone; empty if no case differs in it
   std::string tree_sentence;
   std::string bits_sentence;
-  std::vector<std::string> gone_cases;  // shown before, not now, and not for want of repeatability
-  int cases = 0;                        // that both have and that repeat on both sides
-  int revealed_anew = 0;  // trees whose arithmetic or regions one side alone says: not compared
+  std::vector<std::string> gone_cases;  // in the baseline only, and not for lack of repeatability
+  int cases = 0;                        // cases of both sides that repeat on both
+  int revealed_anew = 0;  // trees with arithmetic or regions on one side only: not compared
   // Kernels for another processor with the same order and bits, which is no change: "core Haswell →
   // Zen". Empty: none.
   std::string other_processor;
@@ -52,22 +52,22 @@ struct ProbeDifference {
 struct FingerprintDifference {
   // At least one probe is ok on both sides and has a case in common that repeats on both.
   bool comparable = false;
-  std::string why;                      // it is not comparable: one sentence
-  std::string_view silent;              // "baseline", "candidate": the side that answers nothing
-  std::vector<FactDifference> stack;    // identity, what tells most first and digests last
+  std::string why;                      // why not comparable: one sentence
+  std::string_view silent;              // "baseline", "candidate": the side that shows nothing
+  std::vector<FactDifference> stack;    // identity, the most telling first, digests last
   std::vector<ProbeDifference> probes;  // those that changed, by name
   int same = 0;                         // probes that are the same
   int compared = 0;                     // probes ok on both sides with a case in common
   int revealed_anew = 0;                // trees, of all probes
   int other_processor = 0;              // probes that are the same by another processor's kernels
-  std::string processors;               // what the first of them says: "core Haswell → Zen"
+  std::string processors;               // processors of the first of them: "core Haswell → Zen"
   std::string summary;  // "nothing changed", "everything changed: ...", "3 of 12 probes changed"
 };
 
-// Pure. A suite that reports itself broken on either side is not comparable; of a file that could
-// not be read the stack is not known, and none of it differs. Cases that do not repeat compare in
-// that alone. The first layer that changed names the kind, in the order of the localisation:
-// status, determinism, compiler output, choice, tree, bits.
+// Pure. A suite that reports itself broken on either side is not comparable; an unreadable file has
+// an unknown stack, and no fact of it differs. Cases that do not repeat are compared in that alone.
+// The first layer that changed names the kind, in the order of the localisation: status,
+// determinism, compiler output, choice, tree, bits.
 FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerprint& after);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
-// Many fingerprints, one a node or several: which nodes compute alike, which one is odd, and is it
-// the node or its stack?
+// Many fingerprints, one or several per node: which nodes compute alike, which one is odd, and is
+// the cause the node or its stack?
 //
-// Role: pure; what `rharness gate fleet` shows. Nodes are compared within a hardware class only.
+// Role: pure; the basis of `rharness gate fleet`. Nodes are compared within a hardware class only.
 #ifndef RHARNESS_COMPARE_FINGERPRINTS_FLEET_H_
 #define RHARNESS_COMPARE_FINGERPRINTS_FLEET_H_
 
@@ -15,13 +15,13 @@
 
 namespace rharness {
 
-// Several of one name are repeats of that node, on its stack or on another one.
+// Several of one name are repeats on that node, on its stack or another stack.
 struct FleetMember {
   std::string node;
   Fingerprint fingerprint;
 };
 
-// Nodes of one hardware class on which every probe saw the same. A node whose repeats differ is in
+// Nodes of one hardware class with equal results of every probe. A node whose repeats differ is in
 // several.
 struct FleetClass {
   std::string hardware_class;
@@ -39,7 +39,7 @@ struct FleetFact {
   std::string key;                                   // "gpu_driver", "environment.OMP_NUM_THREADS"
   std::optional<std::string> here;                   // on the odd node; none: absent
   std::vector<std::optional<std::string>> majority;  // values there, the most frequent first
-  bool of_machine = false;  // of the hardware, such as the CPU's model, not of what runs on it
+  bool of_machine = false;  // of the hardware, such as the CPU's model, not of its software
 };
 
 // A node that has a fingerprint outside of the majority of its hardware class.
@@ -48,8 +48,8 @@ struct OddNode {
   std::string file;
   std::string hardware_class;
   Suspect suspect = Suspect::kUnknown;
-  std::string sentence;              // who is suspected, by which evidence, and which fact differs
-  std::vector<FleetFact> facts;      // what sets it apart, the most telling first
+  std::string sentence;              // the suspect, the evidence, and the fact that differs
+  std::vector<FleetFact> facts;      // facts that set it apart, the most telling first
   FingerprintDifference difference;  // from a fingerprint of the majority to this one
 };
 
@@ -58,23 +58,24 @@ struct Fleet {
   int fingerprints = 0;               // that show something
   std::vector<FleetClass> classes;    // by hardware class, the largest first
   std::vector<OddNode> odd;           // by node
-  std::vector<std::string> unusable;  // one sentence a fingerprint that shows nothing
+  std::vector<std::string> unusable;  // one sentence per fingerprint that shows nothing
   std::vector<std::string> notes;     // ties, and classes that are those of their stacks
   std::string summary;                // one sentence
   int exit_code = 3;  // 0: one class a hardware class; 1: more; 3: fewer than two nodes to compare,
                       // or a fingerprint that shows nothing
 };
 
-// A tie between the largest classes names no majority, and so no odd node. Where no other node and
-// no repeat tells, the facts do: software that no node of the majority has makes the stack suspect,
+// A tie between the largest classes names no majority, and so no odd node. If no other node and no
+// repeat decides, the facts do: software that no node of the majority has makes the stack suspect,
 // hardware the node; both, or neither, leave it open.
 Fleet CompareFleet(const std::vector<FleetMember>& members);
 
-// SHA-256 over choices, trees and bits of all probes that are ok; of cases that do not repeat only
-// that they do not. Empty when there is no case that repeats, or the suite is broken.
+// SHA-256 over choices, trees and bits of all ok probes; a case that does not repeat adds only that
+// fact. Empty when there is no case that repeats, or the suite is broken.
 std::string ArithmeticDigest(const Fingerprint& fingerprint);
-// SHA-256 over the stack without what names the one machine (UUIDs, serial numbers, host and node
-// names, addresses) and without withheld values, whose notes each machine makes with its own key.
+// SHA-256 over the stack without the identity of the one machine (UUIDs, serial numbers, host and
+// node names, addresses) and without withheld values, whose notes each machine makes with its own
+// key.
 std::string StackDigest(const Fingerprint& fingerprint);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
-// Which facts of its stack set a node apart from others.
+// Finds the facts of its stack that set a node apart.
 //
-// Role: private to fleet.cc. Pure. What names the one machine (UUIDs, serial numbers, host and node
-// names, addresses) sets nobody apart.
+// Role: private to fleet.cc. Pure. The identity of the one machine (UUIDs, serial numbers, host and
+// node names, addresses) sets no node apart.
 #ifndef RHARNESS_COMPARE_FINGERPRINTS_FLEET_FACTS_H_
 #define RHARNESS_COMPARE_FINGERPRINTS_FLEET_FACTS_H_
 
@@ -13,10 +13,9 @@
 
 namespace rharness {
 
-// Facts in which all of `ours` agree, and whose value none of `theirs` has: what people change
-// first (variables, versions, drivers, models), then the rest, digests last. Of a library whose
-// version differs its digests say nothing more, so there is one fact a library. Empty where either
-// side is.
+// Facts in which all of `ours` agree, and whose value none of `theirs` has: facts that people
+// change often first (variables, versions, drivers, models), then the rest, digests last. A library
+// yields one fact: beside a differing version its digests add nothing. Empty if either side is.
 std::vector<FleetFact> FactsApart(std::span<const Fingerprint* const> ours,
                                   std::span<const Fingerprint* const> theirs);
 

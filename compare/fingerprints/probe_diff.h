@@ -17,8 +17,8 @@ std::set<std::string> CasesOf(const FingerprintProbe& probe);
 // Those of them whose repeats differed.
 std::set<std::string> UnstableCasesOf(const FingerprintProbe& probe);
 
-// nullptr: the probe is not in that fingerprint. change is kNone, and the sentence empty, when
-// there is nothing to tell.
+// nullptr: the probe is not in that fingerprint. change is kNone, and the sentence empty, if
+// nothing changed.
 ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintProbe* after);
 
 }  // namespace rharness

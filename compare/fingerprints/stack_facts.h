@@ -1,5 +1,4 @@
-// Facts of a stack by their keys: which names the one machine, which is of its hardware, and which
-// tells people most.
+// Classifies facts of a stack by their keys: machine identity, hardware, and how telling they are.
 //
 // Role: private to this folder. Pure.
 #ifndef RHARNESS_COMPARE_FINGERPRINTS_STACK_FACTS_H_
@@ -13,15 +12,16 @@ namespace rharness {
 
 // UUIDs, serial numbers, addresses, host and node names: "gpus.0.uuid", "host.name", "node".
 bool NamesOneMachine(std::string_view key);
-// The CPU, GPUs and memory, which no roll-out changes. A driver is none of it.
+// The CPU, GPUs and memory, which no roll-out changes. Excludes drivers.
 bool IsOfMachine(std::string_view key);
-// A digest, build id or file name, which a version beside it says better.
+// A digest, build id or file name; a version beside it says more.
 bool IsDigest(std::string_view key);
-// Notes in the place of values, made with two keys or by two rules: no difference can be read off.
+// Notes in place of values, made with two keys or by two rules: they show no difference.
 bool CannotCompare(const std::optional<std::string>& a, const std::optional<std::string>& b);
-// A note in the place of a value, which a machine makes with a key of its own.
+// A note in place of a value, which a machine makes with a key of its own.
 bool IsWithheldNote(std::string_view value);
-// Where to look first has the lowest: variables; versions, drivers and models; the rest; digests.
+// The lowest rank is worth the first look: variables; versions, drivers and models; the rest;
+// digests.
 int TellingRank(std::string_view key);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
-// Two orders of addition, with what is known of their arithmetic and of the regions of an output.
+// Two orders of addition, with their arithmetic and the regions of an output if known.
 //
-// Role: private to probe_diff.cc and fleet.cc. Pure. What one side does not say, as older files do
-// not, is not compared.
+// Role: private to probe_diff.cc and fleet.cc. Pure. Data missing on one side, as in older files,
+// are not compared.
 #ifndef RHARNESS_COMPARE_FINGERPRINTS_TREE_CHANGE_H_
 #define RHARNESS_COMPARE_FINGERPRINTS_TREE_CHANGE_H_
 
@@ -11,14 +11,15 @@
 
 namespace rharness {
 
-// The same summands in the same order, for every output of which both sides say it.
+// The same summands in the same order, for every output that both sides describe.
 bool SameOrder(const FingerprintTree& a, const FingerprintTree& b);
-// SameOrder, and the same arithmetic and as many inputs predicted, as far as both sides say so.
+// SameOrder, and the same arithmetic and number of predicted inputs, as far as both sides state
+// them.
 bool SameTree(const FingerprintTree& a, const FingerprintTree& b);
-// One side alone says its arithmetic or its regions.
+// One side alone states its arithmetic or its regions.
 bool RevealedAnew(const FingerprintTree& a, const FingerprintTree& b);
 
-// "was 8-way strided + pairwise, is sequential"; "the same order with other arithmetic: ..."; of
+// "was 8-way strided + pairwise, is sequential"; "the same order with other arithmetic: ..."; for
 // regions the first that differs.
 std::string TreeChangeWords(const FingerprintTree& before, const FingerprintTree& after);
 // "8-way strided + pairwise → sequential", or the words above where the names are the same.

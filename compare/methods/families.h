@@ -1,4 +1,4 @@
-// The families of methods, one a source file, and what their files share.
+// The families of methods, one per source file, and what these files share.
 #ifndef RHARNESS_COMPARE_METHODS_FAMILIES_H_
 #define RHARNESS_COMPARE_METHODS_FAMILIES_H_
 

@@ -1,8 +1,8 @@
-// What a method of the calculator takes, and the values after they were checked.
+// Inputs of a method of the calculator, and their checked values.
 //
 // Role: declarations such as "alpha: a number between 0 and 1", and the reading of a JSON object
-// against them. A method sees only values that keep to its declaration; what lies between two
-// inputs (x at most n) it checks itself.
+// against them. A method sees only values that keep to its declaration; it checks relations between
+// two inputs (x at most n) itself.
 #ifndef RHARNESS_COMPARE_METHODS_INPUTS_H_
 #define RHARNESS_COMPARE_METHODS_INPUTS_H_
 
@@ -67,12 +67,12 @@ InputSpec FlagInput(std::string name, std::string meaning);
 
 class Inputs {
  public:
-  // invalid_input, with the JSON path and what was expected there, for an absent, unknown or
-  // unfitting member.
+  // Errors: invalid_input, with the JSON path and what was expected there, for an absent, unknown
+  // or unfitting member.
   static Result<Inputs> Read(const Json& object, const std::vector<InputSpec>& specs);
 
   bool Has(std::string_view name) const;
-  // These abort for a name that was not declared, and need Has() where it is optional.
+  // These abort for an undeclared name; optional names need Has() first.
   double Number(std::string_view name) const;
   double NumberOr(std::string_view name, double fallback) const;
   int Count(std::string_view name) const;

@@ -1,7 +1,7 @@
-// The statistics as a calculator: every method by its name, from a JSON object to a JSON object.
+// The statistics as a calculator: every method by name, from a JSON object to a JSON object.
 //
-// Role: what `rharness stats` runs, and what the reference vectors test. Nothing is computed here:
-// each entry reads its inputs, calls one function of stats or metrics, and names the results. Pure.
+// Role: behind `rharness stats` and the tests of reference vectors. Nothing is computed here: each
+// entry reads its inputs, calls one function of stats or metrics, and names the results. Pure.
 #ifndef RHARNESS_COMPARE_METHODS_METHODS_H_
 #define RHARNESS_COMPARE_METHODS_METHODS_H_
 
@@ -21,7 +21,7 @@ struct Method {
   std::string description;  // one line
   std::vector<InputSpec> inputs;
   std::function<Result<Json>(const Inputs&)> run;
-  bool may_be_infinite = false;  // an infinity among the results is an answer
+  bool may_be_infinite = false;  // an infinity is a valid result
 };
 
 // All of them, by name.
@@ -30,11 +30,11 @@ const std::vector<Method>& Methods();
 // nullptr when there is none of this name.
 const Method* FindMethod(std::string_view name);
 
-// Up to three names, the nearest first, by the letters that would have to change.
+// Up to three names, the nearest by edit distance first.
 std::vector<std::string> NearestMethods(std::string_view name);
 
 // The results as one object. not_found for an unknown method, with the nearest names; invalid_input
-// for inputs that do not fit, and for those that have no answer: no result is ever NaN.
+// for inputs that do not fit or have no answer: no result is ever NaN.
 Result<Json> RunMethod(std::string_view name, const Json& inputs);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// One metric of one run: has its mean moved, by more than its margin? (the moderated-t design)
+// One metric of one run: did its mean move by more than its margin? (the moderated-t design)
 //
 // Role: statistics of values in, decision with every number that led to it out. Pure. The run is
 // the unit of replication: n historical runs of one configuration against k reruns.
@@ -16,7 +16,7 @@
 
 namespace rharness {
 
-// What is known of a family's run-to-run variance before this run is looked at. d0 = 0: nothing.
+// What a family's run-to-run variance is known to be before this run is looked at. d0 = 0: nothing.
 struct VariancePrior {
   double s0_squared = 0.0;  // metric units squared
   double df = 0.0;          // d0; at most 30 count
@@ -26,17 +26,16 @@ struct VariancePrior {
 // Fits the prior to a family: one (variance, df) pair per configuration with two or more runs.
 // It claims at most 8 degrees of freedom, and narrows nothing where a run has 8 of its own, so that
 // error rates hold on average over a family whose variances differ. In its noisiest configuration
-// they are several times as high: seen on 1,515 real repeats, a single rerun of an unchanged run
-// (n = k = 1) came out as different in up to 17 % of cases where 1 % is stated, and in 2.6 to 6 %
-// on heavy tails such as those of reinforcement learning. So one rerun never shows a drift:
+// the error rates are several times as high: on 1,515 real repeats, a single rerun of an unchanged
+// run (n = k = 1) differed in up to 17 % of cases where 1 % is stated, and in 2.6 to 6 % on heavy
+// tails such as those of reinforcement learning. So one rerun never shows a drift:
 // kNeedsConfirmation asks for the next (compare/metrics/README.md has more figures).
 // Needs at least 5 configurations and 8 degrees of freedom in all, else returns d0 = 0.
 // Configurations with zero variance are left out: bit-equal runs say nothing about noise.
 VariancePrior FitVariancePrior(const std::vector<double>& variances,
                                const std::vector<double>& dfs);
 
-// Finite, and not the largest double or float: stores that cannot hold an infinity keep these in
-// its place.
+// Finite, and not the largest double or float: stores without infinities keep these in their place.
 inline bool IsMeasured(double value) {
   const double size = std::fabs(value);
   return size < std::numeric_limits<double>::max() &&
@@ -55,7 +54,7 @@ struct MetricInput {
   VariancePrior prior;
   double alpha_drift = 0.01;
   double alpha_equivalence = 0.05;  // halved at k = 1
-  // sqrt(b + c) / N of the historical run against the rerun where examples were recorded one by one
+  // sqrt(b + c) / N of the historical run against the rerun if examples were recorded one by one
   // (stats::DiscordantStandardError), metric units: at n = k = 1 a floor of the standard error of
   // the difference. 0: not known.
   double example_standard_error = 0.0;
@@ -64,7 +63,7 @@ struct MetricInput {
 enum class MetricVerdict {
   kWithin,   // equivalence shown
   kDrifted,  // difference shown (k >= 2, or non-finite)
-  // Difference shown at k = 1: one more rerun is due. Of real repeats 17 % pass for such a shift in
+  // Difference shown at k = 1: one more rerun is needed. Of real repeats 17 % show such a shift in
   // the noisiest of 64 configurations, and 0.7 % on average; heavy tails make it 2.6 to 6 %.
   kNeedsConfirmation,
   kInconclusive,
@@ -84,7 +83,7 @@ struct MetricDecision {
   std::string reason;
   std::vector<double> history;
   std::vector<double> reruns;
-  std::optional<double> recorded;  // of the run itself, where history holds others of its kind too
+  std::optional<double> recorded;  // value of the run, if history holds its kind too
   double mean_history = 0.0;
   double difference = 0.0;          // mean(reruns) - mean(history), metric units
   double standard_deviation = 0.0;  // s~, moderated, with the quantum floor
@@ -106,15 +105,15 @@ struct MetricDecision {
   double power = 0.0;               // of showing equivalence with these n and k if nothing changed
   double minimum_detectable = 0.0;  // shift found with 80 % probability, metric units
   int more_reruns = 0;  // further reruns for 80 % power of a decision; 0: no number would do
-  // Of paired judgement (paired.h): pairs that the decision rests on (0: it is not paired), the
-  // seeds' standard deviation (0: not known), and how many more runs of other seeds would decide.
+  // Of paired judgement (paired.h): pairs behind the decision (0: not paired), the seeds' standard
+  // deviation (0: not known), and how many more runs of other seeds would decide.
   int pairs = 0;
   double seed_deviation = 0.0;
   int more_runs = 0;
 };
 
-// Always returns a decision; what stands in its way is its reason. standard_error = 0 means that no
-// test was made, and t, p_difference, the interval, power and minimum_detectable say nothing then.
+// Always returns a decision; `reason` names its obstacle. standard_error = 0 means that no test was
+// made, and t, p_difference, the interval, power and minimum_detectable have no meaning then.
 MetricDecision DecideMetric(const MetricInput& input);
 
 // The reason tokens of a decision as words, joined by "; ". Unknown tokens stay as they are.

@@ -1,4 +1,4 @@
-// What every decision of a metric records alike; private to this folder.
+// What every decision of a metric records; private to this folder.
 #ifndef RHARNESS_COMPARE_METRICS_DECISION_PARTS_H_
 #define RHARNESS_COMPARE_METRICS_DECISION_PARTS_H_
 

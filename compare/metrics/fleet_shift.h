@@ -1,10 +1,10 @@
-// A driver upgrade over a fleet: did it move the runs, and which?
+// A driver upgrade over a fleet: did it move the runs, and which ones?
 //
-// Role: one rerun of each of many runs under the new driver. (a) A shift that all share, in
-// standard deviations of a run; (b) single runs that moved, to be confirmed by one rerun each.
-// Pure. Runs, and their seeds, must have been chosen at random, stratified by family; without
-// reruns under the old driver at the same time a shift may be the time's and not the driver's.
-// Source: stats/random_effects.h; Benjamini and Hochberg 1995.
+// Role: one rerun of each of many runs under the new driver. (a) A shared shift, in standard
+// deviations of a run; (b) single runs that moved, to be confirmed by one rerun each. Pure. Runs,
+// and their seeds, must have been chosen at random, stratified by family; without reruns under the
+// old driver at the same time, time and not the driver may cause a shift. Source:
+// stats/random_effects.h; Benjamini and Hochberg 1995.
 #ifndef RHARNESS_COMPARE_METRICS_FLEET_SHIFT_H_
 #define RHARNESS_COMPARE_METRICS_FLEET_SHIFT_H_
 
@@ -56,10 +56,10 @@ struct FleetShift {
   std::string_view method;  // "one_sample_t", "random_effects_hksj", "welch_against_controls"
   SharedShift shift;        // under the new driver
   SharedShift controls;     // under the old one, now; runs = 0: none
-  SharedShift decided;      // what the verdict rests on
+  SharedShift decided;      // the basis of the verdict
   int left_out = 0;         // runs that could not be tested
   std::vector<double> adjusted_p;       // Benjamini-Hochberg, in the order of the runs
-  std::vector<std::string> to_confirm;  // flagged: each is due one more rerun
+  std::vector<std::string> to_confirm;  // flagged: each needs one more rerun
 };
 
 FleetShift DecideFleetShift(const std::vector<FleetRun>& runs,
@@ -71,7 +71,7 @@ bool IsConfirmed(const MetricDecision& with_confirming_rerun);
 
 // Runs needed to find a shared shift of `mu` standard deviations with this power, when each has the
 // variance 1/n + 1/k and they scatter by tau^2 around it: the normal approximation, and with t on
-// R - 1 df. 0 when none up to 10^6 is enough or an argument is impossible.
+// R - 1 df. 0 when 10^6 are not enough or an argument is impossible.
 struct FleetSize {
   int normal = 0;
   int student = 0;

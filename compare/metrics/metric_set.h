@@ -1,4 +1,4 @@
-// All metrics of one run together: which shifts count when several were looked at.
+// All metrics of one run together: which shifts count when several were tested.
 //
 // Role: from single decisions to adjusted p-values and one overall verdict. Drift over the primary
 // metrics is claimed family-wise (Holm); over the secondary ones it is advice at a false discovery

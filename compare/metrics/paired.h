@@ -1,9 +1,9 @@
-// Recorded runs of one configuration beside reruns with their own seeds: did the family move, and
-// which run?
+// Recorded runs of one configuration, each paired with reruns of its own seed: did the family move,
+// and which run?
 //
 // Role: the unit is the pair, a recorded run and its reruns; its difference is mean(reruns) -
-// recorded. The family's shift is the mean of the differences, with their own spread: near zero
-// where only rounding moved, sqrt(2) of the seeds' where training is chaotic. Pure. Seeds must be
+// recorded. The family's shift is the mean of the differences, with their own spread: near zero if
+// only rounding moved, sqrt(2) of the seeds' if training is chaotic. Pure. Seeds must be
 // independent of each other; runs of one seed are one unit.
 // Source: one-sample t and TOST (doi:10.1007/BF01068419); generalized ESD for the runs that moved
 // apart (Rosner 1983, doi:10.1080/00401706.1983.10487848).
@@ -18,7 +18,7 @@
 
 namespace rharness {
 
-// How far the recorded values of different seeds lie from each other, shrunk towards the prior.
+// The distance between recorded values of different seeds, shrunk towards the prior.
 struct SeedSpread {
   double deviation = 0.0;  // metric units, with the quantum floor
   double df = 0.0;         // 0: not known
@@ -32,7 +32,7 @@ struct PairedRun {
   double recorded = 0.0;
   std::vector<double> reruns;    // with its seed, one value or more; NaN where not finite
   int missing = 0;               // reruns that did not report the metric
-  std::string seed;              // runs with equal ones are one unit
+  std::string seed;              // runs with equal seeds are one unit
   std::optional<double> margin;  // metric units, > 0; empty: half the seeds' standard deviation
 };
 
@@ -42,7 +42,7 @@ struct PairedInput {
   bool primary = true;
   std::vector<PairedRun> runs;
   SeedSpread seeds;
-  // How far runs of one seed lie apart by rounding alone, where that was measured.
+  // The distance of runs of one seed by rounding alone, if measured.
   SeedSpread rounding;
   double quantum = 0.0;  // resolution of the metric, metric units; 0: continuous
   double alpha_drift = 0.01;
@@ -50,11 +50,11 @@ struct PairedInput {
 };
 
 struct PairedDecision {
-  // Of all units but those apart; of each its recorded value in `history` and the mean of its
+  // Over all units but those apart: the recorded value of each in `history` and the mean of its
   // reruns at the same place of `reruns`. Below 3 units inconclusive ("too_few_runs").
   MetricDecision family;
   int equal = 0;                     // units whose reruns have the bits of their record
-  int apart = 0;                     // runs that moved on their own and are held to the others
+  int apart = 0;                     // runs that moved on their own, compared with the others
   std::vector<MetricDecision> runs;  // in the order of the input
 };
 
@@ -62,7 +62,7 @@ struct PairedDecision {
 // else within by TOST, drifted at alpha_drift, or inconclusive with `more_runs`: further runs of
 // other seeds for 80 % power of a decision. The margin is the smallest of its runs'.
 //
-// A run, held to its own record:
+// A run, against its own record:
 //   within   if |d| + t s / sqrt(k) < margin, with s of the other runs' differences (3 or more,
 //   else
 //            sqrt(2) of rounding's, where it has 3 degrees of freedom, else of the seeds'); or if
@@ -75,7 +75,7 @@ struct PairedDecision {
 //            drifted ("with_family")
 //   within   if its family is, and it moved no farther than its margin or than the others'
 //            differences allow ("with_family")
-// At most a quarter of the runs is apart. What is equal bit for bit is never drifted.
+// At most a quarter of the runs is apart. A bit-equal run is never drifted.
 PairedDecision DecidePaired(const PairedInput& input);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Pairs, units and spreads between the files of paired judgement; private to them.
+// Pairs, units and spreads that the files of paired judgement share; private to them.
 #ifndef RHARNESS_COMPARE_METRICS_PAIRED_PARTS_H_
 #define RHARNESS_COMPARE_METRICS_PAIRED_PARTS_H_
 
@@ -41,14 +41,14 @@ double MarginOf(const std::optional<double>& declared, const SeedSpread& seeds);
 Family Gather(const PairedInput& input);
 // Marks the units that moved apart, and takes the moments of the others.
 void SetApart(const PairedInput& input, Family* family);
-// The family's shift by what is finite and there.
+// The family's shift from the values that are present and finite.
 MetricDecision DecideShift(const PairedInput& input, const Family& family);
-// A rerun that is no longer finite, or did not report the metric, decides the family's.
+// A rerun that is no longer finite, or did not report the metric, decides for the family.
 void TellWhatIsNotThere(const PairedInput& input, MetricDecision* shift);
 MetricDecision DecideRun(const PairedInput& input, const Family& family,
                          const MetricDecision& shift, std::size_t run);
-// The smallest number of further units with 80 % power of a decision, where so many are there and
-// their differences scatter so; 0: none up to 500.
+// The smallest number of further units with 80 % power of a decision, given `count` units whose
+// differences scatter by `deviation`; 0: none up to 500.
 int MoreRuns(double difference, double deviation, double count, double margin,
              const PairedInput& input);
 

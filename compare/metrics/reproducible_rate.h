@@ -1,4 +1,4 @@
-// The share of runs that reproduce, as a service indicator, and when its error budget burns.
+// The share of runs that reproduce, as a service indicator, and the burn of its error budget.
 //
 // Role: counts of verdicts of distinct, randomly chosen runs in, rates with intervals out. Repeated
 // checks of one run are not new evidence and must be counted once. Pure.
@@ -22,7 +22,7 @@ struct ReproducibleRate {
   double rate = 0.0;               // good / (good + bad)
   stats::Interval wilson;          // 95 %, for display
   double lower_bound = 0.0;        // one-sided 95 % Clopper-Pearson, for gates
-  double inconclusive_rate = 0.0;  // of all; to be shown beside the rate, or it can be gamed
+  double inconclusive_rate = 0.0;  // of all; show it beside the rate, or the rate can be gamed
   double worst_case_rate = 0.0;    // inconclusive counted as bad
   double worst_case_lower_bound = 0.0;
   // Of truly bad runs, when good ones are called bad with probability alpha_drift; within [0, 1].

@@ -1,4 +1,4 @@
-// One metric of one run, decided while its reruns come in: looks that were fixed beforehand.
+// One metric of one run, decided while its reruns come in, at looks fixed beforehand.
 //
 // Role: DecideMetric at a look, at that look's share of both error rates, and whether another rerun
 // is worth making. Pure. The shares are increments of Lan-DeMets O'Brien-Fleming spending over
@@ -25,7 +25,7 @@ struct LookPlan {
 
 enum class LookAction {
   kStop,             // a verdict, or the last look
-  kStopForFutility,  // no verdict is in sight; going on is allowed and costs no error
+  kStopForFutility,  // no verdict in sight; continuing is allowed and costs no error
   kContinue,         // make more reruns up to the next look
 };
 std::string_view LookActionName(LookAction action);  // "stop", "stop_for_futility", "continue"
@@ -41,15 +41,15 @@ struct LookDecision {
   // Decided at this look's shares, which are its alpha_drift and alpha_equivalence. A single rerun
   // never claims a drift: it needs confirmation by the next look.
   MetricDecision metric;
-  // P(verdict at the last look | data so far), if the shift is what it seems to be; the deviation
-  // counts as known. 1 or 0 once decided, 0 when nothing could be tested.
+  // P(verdict at the last look | data so far), if the shift is as estimated; the deviation counts
+  // as known. 1 or 0 once decided, 0 when no test was possible.
   double conditional_power_within = 0.0;
   double conditional_power_drift = 0.0;
   LookAction action = LookAction::kContinue;
 };
 
 // The input's own error rates are not used. invalid_input for an impossible plan, an empty history,
-// or a number of reruns at which no look was planned: an unplanned look has no error left to spend.
+// or a number of reruns without a planned look: an unplanned look has no error left to spend.
 Result<LookDecision> DecideAtLook(const MetricInput& input, const LookPlan& plan);
 
 }  // namespace rharness

@@ -1,8 +1,8 @@
 // Throughput: is the new environment slower?
 //
 // Role: one number a run, the median step time after the warm-up, compared on the log scale. Only
-// slower counts as drift (a one-sided test); equivalence is two-sided, so that "faster" is said and
-// not passed over. Runs on one node share its speed: they are averaged, and the node is the unit.
+// slower counts as drift (a one-sided test); equivalence is two-sided, so that "faster" is
+// reported. Runs on one node share its speed: they are averaged, and the node is the unit.
 #ifndef RHARNESS_COMPARE_METRICS_THROUGHPUT_H_
 #define RHARNESS_COMPARE_METRICS_THROUGHPUT_H_
 

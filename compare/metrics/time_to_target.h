@@ -1,9 +1,10 @@
 // Time to target: how many samples a run needs to reach its quality, and whether that has changed.
 //
-// Role: on the log scale, with the evaluation interval as the resolution. A run that had not
-// arrived when its budget ended is censored: it has no time, is never trimmed and never given one,
-// but counts in a category of its own. For MLPerf's own rule see stats/benchmark_rules.h.
-// Source: Fisher's exact test for the censored counts (stats/proportions.h).
+// Role: on the log scale, with the evaluation interval as the resolution. A run that did not reach
+// the target within its budget is censored: it has no time, is never trimmed, never gets an
+// invented time, and counts in a category of its own. For MLPerf's own rule see
+// stats/benchmark_rules.h. Source: Fisher's exact test for the censored counts
+// (stats/proportions.h).
 #ifndef RHARNESS_COMPARE_METRICS_TIME_TO_TARGET_H_
 #define RHARNESS_COMPARE_METRICS_TIME_TO_TARGET_H_
 
@@ -17,7 +18,7 @@
 namespace rharness {
 
 // Samples seen at the first evaluation that reaches the target; empty when none does. A value that
-// is not finite reaches nothing. invalid_input when sizes differ, there is no evaluation, or the
+// is not finite never reaches it. invalid_input when sizes differ, there is no evaluation, or the
 // sample counts are not positive and increasing.
 Result<std::optional<double>> SamplesToTarget(const std::vector<double>& samples,
                                               const std::vector<double>& values, double target,
@@ -39,7 +40,7 @@ struct TimeToTargetDecision {
   MetricDecision metric;  // on ln(samples) of the runs that arrived; the verdict is over all runs
   int censored_history = 0;
   int censored_reruns = 0;
-  double p_censored = 1.0;  // of so many reruns or more not arriving, if nothing changed
+  double p_censored = 1.0;  // that so many reruns or more do not arrive, if nothing changed
 };
 
 // Without censored runs this is DecideMetric. With any, equivalence is never claimed: reruns that

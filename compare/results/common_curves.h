@@ -11,12 +11,12 @@
 
 namespace rharness {
 
-// One curve for each name that every run of both groups has, by name.
+// One curve, sorted by name, for each name that every run of both groups has.
 std::vector<CommonCurve> BuildCommonCurves(const ResultGroup& reference,
                                            const ResultGroup& candidate);
 
-// The values at the last common position of each such curve, undecided where there is none; no
-// margin is declared for them, so they can show a shift and never equivalence.
+// The values at the last common position of each such curve, undecided if there is none; they have
+// no declared margin, so they can show a shift and never equivalence.
 std::vector<MetricDecision> DecideLastEvaluations(const ResultGroup& reference,
                                                   const ResultGroup& candidate,
                                                   const ResultRules& rules);

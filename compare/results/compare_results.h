@@ -7,10 +7,10 @@
 // The margin is policy, stated before the results are seen: 5 % on samples to target. Of the 49
 // reference records of MLPerf training 5.1, the runs of one configuration scatter by a median
 // of 4.2 % (standard deviation of the logarithm), and the official checker lets a submission's
-// mean be faster by a median of 3.3 % and, in nine records of ten, by at most 8 %; so 5 % is a
-// change that the benchmark's own rules would begin to notice. It never follows from the results.
-// A coarser grid of evaluations counts more for the same training: groups whose grids alone move
-// the count by more than kLargestGridBias are not comparable, and the bias is said.
+// mean be faster by a median of 3.3 % and, in nine records of ten, by at most 8 %; so 5 % is about
+// the change that the benchmark's own rules notice. It never follows from the results. A coarser
+// grid of evaluations gives a higher count for the same training: groups whose grids alone move the
+// count by more than kLargestGridBias are not comparable, and the bias is reported.
 // Counts are multiples of the evaluation interval: the variance is floored at interval^2 / 12, so
 // equal counts of a few runs with coarse evaluations are undecided (evaluations_too_far_apart) and
 // not equivalent.
@@ -54,11 +54,11 @@ struct SettingDifference {
   std::string key;
   std::optional<std::string> reference;  // empty: absent
   std::optional<std::string> candidate;
-  bool hyperparameter = true;  // else a setting that follows from the machine
+  bool hyperparameter = true;  // else a setting derived from the machine
 };
 
 // Means over the runs at the evaluations that every run of both groups has, so that slow runs alone
-// never speak for their group. All vectors have one length, which may be 0.
+// never represent their group. All vectors have one length, which may be 0.
 struct CommonCurve {
   std::string name;
   std::string unit;  // of the positions: "samples", "epochs"
@@ -75,7 +75,7 @@ struct GroupComparison {
   GroupOutcome outcome = GroupOutcome::kUndecided;
   bool same_configuration = false;             // hyperparameters agree as well
   std::vector<SettingDifference> differences;  // hyperparameters first, then by key
-  // What the candidate's grid of evaluations alone makes of the reference's counts, as a factor;
+  // Effect of the candidate's grid of evaluations alone on the reference's counts, as a factor;
   // from the runs of the finer grid. 1: the same grid.
   double grid_bias = 1.0;
   // ln(samples to target) of the runs that converged; empty name: not compared.
@@ -83,10 +83,10 @@ struct GroupComparison {
   double ratio = 0.0;  // candidate / reference, geometric means; 0: not compared
   double ratio_low = 0.0;
   double ratio_high = 0.0;
-  // Equivalence holds for any declared margin above this share. For planning: not a decision.
+  // Equivalence holds for any declared margin above this share. For planning, not a decision.
   double shown_margin_ratio = 0.0;
-  // That the outcome claims a difference rests on this p. Fisher's exact test on runs that
-  // converged where some did not. After Holm where several pairs were compared.
+  // The p behind a claimed difference. Fisher's exact test on runs that converged if some did not.
+  // After Holm if several pairs were compared.
   double p = 1.0;
   // Advisory: each curve's value at the last evaluation that every run has.
   std::vector<MetricDecision> evaluations;
@@ -103,8 +103,8 @@ VariancePrior FitGroupPrior(const std::vector<const ResultGroup*>& groups);
 
 // Each other group of the reference's benchmark with groups[reference], in their order. Shifts must
 // hold after Holm's correction over the pairs, else they are undecided (not_shown_over_all_pairs).
-// Where rules.prior.df = 0, each pair's prior comes from the benchmark's groups outside of the
-// pair. reference < groups.size().
+// If rules.prior.df = 0, each pair's prior comes from the benchmark's groups outside of the pair.
+// reference < groups.size().
 std::vector<GroupComparison> CompareWithReference(const std::vector<ResultGroup>& groups,
                                                   std::size_t reference, const ResultRules& rules);
 

@@ -23,11 +23,11 @@ class MllogEvaluations {
   Status Take(const MllogEvent& event);
   bool empty() const { return taken_.empty(); }
 
-  // Whether every evaluation, one or more, says where it was in this unit.
+  // Whether there is an evaluation and every one has its position in this unit.
   bool Has(ConvergenceUnit unit) const;
   Result<std::vector<MllogCurve>> Curves(ConvergenceUnit unit) const;
   Result<double> Last(ConvergenceUnit unit) const;  // needs one evaluation
-  // Position to curve name to value; where there are several, the last one logged.
+  // Position to curve name to value; the last logged value wins.
   Result<std::map<double, std::map<std::string, double>>> LastValues(ConvergenceUnit unit) const;
 
  private:

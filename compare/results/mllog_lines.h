@@ -1,4 +1,4 @@
-// The events of an MLPerf log: ":::MLLOG" lines among whatever else a program printed.
+// The events of an MLPerf log: ":::MLLOG" lines among the other output of a program.
 //
 // Role: text to events, one at a time. Not here: what the events mean (mllog.h).
 #ifndef RHARNESS_COMPARE_RESULTS_MLLOG_LINES_H_
@@ -20,12 +20,12 @@ struct MllogEvent {
   std::string key;
   const Json* value = nullptr;          // null when the event has none
   const Json* metadata = nullptr;       // an object or null
-  std::optional<std::int64_t> time_ms;  // of "time_ms", or of "time_s" where only that is there
+  std::optional<std::int64_t> time_ms;  // from "time_ms", or "time_s" if that is missing
 };
 
-// Calls take(event) for each line that holds ":::MLLOG ", and stops at its first error; what is
-// before the token's last occurrence in a line is ignored, like every other line. NaN and Infinity,
-// which JSON lacks and Python writes, arrive as the strings "nan", "inf" and "-inf".
+// Calls take(event) for each line that holds ":::MLLOG ", and stops at its first error; ignores
+// text before the token's last occurrence in a line, and every other line. NaN and Infinity, which
+// JSON lacks and Python writes, arrive as the strings "nan", "inf" and "-inf".
 // Errors (invalid_input, at "FILE: line N"): what follows the token is not one JSON object with a
 // string "key"; more than 2^20 bytes in a line with the token; more than 2^20 such lines; invalid
 // UTF-8 in one.

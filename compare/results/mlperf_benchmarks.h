@@ -1,4 +1,4 @@
-// What the rules of MLPerf say about each benchmark: runs, unit of convergence, scoring.
+// The rules of MLPerf for each benchmark: runs, unit of convergence, scoring.
 //
 // Role: a table for readers and for the RCP mode. Names are those that logs carry under
 // submission_benchmark; the official checker maps them to files and rules one to one.
@@ -12,7 +12,7 @@
 
 namespace rharness {
 
-// Where an evaluation says how far training had come.
+// The unit of the position of an evaluation.
 enum class ConvergenceUnit {
   kEpochs,   // metadata.epoch_num, which may be a fraction; some benchmarks put samples there
   kSamples,  // metadata.samples_count
@@ -26,7 +26,7 @@ struct MlperfBenchmark {
   ConvergenceUnit unit = ConvergenceUnit::kEpochs;
   int rejected_each_side = 1;  // by the olympic mean
   int may_not_converge = 1;    // runs of a result that may miss the target
-  // Taken off the smallest acceptable mean from rules 5.0 on.
+  // Subtracted from the smallest acceptable mean from rules 5.0 on.
   double extra_allowance = 0.0;
 };
 
@@ -35,7 +35,7 @@ const MlperfBenchmark* FindMlperfBenchmark(std::string_view name);
 
 // Stable Diffusion has two metrics and stops at the first evaluation at which both hold.
 inline constexpr std::string_view kStableDiffusion = "stable_diffusion";
-// What the reference points of rules 3.1, which count steps, call it.
+// Its name in the reference points of rules 3.1, which count steps.
 inline constexpr std::string_view kStableDiffusionBySteps = "sd";
 inline constexpr double kLargestFid = 90.0;
 inline constexpr double kSmallestClip = 0.15;

@@ -6,8 +6,8 @@
 // Does not: check compliance of logs, seeds, hyperparameters or the number of runs (the
 // package checker's work), write scaling.json, bypass a failure, or count BERT by train_samples.
 // The rules are those of checker 4.1.68 for the reference points of every release, 1.0 to 6.1, as
-// that checker applies them itself; checkers before 4.1 took the deviation of the trimmed counts.
-// Source: MLCommons logging 4.1.68, rcp_checker and result_summarizer.
+// that checker applies them; checkers before 4.1 took the deviation of the trimmed counts. Source:
+// MLCommons logging 4.1.68, rcp_checker and result_summarizer.
 #ifndef RHARNESS_COMPARE_RESULTS_RCP_H_
 #define RHARNESS_COMPARE_RESULTS_RCP_H_
 
@@ -63,8 +63,8 @@ struct RcpOptions {
 enum class RcpCase {
   kFound,            // a record of the batch size
   kInterpolated,     // between two records
-  kSmallestRecord,   // below all records: held against the smallest
-  kMissingRecord,    // above all records, or faster than the smallest one: a record is due
+  kSmallestRecord,   // below all records: compared with the smallest
+  kMissingRecord,    // above all records, or faster than the smallest one: a record is missing
   kMixedBatchSizes,  // or mixed benchmarks: nothing to look up
   kNotConverged,     // more runs missed the target than the rules allow
 };
@@ -78,18 +78,18 @@ struct RcpDecision {
   std::string message;  // one sentence
   std::int64_t batch_size = 0;
   int runs = 0;
-  int runs_expected = 0;  // by the rules; the checker itself does not look
+  int runs_expected = 0;  // by the rules; the checker does not look
   int not_converged = 0;
   int may_not_converge = 0;
   // Olympic mean, epochs rounded to thousandths; runs that did not converge count 10^9, which among
   // the samples of gpt3 is the fastest. Empty: fewer than 2 x rejected + 1 runs.
   std::optional<double> submission_mean;
-  std::optional<RcpRecord> record;  // that the submission was held against
+  std::optional<RcpRecord> record;  // the record that the submission was compared with
   double min_mean = 0.0;            // in force, with the benchmark's allowance; may be negative
   double speedup = 0.0;             // record mean / submission mean
   double normalisation = 1.0;       // max(1, speedup): the factor on the score
-  // Olympic mean of run_start to run_stop, and times `normalisation` when it passes. Empty where
-  // a converged run has no times.
+  // Olympic mean of run_start to run_stop, and times `normalisation` when it passes. Empty if a
+  // converged run has no times.
   std::optional<double> score_minutes;
   std::optional<double> normalised_score_minutes;
 };

@@ -25,7 +25,7 @@ struct ResultGroup {
   std::string submitter;       // the folder above "results", else submission_org of the first run
   std::vector<MllogRun> runs;  // one or more; result_2 before result_10
 
-  // As the first run has them; whether the others agree is `coherent`.
+  // Values of the first run; `coherent` states whether the others agree.
   std::string benchmark;
   std::int64_t global_batch_size = 0;
   ConvergenceUnit unit = ConvergenceUnit::kEpochs;
@@ -34,8 +34,8 @@ struct ResultGroup {
 
   std::vector<double> converged;  // count at the target, of the runs that reached it; > 0
   int not_converged = 0;          // censored: aborted, or without an end
-  // What the log can tell apart at the target: the median over the runs of the distance between the
-  // last two evaluations, in `unit`; 0 when no run has an evaluation.
+  // Resolution of the log at the target: the median over the runs of the distance between the last
+  // two evaluations, in `unit`; 0 when no run has an evaluation.
   double quantum = 0.0;
   std::optional<EvaluationGrid> grid;  // of most runs; empty: no evaluation
 
@@ -45,8 +45,8 @@ struct ResultGroup {
 };
 
 // Pure. Findings: mixed_benchmark, mixed_batch_size, mixed_hyperparameter, mixed_evaluation_grid
-// (these end coherence; the last where the group's grid would move the mean count of its runs by
-// more than kLargestGridBias),
+// (these end coherence; the last if the group's grid would move the mean count of its runs by more
+// than kLargestGridBias),
 // mixed_context, mixed_platform, duplicate_seed, missing_key, not_converged, run_count (not the
 // number that the rules ask for), non_finite_evaluation.
 // Errors (invalid_input): no runs.
@@ -55,7 +55,7 @@ Result<ResultGroup> BuildResultGroup(std::string name, std::vector<MllogRun> run
 // Whether a file of this name is a result log: result_*.txt.
 bool IsResultLog(std::string_view name);
 
-// Whether a folder holds one. False where it cannot be listed.
+// Whether a folder holds one. False if it cannot be listed.
 bool HoldsResultLogs(const std::filesystem::path& folder);
 
 // The files result_*.txt of a folder, as the official checker picks them.

@@ -1,4 +1,4 @@
-// Acceptance rules of other projects, so that their records can be read as they were meant.
+// Acceptance rules of other projects, so that their records can be read as intended.
 //
 // Role: compatibility only; the decision design (compare/metrics) does not use them.
 // Source: MLCommons logging, rcp_checker 4.1.59; ReFrame documentation, `reference` of a test.
@@ -14,7 +14,7 @@ namespace rharness::stats {
 
 struct ConvergenceReference {
   double mean = 0.0;                // olympic: the `reject` extremes on each side left out
-  double standard_deviation = 0.0;  // population formula over all runs, as that checker has it
+  double standard_deviation = 0.0;  // population formula over all runs, as in that checker
   double min_epochs = 0.0;          // smallest acceptable submission mean
   double max_speedup = 0.0;         // mean / min_epochs
 };

@@ -1,4 +1,4 @@
-// When did a series of values change its level?
+// Finds when a series of values changed its level.
 //
 // Role: over a fleet's history, never over the steps of one run. CUSUM online, energy statistic
 // offline.
@@ -17,7 +17,7 @@ namespace rharness::stats {
 struct Cusum {
   std::vector<double> high;  // one entry a value
   std::vector<double> low;
-  std::optional<std::size_t> first_alarm;  // index of the first value that takes a sum above h
+  std::optional<std::size_t> first_alarm;  // index of the first value that moves a sum above h
 };
 
 // Tabular CUSUM about `mu`: slack k and limit h in the units of the values. A NaN counts as no
@@ -34,7 +34,7 @@ struct EnergySplit {
 // < 2. O(n^2).
 EnergySplit BestEnergySplit(const std::vector<double>& x, double exponent, std::size_t min_segment);
 
-// The share of `permutations` random orders, and the order at hand, whose best split is at least as
+// The share of `permutations` random orders, and the given order, whose best split is at least as
 // good: p >= 1 / (permutations + 1). Offline, from about 30 values on. The same seed gives the same
 // p. 1 when there is no split to try. O(permutations n^2), memory O(n^2).
 double EnergySplitPermutationP(const std::vector<double>& x, double exponent,

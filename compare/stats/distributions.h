@@ -1,4 +1,4 @@
-// The distributions and special functions that the rest of the folder needs.
+// The distributions and special functions of this folder.
 //
 // Role: the fence around Boost.Math; its .cc is the only file that sees those headers. Nothing here
 // throws: an argument outside a function's domain gives NaN, which fails every comparison.

@@ -1,4 +1,4 @@
-// Before a rerun: how many are worth making, and what they cost.
+// Plans reruns: how many are worth making, and their cost.
 //
 // Role: planning on power alone; nothing here has seen new data. Everything is in standard
 // deviations of one run (sigma = 1). With looks the power of a look is that of its own test at its
@@ -48,13 +48,13 @@ struct PlannedLook {
 
 struct RerunPlan {
   std::vector<PlannedLook> looks;  // k = 1 .. 10, or the preregistered ones
-  int k = 0;                       // the smallest that has the power; 0: none of them
+  int k = 0;                       // the smallest that has the power; 0: none
   double power = 0.0;              // at k, or at the last look
   double gpu_hours = 0.0;          // of k reruns, or of all looks
   bool within_budget = false;      // k is not 0 and its cost is within the budget
 };
 
-// invalid_input for impossible arguments, and where df <= 0: then no number is known.
+// invalid_input for impossible arguments, and if df <= 0: then no number is known.
 Result<RerunPlan> PlanReruns(const RerunQuestion& question);
 
 }  // namespace rharness::stats

@@ -1,4 +1,4 @@
-// How likely a test is to say what it should, and how many runs that takes.
+// The power of a test, and the number of runs for a wanted power.
 //
 // Role: planning, and the power statement that goes with every decision. All by one-dimensional
 // quadrature over the distribution of the estimated standard deviation; exact to about 1e-9.

@@ -10,9 +10,9 @@
 
 namespace rharness::stats {
 
-// The moment estimate of the between-run variance can come out negative. Truncated at 0 it is a
-// variance, and what every decision here uses. As estimated it is what some programs print and
-// weight by (statsmodels' combine_effects); then a weight may be negative, and all results are NaN.
+// The moment estimate of the between-run variance can be negative. Truncated at 0 it is a variance,
+// and every decision here uses it. As estimated, some programs print it and weight by it
+// (statsmodels' combine_effects); then a weight may be negative, and all results are NaN.
 enum class BetweenVariance { kTruncated, kAsEstimated };
 
 struct RandomEffects {

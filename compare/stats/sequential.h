@@ -1,4 +1,4 @@
-// Looking more than once: Wald's test, mixture tests and spent error rates.
+// Repeated looks: Wald's test, mixture tests and spent error rates.
 //
 // Role: for checks whose number of reruns is not fixed in advance. They are not interchangeable:
 // one is chosen before a check starts. Source: Wald 1947; Robbins 1970; Johari et al. 2017
@@ -43,8 +43,8 @@ struct MixtureTest {
 };
 MixtureTest NormalMixtureTest(double mean, double n, double sigma, double tau, double alpha);
 
-// The same watched value by value, for a dashboard that is looked at all the time. Chance takes it
-// to 1 / alpha at any time with probability alpha or less. A value that is not finite ends it:
+// The same test, value by value, for a dashboard that is watched continuously. Chance takes it to 1
+// / alpha at any time with probability alpha or less. A value that is not finite ends it:
 // everything from there on is NaN and no alarm.
 struct MixtureProcess {
   std::vector<double> e_values;            // after each value

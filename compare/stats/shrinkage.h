@@ -1,4 +1,4 @@
-// Empirical Bayes for variances: what a family of configurations says about the noise of one.
+// Empirical Bayes for variances: the noise of one configuration from its family.
 //
 // Source: Smyth 2004, section 6.2 (doi:10.2202/1544-6115.1027), moment estimator on log variances.
 #ifndef RHARNESS_COMPARE_STATS_SHRINKAGE_H_
@@ -11,8 +11,8 @@
 namespace rharness::stats {
 
 // One variance and its df per configuration; all variances positive, at least two of them, sizes
-// equal, else df = 0. df is infinite when the variances scatter no more than chance would have them
-// do. The estimate is not capped here.
+// equal, else df = 0. df is infinite when the variances scatter no more than by chance. The
+// estimate is not capped here.
 ScaledInverseChiSquared FitScaledInverseChiSquared(const std::vector<double>& variances,
                                                    const std::vector<double>& dfs);
 

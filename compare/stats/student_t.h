@@ -22,13 +22,13 @@ struct Interval {
   double high = 0.0;
 };
 
-// A prior on the variance: d0 observations' worth (df) of knowledge that it is near s0_squared.
+// A prior on the variance: knowledge worth d0 observations (df) that it is near s0_squared.
 struct ScaledInverseChiSquared {
   double s0_squared = 0.0;
   double df = 0.0;  // 0: nothing is known
 };
 
-// t and p from what they are made of.
+// t and p from their parts.
 MeanTest MakeMeanTest(double difference, double standard_error, double df);
 
 // Equal variances; df = n_a + n_b - 2, which must be positive.

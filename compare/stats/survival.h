@@ -1,4 +1,4 @@
-// How long does a property last, when of many it is only known that it lasted so far?
+// How long a property lasts, if many have only been observed so far (censored).
 //
 // Role: lifetimes in, the product-limit curve with its band out.
 // Source: Kaplan and Meier 1958 (doi:10.1080/01621459.1958.10501452); Greenwood 1926; the band on
@@ -14,7 +14,7 @@ namespace rharness::stats {
 
 struct Lifetime {
   double time = 0.0;
-  bool ended = false;  // false: it lasted so far, and no more is known
+  bool ended = false;  // false: it lasted so far, the rest is unknown
 };
 
 // From `time` on, up to the next step.
@@ -28,13 +28,13 @@ struct SurvivalStep {
   double high = 1.0;
 };
 
-// One step a time at which any ended, in order; empty where none did. What is censored at a time
+// One step per time at which any ended, in order; empty if none did. A lifetime censored at a time
 // counts as at risk then. Times that are negative or not finite are left out; bands are two-sided
 // at 1 - alpha, each of its own time. O(n log n).
 std::vector<SurvivalStep> KaplanMeier(std::vector<Lifetime> lifetimes, double alpha);
 
-// The first time at which half or less last longer; empty: it is not reached. Between two censored
-// times shares are exact fractions; over censorings a share that is within 1e-9 of a half is one.
+// The first time at which half or less last longer; empty: not reached. Between two censored times
+// shares are exact fractions; over censorings a share within 1e-9 of a half counts as a half.
 std::optional<double> MedianSurvival(const std::vector<SurvivalStep>& steps);
 
 }  // namespace rharness::stats

@@ -1,6 +1,6 @@
-// The records of one step on both sides, each related to what it was computed from.
+// The records of one step on both sides, each related to its sources.
 //
-// Role: private to this folder, pure: what FindOnset asks of a step.
+// Role: private to this folder, pure: the part of FindOnset that looks at one step.
 #ifndef RHARNESS_COMPARE_TRACES_RELATE_H_
 #define RHARNESS_COMPARE_TRACES_RELATE_H_
 
@@ -15,20 +15,20 @@ namespace rharness {
 struct StepSides {
   std::span<const TraceRecord> a;
   std::span<const TraceRecord> b;
-  // The trace ends in this step, within it for all that is known: what lacks there was not written.
+  // The trace ends in this step, possibly within it: records missing there were not written.
   bool a_ends = false;
   bool b_ends = false;
   bool parted_before = false;  // some step before differed
 };
 
 // In the order of A, with B's own where B has them. A record is paired with the one of the same
-// kind, name, call and index, the second of two such with the second. What differs is handed on
-// where something differs of:
+// kind, name, call and index, the second of two such with the second. A difference is handed on if
+// one of these sources differs:
 //   parameter, buffer, state   the steps before
-//   input, loss                whatever the forward pass had before it
+//   input, loss                everything before it in the forward pass
 //   output                     its inputs, parameters and buffers below its name, operators within
-//                              it; where no input was written, as of an input
-//   output_gradient            whatever the step had before it
+//                              it; if no input was written, as for an input
+//   output_gradient            everything before it in the step
 //   gradient                   the inputs and output gradients of its operator, its parameter
 //   updated                    its parameter, gradient and optimizer state
 //   setting, rng, batch        nothing
@@ -41,7 +41,7 @@ bool IsComputed(TraceKind kind);
 using StepSpans = std::map<std::int64_t, std::span<const TraceRecord>>;
 StepSpans SpansOf(const Trace& trace);
 
-// Where two traces of one rank part; FindOnset asks it of each.
+// Where two traces of one rank part; FindOnset calls it for each.
 Onset OnsetOfRank(const Trace& a, const Trace& b);
 
 }  // namespace rharness

@@ -1,8 +1,7 @@
 // What a run computed at chosen steps, tensor by tensor: "rharness.trace/v1" (trace.schema.json).
 //
-// Role: the reader of what harness/records/observe/python/rharness_trace.py writes, or anybody
-// else. The file is the run's own: each line is held to its form, and what has none is told and
-// left out.
+// Role: the reader of files by harness/records/observe/python/rharness_trace.py, or other writers.
+// The file belongs to the run: each line must match its form; others are reported and left out.
 #ifndef RHARNESS_COMPARE_TRACES_TRACE_H_
 #define RHARNESS_COMPARE_TRACES_TRACE_H_
 
@@ -20,22 +19,22 @@ namespace rharness {
 enum class TraceKind {
   kSetting,         // of the optimizer, a value instead of a tensor
   kRng,             // the state of a generator of random numbers
-  kParameter,       // as the step begins with it
+  kParameter,       // at the start of the step
   kBuffer,          // likewise: running means and the like
   kState,           // of the optimizer, likewise
-  kBatch,           // what the model, or the loss, is given
+  kBatch,           // input of the model or the loss
   kInput,           // of an operator
   kOutput,          // of an operator
-  kLoss,            // what the gradient is taken of
-  kOutputGradient,  // with respect to an operator's output: comes in when its backward runs
-  kGradient,        // of a parameter, as the optimizer is given it
+  kLoss,            // the value that the gradient is taken of
+  kOutputGradient,  // with respect to an operator's output: arrives when its backward runs
+  kGradient,        // of a parameter, as passed to the optimizer
   kUpdated,         // a parameter after the optimizer's step
 };
 std::string_view TraceKindName(TraceKind kind);  // "output_gradient", ...
 
 struct TraceRecord {
   std::int64_t step = 0;
-  std::int64_t order = 0;  // among those of the step, as the network makes and uses them
+  std::int64_t order = 0;  // within the step, as the network makes and uses them
   TraceKind kind = TraceKind::kOutput;
   std::string name;  // of the operator or the parameter: "layer1.0.conv1"; "" is the whole network
   std::string type;  // of the operator: "Conv2d"; may be empty
@@ -62,9 +61,9 @@ struct Trace {
   int world = 1;
   std::string framework;  // "torch"; may be empty
   std::string framework_version;
-  std::map<std::string, std::string> flags;  // of the framework, as they were at the beginning
+  std::map<std::string, std::string> flags;  // of the framework, at the beginning
   std::vector<TraceRecord> records;          // by step, in a step by order
-  bool ended = false;                        // by a last line that says so, and no trouble
+  bool ended = false;                        // a last line states it, and there was no trouble
   std::string trouble;                       // why the hooks stopped; empty: they did not
   std::size_t bad_lines = 0;
   std::vector<std::string> notes;  // a sentence each: lines that are none, by number
@@ -74,18 +73,18 @@ inline constexpr std::uint64_t kMostTraceBytes = std::uint64_t{1} << 30;
 inline constexpr std::size_t kMostTraceLine = std::size_t{1} << 20;
 inline constexpr std::size_t kMostTraces = 65536;  // of a folder
 
-// Lines of no known form are counted, and the first few named with their numbers; a last line
-// without its end is told as cut off. The prefix "module." that all parameters have (of a wrapper
-// for several devices), and "_orig_mod." (of a compiler), are taken off names. Errors:
-// invalid_input (no header, or that of a newer schema).
+// Counts lines of unknown form, and names the first few with their numbers; reports a last line
+// without its end as cut off. Removes from names the prefix "module." that all parameters have (of
+// a wrapper for several devices), and "_orig_mod." (of a compiler). Errors: invalid_input (no
+// header, or that of a newer schema).
 Result<Trace> ParseTrace(std::string_view text, std::string_view file);
 
-// A file, or all *.jsonl of a folder, by rank; of several of one rank those with records, one after
-// the other as their numbers say. Errors: those of ParseTrace; not_found (a folder without any),
-// io, integrity (a link in the folder).
+// A file, or all *.jsonl of a folder, by rank; several files of one rank that have records are
+// joined in the order of their numbers. Errors: those of ParseTrace; not_found (a folder without
+// any), io, integrity (a link in the folder).
 Result<std::vector<Trace>> LoadTraces(const std::filesystem::path& path);
 
-// Whether a file's first bytes are those of a trace, or a folder has such a file.
+// Whether a file begins like a trace, or a folder has such a file.
 bool IsTrace(const std::filesystem::path& path);
 
 }  // namespace rharness

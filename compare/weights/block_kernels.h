@@ -1,4 +1,4 @@
-// The inner loops of the tensor difference, one set for each instruction set, chosen at run time.
+// The inner loops of the tensor difference, one set per instruction set, chosen at run time.
 //
 // Role: between tensor_stats, which knows blocks and ranges, and the loops. Every kernel gives the
 // same result bit for bit: counts and maxima do not depend on the order, and sums have one shape.
@@ -14,11 +14,11 @@ namespace rharness {
 
 enum class Kernel { kScalar, kAvx2, kAvx512 };
 bool MachineHas(Kernel kernel);
-Kernel BestKernel();  // the last one of the enum that this machine has
+Kernel BestKernel();  // the last of the enum that this machine has
 
-// What one block adds. Sums are of fp64 in eight lanes: element i of the block adds to lane i % 8,
-// each product rounded before it is added (no fused operation). Pairs that are not finite on both
-// sides add nothing to sums, maxima and the histogram.
+// The contribution of one block. Sums are fp64 in eight lanes: element i of the block adds to lane
+// i % 8, each product rounded before it is added (no fused operation). Pairs that are not finite on
+// both sides add nothing to sums, maxima and the histogram.
 struct BlockDifference {
   static constexpr std::size_t kLanes = 8;
 
@@ -49,14 +49,14 @@ using AddCountsFunction = void (*)(const std::uint32_t* counts, BlockDifference*
 // How a dtype is measured: by pairs and vectors, or, with 8 bits, by counting pairs of patterns.
 struct DTypeKernels {
   AddPairsFunction add_pairs = nullptr;      // null with 8 bits
-  AddVectorsFunction add_vectors = nullptr;  // null where no vector kernel is
+  AddVectorsFunction add_vectors = nullptr;  // null without a vector kernel
   AddCountsFunction add_counts = nullptr;    // null but with 8 bits
-  bool has_values = true;                    // false: only `differing` means anything
+  bool has_values = true;                    // false: only `differing` is meaningful
 };
 DTypeKernels KernelsFor(DType dtype, Kernel kernel);
 
-// The vector kernels; null for dtypes without one. Defined on x86-64 alone, and to be called only
-// on machines that have the instructions.
+// The vector kernels; null for dtypes without one. Defined on x86-64 alone; call them only on
+// machines with these instructions.
 AddVectorsFunction Avx2KernelFor(DType dtype);
 AddVectorsFunction Avx512KernelFor(DType dtype);
 

@@ -1,4 +1,4 @@
-// Whether boxes make up a tensor: every element in exactly one of them.
+// Checks that boxes tile a tensor: every element in exactly one of them.
 //
 // Role: the check on tensors that were saved in chunks. Pure.
 #ifndef RHARNESS_COMPARE_WEIGHTS_CHUNK_TILING_H_
@@ -16,11 +16,10 @@ struct ChunkBox {
   std::vector<std::uint64_t> sizes;
 };
 
-// Along more dimensions than this a tensor is not checked but refused: the cost of a box doubles
-// with each.
+// A tensor cut along more dimensions than this is refused: the cost of a box doubles with each.
 inline constexpr int kMaxCutDimensions = 6;
 
-// What is wrong ("no chunk covers [0, 4]", "several chunks cover [1, 0]", "a chunk [0, 4] of [8, 8]
+// The fault ("no chunk covers [0, 4]", "several chunks cover [1, 0]", "a chunk [0, 4] of [8, 8]
 // leaves the tensor's [8, 8]"); empty when the boxes tile the shape. Boxes without an element cover
 // nothing. Aborts when a box has another rank than the shape. Exact: the signed corners of the
 // boxes cancel to those of the whole if and only if each element is covered once. Cost: n log n for

@@ -1,7 +1,7 @@
 // A bound on the descriptors that the files of one checkpoint keep open.
 //
 // Role: a checkpoint of a thousand shards fits any limit on open files. Not here: how a file is
-// opened again, and whether it is still the same (InputFile).
+// opened again, and the check that it is still the same (InputFile).
 #ifndef RHARNESS_COMPARE_WEIGHTS_DESCRIPTOR_POOL_H_
 #define RHARNESS_COMPARE_WEIGHTS_DESCRIPTOR_POOL_H_
 
@@ -17,7 +17,7 @@
 namespace rharness {
 
 // Safe from several threads. A descriptor that left the pool is closed when the last read on it
-// ends, so that at most the limit and one a thread are open.
+// ends, so at most the limit and one per thread are open.
 class DescriptorPool {
  public:
   static constexpr std::size_t kLimit = 64;

@@ -1,4 +1,4 @@
-// The bit patterns of each dtype: which value, finite or not, and how many steps apart.
+// The bit patterns of each dtype: their value, whether it is finite, and their distance in steps.
 //
 // Role: the arithmetic under tensor_diff. Every format offers Bits (an unsigned type), IsFinite,
 // KindOf (of a non-finite pattern), OrderOf (consecutive representable values have consecutive
@@ -33,8 +33,8 @@ struct IeeeLayout {
     return (bits & kSign) != 0 ? NonFinite::kMinusInfinity : NonFinite::kPlusInfinity;
   }
   static std::uint64_t OrderOf(Bits bits) {
-    // Negative: every bit flipped. Positive: the sign bit alone. Without a branch, since the signs
-    // of weights are as good as random.
+    // Negative: every bit flipped. Positive: the sign bit alone. Branch-free, since the signs of
+    // weights are close to random.
     const Bits all_if_negative = static_cast<Bits>(Bits{0} - (bits >> (8 * sizeof(Bits) - 1)));
     return static_cast<Bits>(bits ^ (all_if_negative | kSign));
   }
@@ -99,7 +99,7 @@ struct FnuzFormat {
   static double ValueOf(Bits bits) { return EightBitValue<kMantissaBits, kBias>(bits); }
 };
 
-// A power of two and nothing else; 0xff is NaN.
+// Powers of two only; 0xff is NaN.
 struct F8E8M0Format {
   using Bits = std::uint8_t;
   static bool IsFinite(Bits bits) { return bits != 0xff; }

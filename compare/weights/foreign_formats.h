@@ -1,6 +1,6 @@
-// Formats of checkpoints that are known by name and not read.
+// Formats of checkpoints that are recognised and not read.
 //
-// Role: private to this folder; what the choice of a reader says of a file that none takes.
+// Role: private to this folder; names the format of a file that no reader takes.
 #ifndef RHARNESS_COMPARE_WEIGHTS_FOREIGN_FORMATS_H_
 #define RHARNESS_COMPARE_WEIGHTS_FOREIGN_FORMATS_H_
 
@@ -14,14 +14,14 @@ namespace rharness {
 
 inline constexpr std::string_view kDistributedEnding = ".distcp";
 
-// "an ONNX model": by the file's first bytes (`head`, at least 16 where it has as many) or its
-// last; empty: not known. Errors: io, integrity.
+// "an ONNX model": by the file's first bytes (`head`, at least 16 if it has as many) or its last;
+// empty: not known. Errors: io, integrity.
 Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view head);
 
 // The same by the members of a zip archive: "an archive of torch.export".
 std::string_view ForeignArchive(const ZipDirectory& directory);
 
-// The same by the ending of a name: what a file says of itself whose content says nothing.
+// The same by the ending of a name, for a file without a telling content.
 std::string_view ForeignFormatByName(std::string_view name);
 
 }  // namespace rharness

@@ -1,6 +1,7 @@
 // Little-endian numbers and strings read forward from a file, each within its end.
 //
-// Role: the bounds of the GGUF header, whose length nothing states. Not here: what the values mean.
+// Role: the bounds of the GGUF header, which does not state its length. Not here: what the values
+// mean.
 #ifndef RHARNESS_COMPARE_WEIGHTS_FORWARD_READER_H_
 #define RHARNESS_COMPARE_WEIGHTS_FORWARD_READER_H_
 

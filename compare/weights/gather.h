@@ -1,4 +1,4 @@
-// Elements that lie apart, collected in C order.
+// Collects elements that lie apart in C order.
 //
 // Role: private to this folder; the arithmetic under view_checkpoint. Reads its source in ascending
 // order, in few spans, whatever the strides.
@@ -27,13 +27,12 @@ struct GatherDimension {
 
 // Copies the elements of `dimensions` (none is empty; no dimension: one element) of `item_bytes`
 // each (1, 2, 4, 8 or 16) from `offset_bytes` of the source to their places in `out`, which has
-// room for all of them. Gaps of up to 4 KiB are read rather than skipped. Errors:
-// those of `read`.
+// room for all of them. Reads gaps of up to 4 KiB rather than skip them. Errors: those of `read`.
 Status Gather(const ReadSource& read, std::uint64_t offset_bytes,
               std::vector<GatherDimension> dimensions, std::size_t item_bytes,
               std::span<std::byte> out);
 
-// Elements of a view that are one box and one run in C order.
+// Elements of a view that form one box and one run in C order.
 struct GatherBand {
   std::uint64_t first = 0;  // flat index
   std::uint64_t count = 0;

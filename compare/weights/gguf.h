@@ -2,8 +2,8 @@
 //
 // Role: one reader of Checkpoint. Plain types are elements; quantised ones are kBlocks, compared
 // byte by byte. Metadata is loaded with the tensors (tokenizer, rope, number of layers) and
-// decides, but for what general.* says of a file's making: only general.architecture counts.
-// Dimensions are turned around, from GGUF's innermost first to C order. Source: the GGUF
+// decides, except general.*, which describes how a file was made: of it only general.architecture
+// counts. Dimensions are reversed, from GGUF's innermost first to C order. Source: the GGUF
 // specification (docs/gguf.md of ggml-org/ggml); block sizes of ggml-common.h there.
 #ifndef RHARNESS_COMPARE_WEIGHTS_GGUF_H_
 #define RHARNESS_COMPARE_WEIGHTS_GGUF_H_
@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kMaxGgufTensors = 500'000;
 inline constexpr std::uint64_t kMaxGgufPairs = 65'536;     // of metadata
 inline constexpr std::uint64_t kMaxGgufKeyBytes = 65'535;  // the format's own limit
 inline constexpr std::uint64_t kMaxGgufNameBytes = 256;    // the format says 64; some write 127
-inline constexpr std::uint64_t kMaxGgufTextBytes = 4096;   // of a value that is recorded whole
+inline constexpr std::uint64_t kMaxGgufTextBytes = 4096;   // of a value that is recorded completely
 inline constexpr std::uint32_t kMaxGgufRank = 4;           // the format's own limit
 inline constexpr int kMaxGgufArrayDepth = 4;               // arrays in arrays
 inline constexpr std::uint32_t kDefaultGgufAlignmentBytes = 32;  // without general.alignment

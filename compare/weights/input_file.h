@@ -1,4 +1,4 @@
-// A regular file opened for reading at offsets, whose owner may be somebody else.
+// A regular file, possibly of another owner, opened for reading at offsets.
 //
 // Role: the only system calls of this folder. Not here: any knowledge of a format.
 #ifndef RHARNESS_COMPARE_WEIGHTS_INPUT_FILE_H_
@@ -19,7 +19,7 @@ namespace rharness {
 
 class InputFile {
  public:
-  // Follows symbolic links, but with `below`, in which `path` lies, none (integrity); never blocks
+  // Follows symbolic links, but none with `below`, which contains `path` (integrity); never blocks
   // on a pipe. With a pool the descriptor may be closed between reads and opened again. Errors:
   // not_found, io, invalid_input (no regular file), unsupported (a folder).
   static Result<InputFile> Open(const std::filesystem::path& path,
@@ -32,9 +32,9 @@ class InputFile {
   // As given to Open.
   const std::shared_ptr<const HeldFolder>& below() const { return below_; }
   // Fills `out` from `offset`. Safe from several threads. Errors: io; integrity when the file ends
-  // before, with the byte offset, and when another file has taken its place.
+  // before, with the byte offset, and when another file has replaced it.
   Status ReadAt(std::uint64_t offset, std::span<std::byte> out) const;
-  // integrity when size or modification time are not those at opening. A change within the file
+  // integrity when size or modification time differ from those at opening. A change within the file
   // system's time resolution (4 ms on many kernels) that keeps the size is not seen.
   Status CheckUnchanged() const;
 

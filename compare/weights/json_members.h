@@ -1,8 +1,8 @@
 // The members of a JSON object one at a time, as slices of its text.
 //
 // Role: a safetensors header may have 100 MB; a tree of it would take gigabytes. The slices go to
-// ParseJson one by one, so memory follows the largest member. Not here: the validity of what lies
-// inside a slice.
+// ParseJson one by one, so memory follows the largest member. Not here: the validity of a slice's
+// content.
 #ifndef RHARNESS_COMPARE_WEIGHTS_JSON_MEMBERS_H_
 #define RHARNESS_COMPARE_WEIGHTS_JSON_MEMBERS_H_
 

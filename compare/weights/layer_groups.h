@@ -1,4 +1,4 @@
-// Tensors of one layer, added up, so that a comparison shows where in a model differences begin.
+// Adds up the tensors of one layer, so that a comparison shows where in a model differences begin.
 //
 // Role: under tensor_diff. Pure.
 #ifndef RHARNESS_COMPARE_WEIGHTS_LAYER_GROUPS_H_
@@ -18,13 +18,14 @@ namespace rharness {
 std::string_view GroupOf(std::string_view tensor_name);
 
 // Whether `a` comes before `b` when runs of digits, however long, count by their value:
-// "layers.2", "layers.02", "layers.10". A total order: what is equal by value goes by length and
-// then by bytes.
+// "layers.2", "layers.02", "layers.10". A total order: equal values are ordered by length and then
+// by bytes.
 bool NaturalLess(std::string_view a, std::string_view b);
 
 class LayerGroups {
  public:
-  // In the order of names, which is the order of the sums. `difference` is null where none is.
+  // Call in the order of names, which is the order of the sums. `difference` is null if there is
+  // none.
   void Add(std::string_view tensor_name, std::uint64_t elements,
            const TensorDifference* difference);
   std::vector<GroupDifference> Build() const;  // in natural order

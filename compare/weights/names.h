@@ -1,4 +1,4 @@
-// Names that strangers chose: in messages, and as files of a folder.
+// Names from untrusted sources: in messages, and as files of a folder.
 #ifndef RHARNESS_COMPARE_WEIGHTS_NAMES_H_
 #define RHARNESS_COMPARE_WEIGHTS_NAMES_H_
 
@@ -17,7 +17,7 @@ inline std::string Quoted(std::string_view name) {
   return fmt::format("'{}{}'", TerminalSafe(name.substr(0, 200)), cut ? "..." : "");
 }
 
-// The name of a file in a folder, and of nothing above or below it.
+// The name of a file in this folder, and of nothing above or below it.
 inline bool IsPlainFileName(std::string_view name) {
   return name.find('/') == std::string_view::npos && SafeRelativePath(name, "").ok();
 }

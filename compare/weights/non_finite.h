@@ -1,19 +1,18 @@
-// Elements that are not-a-number or infinite, tensor by tensor, and which of them are no finding.
+// Counts elements that are not-a-number or infinite, tensor by tensor, and excludes expected ones.
 //
 // Role: pure counting over blocks that another pass has read anyway (tensor_digest, tensor_pairs),
-// and the rule that compare, hash, record and admit share. What is counted: F16, BF16, F32, F64,
-// the F8 types, C64 and C128 (an element with either part). Integers, F4, F6 and quantised blocks
-// have no such values here.
+// and the rule that compare, hash, record and check share. Counted types: F16, BF16, F32, F64, the
+// F8 types, C64 and C128 (an element with either part). Integers, F4, F6 and quantised blocks have
+// no such values here.
 //
 // The rule. Weights and optimizer state with any of these show nothing, however equal they are: a
-// training run ended in them. By its name or content a tensor is expected to have them where it is
+// training run ended in them. By its name or content a tensor is expected to have them if it is
 //   a mask      it holds neither not-a-number nor +infinity, and a component of its name contains
 //               "mask", "alibi" or "causal", or it holds a finite element and all of these are 0:
 //               an additive attention mask or a bias that forbids tokens (0 and -infinity)
-//   an observer its name's last component is min_val, max_val, min_vals or max_vals: what
-//               torch.ao's observers hold before the first batch (+infinity and -infinity)
-//   none of these roles: state of callbacks, counters, random numbers (roles.h), such as a best
-//   score
+//   an observer its name's last component is min_val, max_val, min_vals or max_vals: the
+//               values of torch.ao's observers before the first batch (+infinity and -infinity)
+//   none of these roles: state of callbacks, counters, random numbers (roles.h), as a best score
 //               that begins at infinity
 #ifndef RHARNESS_COMPARE_WEIGHTS_NON_FINITE_H_
 #define RHARNESS_COMPARE_WEIGHTS_NON_FINITE_H_
@@ -30,7 +29,7 @@
 
 namespace rharness {
 
-// In elements; of a complex one each part that is not finite.
+// In elements; each non-finite part of a complex element counts.
 struct NonFiniteCounts {
   std::uint64_t nan = 0;
   std::uint64_t positive = 0;  // +infinity
@@ -40,7 +39,7 @@ struct NonFiniteCounts {
   void Add(const NonFiniteCounts& other);
 };
 
-// Of a whole number of elements. Where all are finite it is one pass of vector instructions.
+// For a whole number of elements. If all are finite it is one pass of vector instructions.
 NonFiniteCounts CountNonFinite(DType dtype, std::span<const std::byte> bytes);
 
 struct NonFiniteTensor {
@@ -49,9 +48,8 @@ struct NonFiniteTensor {
   NonFiniteCounts counts;
 };
 
-// Of counts by tensor, those of `checkpoint.tensors()`: the tensors that have some and are not
-// expected to, in their order. Reads a tensor again only where zeros decide. Errors: those of
-// Checkpoint::Read.
+// From counts per tensor, in the order of `checkpoint.tensors()`: the tensors with unexpected ones,
+// in their order. Reads a tensor again only if zeros decide. Errors: those of Checkpoint::Read.
 Result<std::vector<NonFiniteTensor>> UnexpectedNonFinite(
     const Checkpoint& checkpoint, const std::vector<NonFiniteCounts>& counts);
 

@@ -30,7 +30,7 @@ struct NpyHeader {
 std::optional<DType> DTypeOfNpyFormat(std::string_view format);
 
 // Reads the header of an array that fills `size_bytes` bytes, through `read` in ascending order.
-// That the data are as long as dtype and shape say is checked, too. Errors: those of `read`;
+// Also checks that the data have the length of dtype and shape. Errors: those of `read`;
 // invalid_input (malformed), unsupported (a dtype without a counterpart here: objects, structures,
 // text, dates, long doubles; a limit); their `where` is "WHERE: byte N".
 Result<NpyHeader> ReadNpyHeader(const ReadSource& read, std::uint64_t size_bytes,

@@ -1,6 +1,6 @@
 // The choice of a reader for one file.
 //
-// Role: what an index or a folder opens its parts with.
+// Role: opens the parts of an index or a folder.
 #ifndef RHARNESS_COMPARE_WEIGHTS_OPEN_CHECKPOINT_H_
 #define RHARNESS_COMPARE_WEIGHTS_OPEN_CHECKPOINT_H_
 
@@ -12,8 +12,8 @@
 
 namespace rharness {
 
-// Opens a file that holds tensors itself, by its content; the index of a sharded checkpoint does
-// not. Errors: those of OpenCheckpoint.
+// Opens a file that holds tensors itself, by its content; the index of a sharded checkpoint is no
+// such file. Errors: those of OpenCheckpoint.
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file);
 
 // Whether a file's first bytes are text: no control character but tabs and line ends.

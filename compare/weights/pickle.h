@@ -1,10 +1,10 @@
 // A Python pickle as inert values: a restricted unpickler that executes nothing.
 //
 // Role: under the readers of PyTorch's formats. Globals are names, looked up in the caller's table
-// and never imported; REDUCE, NEWOBJ and BUILD become nodes that say which call was asked for, and
-// the caller decides what it means. Source: Python's Lib/pickletools.py (opcodes of protocols 2 to
-// 5) and Lib/pickle.py. Not here: any knowledge of PyTorch; opcodes of protocols 0 and 1 that no
-// pickler writes at protocol 2, extension codes, out-of-band buffers (refused by name).
+// and never imported; REDUCE, NEWOBJ and BUILD become nodes with the requested call, and the caller
+// decides what it means. Source: Python's Lib/pickletools.py (opcodes of protocols 2 to 5) and
+// Lib/pickle.py. Not here: any knowledge of PyTorch; opcodes of protocols 0 and 1 that no pickler
+// writes at protocol 2, extension codes, out-of-band buffers (refused by name).
 #ifndef RHARNESS_COMPARE_WEIGHTS_PICKLE_H_
 #define RHARNESS_COMPARE_WEIGHTS_PICKLE_H_
 
@@ -22,8 +22,8 @@
 
 namespace rharness {
 
-// Limits of this reader. A node takes 40 bytes and what it contains; every node, stack entry and
-// item takes at least one byte of the pickle.
+// Limits of this reader. A node takes 40 bytes plus its content; every node, stack entry and item
+// takes at least one byte of the pickle.
 inline constexpr std::size_t kMaxPickleBytes = std::size_t{128} << 20;
 inline constexpr std::size_t kMaxPickleNodes = std::size_t{1} << 22;  // and memo entries
 inline constexpr std::size_t kMaxPickleStack = std::size_t{1} << 22;
@@ -43,15 +43,15 @@ enum class PickleKind : std::uint8_t {
   kSet,  // set or frozenset
   kDict,
   kGlobal,      // a class or function, by its name
-  kObject,      // the call of a callable, made by REDUCE or NEWOBJ, with its items, entries, state
-  kPersistent,  // BINPERSID: a thing outside the pickle, of which Items()[0] is the id
+  kObject,      // a call by REDUCE or NEWOBJ, with its callable, items, entries, state
+  kPersistent,  // BINPERSID: an object outside the pickle; Items()[0] is its id
 };
 std::string_view PickleKindName(PickleKind kind);  // as in a message: "a tuple", "an object"
 
-using PickleId = std::uint32_t;  // of a node; valid for the pickle that it came from
+using PickleId = std::uint32_t;  // of a node; valid only for its pickle
 
 // The values of one pickle in one flat list: nothing is nested in memory, whatever the pickle says.
-// Values may be shared and may contain themselves: whoever walks them bounds depth and steps.
+// Values may be shared and may contain themselves: code that walks them bounds depth and steps.
 class Pickle {
  public:
   PickleId root() const { return root_; }
@@ -61,7 +61,7 @@ class Pickle {
   PickleKind kind(PickleId id) const { return nodes_.at(id).kind; }
   std::uint64_t offset(PickleId id) const { return nodes_.at(id).offset; }  // of its opcode
 
-  // Of a node of the right kind; abort otherwise.
+  // For a node of the right kind; abort otherwise.
   bool Bool(PickleId id) const { return ValueOf(id, PickleKind::kBool) != 0; }
   std::int64_t Int(PickleId id) const { return ValueOf(id, PickleKind::kInt); }
   double Float(PickleId id) const { return std::bit_cast<double>(ValueOf(id, PickleKind::kFloat)); }
@@ -71,17 +71,17 @@ class Pickle {
   }
   std::string GlobalName(PickleId id) const;  // of a kGlobal: "argparse.Namespace"
 
-  // Elements of a tuple, list or set, or those that APPEND(S) or ADDITEMS gave an object; empty for
-  // other kinds but kPersistent.
+  // Elements of a tuple, list or set, or those that APPEND(S) or ADDITEMS added to an object; empty
+  // for other kinds but kPersistent.
   std::span<const PickleId> Items(PickleId id) const;
-  // Keys and values of a dict, or those that SETITEM(S) gave an object: k0, v0, k1, v1, ... in the
-  // order of the pickle, repeated keys included; empty for other kinds.
+  // Keys and values of a dict, or those that SETITEM(S) added to an object: k0, v0, k1, v1, ... in
+  // the order of the pickle, repeated keys included; empty for other kinds.
   std::span<const PickleId> Entries(PickleId id) const;
   // Value of the last entry whose key is the string `key`.
   std::optional<PickleId> Find(PickleId id, std::string_view key) const;
 
   // Of an object; abort otherwise.
-  // A kGlobal; a kObject: what another call made; a kPersistent: a class with its source.
+  // A kGlobal; a kObject: the result of another call; a kPersistent: a class with its source.
   PickleId Callable(PickleId id) const;
   std::span<const PickleId> Arguments(PickleId id) const;
   std::optional<PickleId> State(PickleId id) const;  // what BUILD gave it
@@ -104,14 +104,14 @@ class Pickle {
   PickleId root_ = 0;
 };
 
-// Parses one pickle that fills `bytes`. `globals` lists what the caller knows of what GLOBAL and
-// STACK_GLOBAL may name, as "module name" with one space between: "collections OrderedDict".
-// `where` begins the `where` of errors, which go on ": byte N" of the pickle. Errors: invalid_input
+// Parses one pickle that fills `bytes`. `globals` lists the names for GLOBAL and STACK_GLOBAL that
+// the caller knows, as "module name" with one space between: "collections OrderedDict". `where`
+// starts the `where` of errors; ": byte N" of the pickle follows. Errors: invalid_input
 // (malformed), unsupported (an opcode that is not read, named; a limit above).
 Result<Pickle> ParsePickle(std::string bytes, std::span<const std::string_view> globals,
                            std::string_view where);
 
-// The same of a pickle that `bytes` begin with; *size becomes its own. Offsets count from the
+// The same for a pickle at the front of `bytes`; *size becomes its size. Offsets count from the
 // beginning of `bytes`.
 Result<Pickle> ParsePickleAtFront(std::string bytes, std::span<const std::string_view> globals,
                                   std::string_view where, std::size_t* size);

@@ -1,6 +1,6 @@
-// The pickle machine: a stack, a memo, and a function for every family of opcodes.
+// The pickle machine: a stack, a memo, and one function per family of opcodes.
 //
-// Role: private to this folder; what ParsePickle runs. pickle_opcodes.cc knows the opcodes' bytes.
+// Role: private to this folder; runs for ParsePickle. pickle_opcodes.cc knows the opcodes' bytes.
 #ifndef RHARNESS_COMPARE_WEIGHTS_PICKLE_MACHINE_H_
 #define RHARNESS_COMPARE_WEIGHTS_PICKLE_MACHINE_H_
 
@@ -26,11 +26,11 @@ class PickleMachine {
       : globals_(globals), where_(where) {
     pickle_.bytes_ = std::move(bytes);
   }
-  // Until STOP; what follows it is not looked at.
+  // Runs until STOP; ignores the bytes after it.
   Result<Pickle> Run();
   std::size_t position() const { return position_; }  // behind STOP, after Run
 
-  // The opcodes, by families that share a function: its argument is a width, a count or a kind.
+  // The opcodes, by families that share a function: the argument is a width, a count or a kind.
   Status Proto(int);
   Status Frame(int);
   Status Stop(int);

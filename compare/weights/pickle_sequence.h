@@ -22,11 +22,11 @@ class PickleSequence {
 
   std::uint64_t position() const { return position_; }
   std::uint64_t left() const { return end_ - position_; }
-  // A pickle says where it ends by its last opcode alone, so more is read until that is found.
+  // Only the last opcode of a pickle shows where it ends, so this reads on until it is found.
   // Errors: those of ParsePickleAtFront and InputFile::ReadAt.
   Result<Pickle> Next();
-  // Fills `out` with the bytes that follow. Errors: invalid_input where there are fewer, with what
-  // was `expected`; those of ReadAt.
+  // Fills `out` with the bytes that follow. Errors: invalid_input if there are fewer, with
+  // `expected`; those of ReadAt.
   Status Read(std::span<std::byte> out, std::string_view expected);
   // At most left().
   void Skip(std::uint64_t bytes) { position_ += bytes; }

@@ -1,6 +1,6 @@
-// A pickled value in words, so that it can be compared and told without being made.
+// A pickled value in words, so that it can be compared and shown without being constructed.
 //
-// Role: private to this folder; what becomes of values beside the tensors. Executes nothing.
+// Role: private to this folder; for values beside the tensors. Executes nothing.
 #ifndef RHARNESS_COMPARE_WEIGHTS_PICKLE_TEXT_H_
 #define RHARNESS_COMPARE_WEIGHTS_PICKLE_TEXT_H_
 
@@ -17,16 +17,15 @@ inline constexpr std::size_t kMaxPickleTextBytes = 400;
 inline constexpr std::size_t kMaxPickleTextSteps = std::size_t{1} << 22;  // 64 bytes of text each
 
 struct PickleText {
-  std::string text;            // UTF-8; a longer one is cut and goes on with its size and SHA-256
-  bool complete = true;        // false: too deep or too large; `text` stands for a part of it
-  bool holds_storage = false;  // a thing outside of the pickle is in it, such as a tensor's bytes
+  std::string text;            // UTF-8; a longer one is cut and ends with its size and SHA-256
+  bool complete = true;        // false: too deep or too large; `text` covers a part of it
+  bool holds_storage = false;  // contains an object outside of the pickle, such as a tensor's bytes
   bool holds_bytes = false;  // numbers of an unknown type: bytes that are no date, scalar or dtype
 };
 
-// As Python would spell it, a call by the names and arguments of the pickle:
-// "pathlib.PosixPath('/', 'data')". Equal values have equal texts, whatever the protocol, the memo
-// and the order of a set; texts of unequal values differ, but for strings on their own, which have
-// no quotes.
+// The spelling of Python; a call by the names and arguments of the pickle: "pathlib.PosixPath('/',
+// 'data')". Equal values have equal texts, whatever the protocol, the memo and the order of a set;
+// unequal values have different texts, except bare strings, which have no quotes.
 class PickleTexts {
  public:
   explicit PickleTexts(const Pickle& pickle) : pickle_(pickle) {}
@@ -42,11 +41,11 @@ class PickleTexts {
 
   const Pickle& pickle_;
   std::size_t steps_ = 0;
-  int told_ = 0;  // calls around this that a line of text tells whole
+  int told_ = 0;  // enclosing calls whose text is complete in one line
   PickleText result_;
 };
 
-// "<WHAT of N bytes, sha256 0123456789abcdef>": bytes that are told by their digest.
+// "<WHAT of N bytes, sha256 0123456789abcdef>": bytes shown by their digest.
 std::string DigestText(std::string_view what, std::string_view bytes);
 
 }  // namespace rharness

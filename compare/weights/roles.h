@@ -1,7 +1,7 @@
-// What a tensor of a checkpoint is for, judged by its name alone.
+// The role of a tensor of a checkpoint, judged by its name alone.
 //
-// Role: tells weights from what training keeps beside them, so that each can be compared for
-// itself. Pure. A name is cut into components at '.' and '/'. The first row that fits decides:
+// Role: separates weights from other state of training, so that each can be compared for itself.
+// Pure. A name is cut into components at '.' and '/'. The first row that fits decides:
 //
 //   role         where                 components
 //   kRandomness  anywhere              rng_state, rng_states, cuda_rng_state, cpu_rng_state,

@@ -1,7 +1,7 @@
 // The safetensors format: u64 header length, JSON header, tensor bytes without gaps.
 //
-// Role: one reader of Checkpoint. Strict: what the format forbids is refused even where other
-// readers let it pass. Source: the README and format description of huggingface/safetensors.
+// Role: one reader of Checkpoint. Strict: refuses what the format forbids, even if other readers
+// accept it. Source: the README and format description of huggingface/safetensors.
 #ifndef RHARNESS_COMPARE_WEIGHTS_SAFETENSORS_H_
 #define RHARNESS_COMPARE_WEIGHTS_SAFETENSORS_H_
 

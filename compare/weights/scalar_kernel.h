@@ -1,4 +1,4 @@
-// What one pair adds, in plain C++: the definition that every vector kernel agrees with.
+// The contribution of one pair, in plain C++: the definition that every vector kernel agrees with.
 //
 // Role: under block_kernels, for every format, the ends of blocks, and machines without vectors.
 #ifndef RHARNESS_COMPARE_WEIGHTS_SCALAR_KERNEL_H_
@@ -14,7 +14,7 @@
 
 namespace rharness {
 
-// A pair of patterns with their values, as far as they are finite on both sides.
+// A pair of patterns, with their values if finite on both sides.
 template <class Format>
 struct ElementPair {
   typename Format::Bits x, y;
@@ -39,7 +39,7 @@ struct ElementPair {
   }
   std::uint64_t Steps() const {
     const std::uint64_t p = Format::OrderOf(x), q = Format::OrderOf(y);
-    // Without a branch on which is larger, which is as good as random.
+    // Without a branch on the larger one, which is close to random.
     const std::uint64_t all_if_below = std::uint64_t{0} - static_cast<std::uint64_t>(p < q);
     return ((p - q) ^ all_if_below) - all_if_below;
   }
@@ -49,7 +49,7 @@ struct ElementPair {
   }
 };
 
-// |u - v| / max(|u|, |v|); by halves where the difference overflows. NaN for two zeros.
+// |u - v| / max(|u|, |v|); by halves if the difference overflows. NaN for two zeros.
 inline double RelativeDistance(double distance, double u, double v) {
   const double larger = std::max(std::abs(u), std::abs(v));
   if (std::isinf(distance)) [[unlikely]] {

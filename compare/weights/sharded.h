@@ -1,8 +1,8 @@
-// A checkpoint in several files: one that an index lists, or files that are simply side by side.
+// A checkpoint in several files: listed by an index, or simply side by side.
 //
-// Role: makes one Checkpoint of many, so that another split into files changes nothing. Source: the
-// documentation of huggingface/transformers and huggingface_hub on sharded checkpoints. Not here:
-// what a shard's format is.
+// Role: joins several Checkpoints into one, so that another split into files changes nothing.
+// Source: the documentation of huggingface/transformers and huggingface_hub on sharded checkpoints.
+// Not here: what a shard's format is.
 #ifndef RHARNESS_COMPARE_WEIGHTS_SHARDED_H_
 #define RHARNESS_COMPARE_WEIGHTS_SHARDED_H_
 
@@ -38,20 +38,19 @@ struct ShardIndex {
   std::vector<std::pair<std::string, std::string>> metadata;  // but for total_size, as JSON text
 };
 
-// Parses {"metadata": {"total_size": BYTES, ...}, "weight_map": {TENSOR: FILE, ...}}; members that
-// it does not know are passed over. Pure. Errors, with `where` "FILE: byte N": invalid_input (JSON,
-// a shard that is no plain file name, a tensor listed twice, no tensor at all), unsupported (a
-// limit above).
+// Parses {"metadata": {"total_size": BYTES, ...}, "weight_map": {TENSOR: FILE, ...}}; ignores
+// unknown members. Pure. Errors, with `where` "FILE: byte N": invalid_input (JSON, a shard that is
+// no plain file name, a tensor listed twice, no tensor at all), unsupported (a limit above).
 Result<ShardIndex> ParseShardIndex(std::string_view text, std::string_view file);
 
-// The same of an open file. Errors also: those of InputFile::ReadAt.
+// The same for an open file. Errors also: those of InputFile::ReadAt.
 Result<ShardIndex> ReadShardIndex(const InputFile& file);
 
-// The checkpoint that an index describes. Every mapped tensor is in its shard, no shard has
-// another, and the index's total_size, where it states one, is the sum of the tensors' bytes; a
-// PyTorch index counts tensors that share memory once, so there it may be less. `files`: receives
-// the shards' names. Errors: not_found
-// (shards that are missing, named), invalid_input, and those of the shards' readers.
+// The checkpoint that an index describes. Every mapped tensor is in its shard, no shard has further
+// ones, and the index's total_size, if stated, is the sum of the tensors' bytes; a PyTorch index
+// counts tensors that share memory once, so there it may be less. `files`: receives the shards'
+// names. Errors: not_found (missing shards, named), invalid_input, and those of the shards'
+// readers.
 Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file,
                                                    std::vector<std::string>* files = nullptr);
 

@@ -1,7 +1,7 @@
-// Files beside the tensors: which are loaded with them, which are not, and how two differ.
+// Files beside the tensors: which ones are loaded with them, and how two differ.
 //
-// Role: what a folder's files are by their names (checkpoint_folder, subfolders), and two of them
-// side by side (compare_checkpoints). Names count without regard to case.
+// Role: classifies a folder's files by their names (checkpoint_folder, subfolders), and compares
+// two of them (compare_checkpoints). Names are case-insensitive.
 //
 //   what decides, since it is loaded with the tensors or defines what they mean
 //     settings      config.json, *_config.json, params.json, model_index.json, modules.json; of
@@ -38,19 +38,19 @@ namespace rharness {
 
 enum class SideFile {
   kModel,     // in the first list under a name of its own
-  kContext,   // in the second one likewise
+  kContext,   // likewise in the second list
   kSettings,  // settings of an unknown name
   kUnknown,
 };
 // By its path below the checkpoint's folder.
 SideFile SideFileOf(const std::filesystem::path& relative);
 
-// How the bytes of two parts differ, as a clause; empty: they are the same. Two JSON objects are
-// compared by what they say: neither white space nor the order of members counts, torch_dtype and
-// dtype are one member, and these say nothing of the model, at any depth: transformers_version,
-// _diffusers_version, peft_version, _name_or_path, name_or_path, _commit_hash,
-// _from_model_config, _attn_implementation_autoset, special_tokens_map_file, tokenizer_file, and
-// Keras's shared_object_id, an address in memory, and date_saved.
+// How the bytes of two parts differ, as a clause; empty: equal. Two JSON objects are compared by
+// content: white space and the order of members do not count, torch_dtype and dtype are one member,
+// and these members, at any depth, do not describe the model: transformers_version,
+// _diffusers_version, peft_version, _name_or_path, name_or_path, _commit_hash, _from_model_config,
+// _attn_implementation_autoset, special_tokens_map_file, tokenizer_file, and Keras's
+// shared_object_id, an address in memory, and date_saved.
 // Errors: io, integrity (a file that changed).
 Result<std::optional<std::string>> DifferenceOf(const UnreadPart& a, const UnreadPart& b);
 

@@ -38,19 +38,18 @@ struct TensorDifference {
   // Over all elements that are finite on both sides, equal ones too. Sums of products in fp64, each
   // product rounded before it is added: element i of a block (kReadBlockBytes from the tensor's
   // start on) adds to lane i % 8, lanes to the block, blocks to ranges of 64, ranges to the tensor,
-  // each in order. Of 8-bit types: each pair of patterns, in ascending order, with how often it
-  // occurs in a range. So every machine and any number of threads gives the same bits. Infinite
-  // where a square exceeds fp64. NaN where they have no meaning: digests alone, blocks, sub-byte
-  // types.
+  // each in order. For 8-bit types: each pair of patterns, in ascending order, times its count in a
+  // range. So every machine and any number of threads gives the same bits. Infinite if a square
+  // exceeds fp64. NaN if meaningless: digests alone, blocks, sub-byte types.
   double norm_a = 0.0;  // Euclidean
   double norm_b = 0.0;
   double norm_difference = 0.0;  // of a - b
   double cosine = 1.0;           // in [-1, 1]; NaN when a norm is 0 or infinite
 };
 
-// The tensors of one layer: those whose names share everything up to and with the last number
-// between dots ("model.layers.17.mlp.w1.weight" is of "model.layers.17"); without a number, up to
-// the last dot ("conv1.weight" is of "conv1"); without a dot, the name itself.
+// The tensors of one layer: their names share everything up to and including the last number
+// between dots ("model.layers.17.mlp.w1.weight" is in "model.layers.17"); without a number, up to
+// the last dot ("conv1.weight" is in "conv1"); without a dot, the name itself.
 struct GroupDifference {
   std::string group;
   std::uint64_t tensors = 0;
@@ -67,7 +66,7 @@ struct GroupDifference {
 
 struct CheckpointDifference {
   bool bit_equal = false;      // same names, dtypes, shapes and bits, and not vacuous
-  bool vacuous = false;        // one side or both have not one element: nothing was compared
+  bool vacuous = false;        // one side or both have no element: nothing was compared
   std::uint64_t compared = 0;  // tensors present on both sides with one dtype and shape
   std::uint64_t elements = 0;  // of these
   std::vector<std::string> only_a;
@@ -89,17 +88,17 @@ struct CheckpointDifference {
 TensorDifference DiffTensors(const TensorInfo& info, std::span<const std::byte> a,
                              std::span<const std::byte> b);
 
-// Streams both: two blocks a thread, whatever the checkpoints' size, and less than 2 KiB for each
+// Streams both: two blocks per thread, whatever the checkpoints' size, and less than 2 KiB for each
 // tensor that differs. A first pass compares bits, each tensor until its first difference; a second
-// one measures the tensors that differ. The result does not depend on `threads` (0: one per core).
+// pass measures the tensors that differ. The result does not depend on `threads` (0: one per core).
 // Errors: those of Checkpoint::Read and CheckUnchanged; integrity also when a tensor that differed
 // in the first pass does not in the second.
 Result<CheckpointDifference> DiffCheckpoints(const Checkpoint& a, const Checkpoint& b,
                                              int threads = 0);
 
-// Where only digests are at hand (the original weights are gone): which tensors differ. The
-// `differing` entries then carry name, dtype and shape alone, with elements = 0; distances, norms
-// and cosine are NaN, counts 0. Groups count tensors, with no elements.
+// From digests only (the original weights are gone): which tensors differ. The `differing` entries
+// then carry name, dtype and shape alone, with elements = 0; distances, norms and cosine are NaN,
+// counts 0. Groups count tensors, with no elements.
 CheckpointDifference DiffDigests(const std::vector<TensorDigest>& a,
                                  const std::vector<TensorDigest>& b);
 

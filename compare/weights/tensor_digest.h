@@ -36,13 +36,13 @@ struct CheckpointDigest {
   std::vector<NonFiniteTensor> non_finite;  // unexpected ones, sorted by name
 };
 
-// Memory: a block a thread, whatever the checkpoint's size. `threads` 0: one per core.
-// Errors: those of Checkpoint::Read and CheckUnchanged; unsupported where something of it is not
-// read (unread()), for which a digest would not stand.
+// Memory: a block per thread, whatever the checkpoint's size. `threads` 0: one per core. Errors:
+// those of Checkpoint::Read and CheckUnchanged; unsupported if a part of it is not read (unread()),
+// which a digest would not cover.
 Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int threads = 0);
 
-// The same root from leaves alone, so that a manifest's list can be verified. Empty, which no
-// digest equals, when a leaf is not 64 lower-case hex digits.
+// The same root from leaves alone, so that a manifest's list can be verified. Returns empty, which
+// no digest equals, when a leaf is not 64 lower-case hex digits.
 std::string CombineDigests(const std::vector<TensorDigest>& sorted_tensors);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Streams paired tensors of two checkpoints: bits first, then statistics where bits differ.
+// Streams paired tensors of two checkpoints: bits first, then statistics if bits differ.
 //
 // Role: under tensor_diff; divides the work into ranges and gives them to threads.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TENSOR_PAIRS_H_
@@ -18,8 +18,8 @@ struct TensorPair {
 };
 
 // The positions in `pairs` of those whose bits differ, ascending. Reads a tensor until its first
-// difference, or little more with several threads. `non_finite`, where it is not null, becomes the
-// counts of each pair: of those that do not differ they are whole.
+// difference, or little more with several threads. `non_finite`, if not null, receives the counts
+// of each pair: for pairs that do not differ they are complete.
 Result<std::vector<std::size_t>> FindDiffering(const Checkpoint& a, const Checkpoint& b,
                                                const std::vector<TensorPair>& pairs, int threads,
                                                std::vector<NonFiniteCounts>* non_finite = nullptr);

@@ -1,7 +1,7 @@
-// Difference statistics of one range of two tensors, and what ranges add up to.
+// Difference statistics of one range of two tensors, and their sums over ranges.
 //
-// Role: between tensor_pairs, which reads blocks and divides the work, and block_kernels, which
-// has the loops. Pure.
+// Role: between tensor_pairs, which reads blocks and divides the work, and block_kernels, which has
+// the loops. Pure.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TENSOR_STATS_H_
 #define RHARNESS_COMPARE_WEIGHTS_TENSOR_STATS_H_
 
@@ -21,8 +21,8 @@ namespace rharness {
 // result: sums are added block by block within a range, then range by range.
 inline constexpr std::uint64_t kRangeBytes = 64 * std::uint64_t{kReadBlockBytes};
 
-// As in TensorDifference, but that maxima are 0 where there is no pair to measure. Merging is
-// associative and commutative.
+// As in TensorDifference, but maxima are 0 if there is no pair to measure. Merging is associative
+// and commutative.
 struct TensorStats {
   std::uint64_t differing = 0;
   std::uint64_t first_index = std::numeric_limits<std::uint64_t>::max();  // none yet
@@ -52,8 +52,8 @@ struct RangeDifference {
   TensorSums sums;
 };
 
-// Measures ranges, one after the other: Start, Add for each block, Finish. Of 8-bit types it counts
-// the pairs of patterns of a range, of which there are 65,536, and measures each at the end.
+// Measures ranges, one after the other: Start, Add for each block, Finish. For 8-bit types it
+// counts the 65,536 pairs of patterns of a range, and measures each at the end.
 class RangeMeter {
  public:
   explicit RangeMeter(Kernel kernel = BestKernel()) : kernel_(kernel) {}  // must be had

@@ -1,8 +1,7 @@
-// What containers in a PyTorch checkpoint mean: mappings, modules, optimizers.
+// Containers in a PyTorch checkpoint: mappings, modules, optimizers.
 //
 // Role: private to this folder; between the walk of torch_tree and the pickle. Pure.
-//   mapping    a dict; an OrderedDict; what Python 2 pickles of one, the call of its class with a
-//              list of pairs
+//   mapping    a dict; an OrderedDict; or, from Python 2, a call of its class with a list of pairs
 //   module     an object whose state has the mappings _parameters and _modules (torch.nn.Module).
 //              Names in it are those of its state_dict(): _parameters, _buffers and _modules add
 //              nothing to a name
@@ -31,7 +30,7 @@
 
 namespace rharness {
 
-// Where the entries of a module's state lie in its state_dict().
+// The place of a module's entries in its state_dict().
 enum class ModuleMember {
   kNone,        // not of a module's state
   kParameters,  // _parameters
@@ -40,8 +39,8 @@ enum class ModuleMember {
   kAttribute,   // anything else: not in the state_dict()
 };
 
-// Whether a value under this name is an attribute that a module's code may read: not one of
-// PyTorch's own (hooks), nor whether it was training.
+// Whether a value under this name is an attribute that a module's code may read: neither one of
+// PyTorch's own (hooks), nor the training flag.
 bool IsModuleAttribute(std::string_view name);
 
 class TorchContainers {
@@ -51,18 +50,18 @@ class TorchContainers {
       : pickle_(pickle), tensors_(tensors) {}
 
   bool IsMapping(PickleId id) const;
-  // Of a mapping: key and value of its entry; empty beyond the last one.
+  // Key and value of an entry of a mapping; empty beyond the last one.
   std::optional<std::pair<PickleId, PickleId>> EntryAt(PickleId mapping, std::size_t entry) const;
   std::optional<PickleId> Find(PickleId mapping, std::string_view key) const;
 
   bool IsModule(PickleId object) const;
   // "torch.nn.modules.linear.Linear", without the source and the file that older versions keep.
   std::string ClassOf(PickleId object) const;
-  // To be called when the walk enters the state of a module, or a mapping.
+  // Call it when the walk enters the state of a module, or a mapping.
   void EnterModuleState(PickleId state) { module_states_.insert(state); }
   void EnterMapping(PickleId mapping);
 
-  // What an entry of `mapping` is; `value` is the entry's.
+  // The kind of an entry of `mapping`; `value` is the entry's.
   ModuleMember MemberOf(PickleId mapping, PickleId key, PickleId value) const;
   // Whether the mapping is the _modules of one.
   bool HoldsModules(PickleId mapping) const { return module_maps_.contains(mapping); }
@@ -74,7 +73,7 @@ class TorchContainers {
   std::optional<std::size_t> NumberOf(PickleId container, PickleId parameter) const;
 
  private:
-  using Parameter = std::pair<PickleKind, std::int64_t>;  // of numbers their value, else the node
+  using Parameter = std::pair<PickleKind, std::int64_t>;  // for numbers their value, else the node
 
   bool IsOrderedDict(PickleId object) const;
   void NoteUnsaved(PickleId buffers, PickleId names);
@@ -86,7 +85,7 @@ class TorchContainers {
   const TorchTensors& tensors_;
   std::unordered_set<PickleId> module_states_;
   std::unordered_set<PickleId> module_maps_;
-  mutable std::unordered_map<PickleId, bool> mappings_;  // of objects: what IsMapping said
+  mutable std::unordered_map<PickleId, bool> mappings_;  // results of IsMapping, by object
   std::unordered_map<PickleId, std::unordered_set<std::string_view>> unsaved_;  // by _buffers
   std::unordered_map<PickleId, std::size_t> numbered_;  // containers, to the index of their numbers
   std::vector<std::map<Parameter, std::size_t>> numbers_;

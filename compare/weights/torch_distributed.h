@@ -1,8 +1,8 @@
 // PyTorch's distributed checkpoints (torch.distributed.checkpoint, PyTorch 1.13 and later): a
-// .metadata pickle and __RANK_N.distcp files of which every part is a torch.save archive.
+// .metadata pickle and __RANK_N.distcp files whose parts are torch.save archives.
 //
-// Role: one reader of Checkpoint. Tensors that were saved in chunks are put together again, so that
-// the number of ranks that wrote them does not count. Source: metadata.py and filesystem.py in
+// Role: one reader of Checkpoint. Joins tensors that were saved in chunks, so that the number of
+// ranks that wrote them does not count. Source: metadata.py and filesystem.py in
 // torch/distributed/checkpoint of pytorch/pytorch.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TORCH_DISTRIBUTED_H_
 #define RHARNESS_COMPARE_WEIGHTS_TORCH_DISTRIBUTED_H_
@@ -54,19 +54,19 @@ struct DistributedMetadata {
   std::vector<DistributedObject> objects;  // sorted by name bytes
 };
 
-// Parses a .metadata file: a pickle that is never executed, of which the format's own members are
-// looked at. Chunks without a hole or an overlap make up each tensor, and every object has one
-// part. Pure. Errors, with `where` "FILE: byte N": invalid_input, unsupported (a part that was
-// compressed or otherwise transformed, a limit above).
+// Parses a .metadata file: a pickle that is never executed; only the members of the format are
+// read. Chunks without a hole or an overlap make up each tensor, and every object has one part.
+// Pure. Errors, with `where` "FILE: byte N": invalid_input, unsupported (a part that was compressed
+// or otherwise transformed, a limit above).
 Result<DistributedMetadata> ParseDistributedMetadata(std::string bytes, std::string_view file);
 
-// The same of an open file. Errors also: those of InputFile::ReadAt.
+// The same for an open file. Errors also: those of InputFile::ReadAt.
 Result<DistributedMetadata> ReadDistributedMetadata(const InputFile& file);
 
 // Opens the folder; the tensors stay in its files. Every chunk is an archive of one tensor of the
 // dtype and shape that .metadata states. An object's values are metadata, and its tensors tensors,
 // below its name; one whose part is no archive is among unread(). `files`: receives the names of
-// the files that .metadata lists. Errors: not_found (files that are missing, named), those of
+// the files that .metadata lists. Errors: not_found (missing files, named), those of
 // ParseDistributedMetadata, of the chunks' archives and of InputFile.
 Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(
     const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr,

@@ -1,4 +1,4 @@
-// What the pickle of a distributed checkpoint may name.
+// The globals that the pickle of a distributed checkpoint may name.
 //
 // Role: private to this folder; the table of torch_distributed_metadata.cc.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TORCH_DISTRIBUTED_GLOBALS_H_
@@ -12,7 +12,7 @@
 
 namespace rharness {
 
-// "module name" of each: the classes that are read, and those that are let pass.
+// "module name" of each: the classes that are read, and those that are accepted and ignored.
 std::vector<std::string_view> DistributedGlobals();
 
 // Of "torch float32"; empty for other names.

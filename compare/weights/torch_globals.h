@@ -1,4 +1,4 @@
-// The globals that a PyTorch checkpoint may name, and what they mean to this reader.
+// The globals that a PyTorch checkpoint may name, and their meaning here.
 //
 // Role: private to this folder; the table that torch_zip gives to the unpickler. Nothing in it is
 // called. Source: torch/_weights_only_unpickler.py and torch/_utils.py of PyTorch.
@@ -28,7 +28,7 @@ enum class TorchGlobalKind {
   kDType,
   kUnreadDType,
   kPlain,    // a value that holds no tensor: a size, a device, a version
-  kForeign,  // whatever is not in the table
+  kForeign,  // everything else
 };
 
 struct TorchGlobal {

@@ -1,6 +1,6 @@
-// A numpy array inside of a pickle: numbers no less than those of a tensor.
+// A numpy array inside of a pickle, which holds numbers as a tensor does.
 //
-// Role: private to this folder; what torch_tree makes a view of. Source: array_reduce and
+// Role: private to this folder; torch_tree makes a view of it. Source: array_reduce and
 // array_setstate in numpy/_core/src/multiarray/methods.c. Executes nothing.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TORCH_NUMPY_H_
 #define RHARNESS_COMPARE_WEIGHTS_TORCH_NUMPY_H_
@@ -26,8 +26,7 @@ struct PickledArray {
 // Of an object; empty: no array, or one of objects, structures, text or dates.
 std::optional<PickledArray> ReadPickledArray(const Pickle& pickle, PickleId object);
 
-// Whether an object is a numpy array of any type, a masked one included; what it holds is its
-// state.
+// Whether an object is a numpy array of any type, a masked one included; its content is its state.
 bool IsNumpyArray(const Pickle& pickle, PickleId object);
 
 // Bytes or a bytearray as an array without a shape: its size is that of `data`. Empty: it is none.

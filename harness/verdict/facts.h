@@ -22,14 +22,14 @@ inline constexpr std::array<Layer, 5> kLayers = {Layer::kData, Layer::kCode, Lay
 std::string_view LayerName(Layer layer);  // "data", "code", "environment", "hardware", "randomness"
 Result<Layer> ParseLayer(std::string_view name);
 
-// What a fact's difference does to comparability.
+// The effect of a fact's difference on comparability.
 enum class FactWeight {
-  kIdentity,  // must be the recorded one, or the runs are not comparable (a data hash)
+  kIdentity,  // must equal the recorded one, else the runs are not comparable (a data hash)
   kClass,     // names the hardware class: must agree for bits to be promised (a GPU model)
   kContext,   // may differ; explains a drift (a driver version)
 };
 
-// Whether a process of the run used what the fact speaks of: a package that was mapped.
+// Whether a process of the run used the subject of the fact: a package that was mapped.
 enum class FactUse { kNotKnown, kUsed, kNotUsed };
 
 enum class FactKind {
@@ -37,12 +37,12 @@ enum class FactKind {
   // Nothing is known of the facts whose keys begin with `key`; `value` names them in words
   // ("Python packages").
   kNotKnown,
-  // All facts whose keys begin with `key` are there: one that the other side alone has is absent
-  // here. But a list that is empty on one side alone is not known there: nothing may have been
-  // seen. `value` names them in words.
+  // All facts whose keys begin with `key` are there: one that only the other side has is absent
+  // here. But a list that is empty on one side alone is not known there: the observer may have seen
+  // nothing. `value` names them in words.
   kComplete,
-  // What made the thing that the fact "data.NAME.sha256" speaks of, of key "made_by.NAME". No
-  // difference by itself: it explains one.
+  // The producer of the subject of "data.NAME.sha256", under the key "made_by.NAME". No difference
+  // by itself: it explains one.
   kLineage,
 };
 
@@ -56,11 +56,11 @@ struct Fact {
   FactWeight weight = FactWeight::kContext;
   FactUse use = FactUse::kNotKnown;
   FactKind kind = FactKind::kValue;
-  // What a value stands in for itself by, if it does: the id of the key of a keyed digest. Values
-  // of different realms cannot be compared, and those of kRedacted with none.
+  // If the value is a substitute, what made it: the id of the key of a keyed digest. Values of
+  // different realms cannot be compared, and kRedacted ones with none.
   std::string realm;
-  // Of what `value` names, "sha256:...": the files of a package. Compared where both sides have one
-  // of the same algorithm and the values agree.
+  // Digest of what `value` names, "sha256:...": the files of a package. Compared if both sides have
+  // one of the same algorithm and the values agree.
   std::string digest = {};
   // Of kComplete: the facts whose keys begin with `key`, which then stand nowhere else. Two sides
   // that share them agree, and none of them is looked at.
@@ -68,10 +68,10 @@ struct Fact {
 };
 inline constexpr std::string_view kRedacted = "redacted";
 
-// Many facts that many runs have in common: a list of packages.
+// Facts that many runs share: a list of packages.
 struct FactBundle {
   std::vector<Fact> facts;  // kValue, of one layer, sorted by key
-  std::string lines;        // "KEY=VALUE\n" of each, sorted: what stacks are told apart by
+  std::string lines;        // "KEY=VALUE\n" of each, sorted: distinguishes stacks
 };
 
 // The same facts without bundles.
@@ -90,7 +90,7 @@ enum class LayerState {
   kSame,  // at least one fact on both sides, none differs
   kDiffers,
   kUnknown,      // nothing was recorded or nothing was seen: no claim
-  kPartlyKnown,  // none that is known differs, and some are not known: no claim beyond that
+  kPartlyKnown,  // no known fact differs, and some are not known: no further claim
 };
 std::string_view LayerStateName(LayerState state);  // "same", "differs", "unknown", "partly_known"
 
@@ -98,7 +98,7 @@ struct LayerComparison {
   Layer layer = Layer::kData;
   LayerState state = LayerState::kUnknown;
   int compared = 0;       // facts present on both sides
-  int only_recorded = 0;  // recorded, but not looked at in the rerun
+  int only_recorded = 0;  // recorded, but not observed in the rerun
   // The most telling first; see TellingOrder in fact_order.h.
   std::vector<FactDifference> differences;
   // What could not be compared, in words: "Python packages not recorded".

@@ -1,4 +1,4 @@
-// Verdicts, findings, and the exit codes that they come to.
+// Verdicts, findings, and the exit codes of verdicts.
 //
 // Role: the words that everything which records, decides or reports has in common. The ladder that
 // leads to a verdict is in compare/comparison.h.
@@ -46,11 +46,11 @@ inline bool IsConclusive(Verdict verdict) { return StandingOf(verdict) != Standi
 // failed or infra; else 3 any inconclusive or not comparable. An empty set is 3: nothing was shown.
 int ExitCodeOf(const std::vector<Verdict>& verdicts);
 
-// A reason, recorded where the decision was made.
+// A reason, recorded at the point of decision.
 struct Finding {
   std::string code;            // stable, for machines: "determinism_violation", "data_changed"
-  std::optional<Layer> layer;  // the layer it points at, if any
-  std::string subject;         // what it is about: "tensor fc1.weight", "metric test_accuracy"
+  std::optional<Layer> layer;  // the layer that it points at, if any
+  std::string subject;         // its subject: "tensor fc1.weight", "metric test_accuracy"
   std::string observed;        // may be empty
   std::string limit;           // the recorded value, the margin or the bound
   std::string rule;            // the rule that decided, in words
@@ -58,8 +58,8 @@ struct Finding {
   bool decisive = false;       // this finding decided the verdict
 };
 
-// The code of a finding: a metric that decides was measured on other data, so that nothing can be
-// said.
+// The code of a finding: a metric that decides was measured on other data, so no conclusion is
+// possible.
 inline constexpr std::string_view kOtherEvalSet = "other_eval_set";
 
 }  // namespace rharness
