@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/base/result.h"
+
 namespace rharness {
 namespace {
 
