@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
@@ -57,11 +58,7 @@ void AddTraceOptions(Command* verb, TraceArguments* arguments) {
       .Value("STEPS");
   verb->Add("--no-rerun", &arguments->no_rerun,
             "Of --trace: compare what is kept, and rerun nothing to trace it");
-  verb->Add("--history", &arguments->drill.drill.history,
-            "Of --trace: store that has the runs: a path, sqlite:PATH or "
-            "postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(verb, &arguments->drill.drill.history, "Of --trace: store that has the runs");
   verb->Add("--out", &arguments->drill.out, "Of --trace: folder for onset.html and traced reruns")
       .Folder()
       .ShowDefault();

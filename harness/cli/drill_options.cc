@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "harness/base/files.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/option_values.h"
 #include "harness/drill/settings.h"
 #include "harness/execution/dispatch/kubernetes_batch.h"
@@ -74,11 +75,7 @@ Status CompleteKubernetes(DrillOptions* drill) {
 void AddSelectionOptions(Command* command, DrillArguments* arguments) {
   DrillOptions& drill = arguments->drill;
   command->Heading("What to rerun");
-  command
-      ->Add("--history", &drill.history,
-            "Store to drill: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(command, &drill.history, "Store to drill");
   command
       ->Add("--select", &drill.selection,
             "Runs to drill, such as 'family = mlp and (verified = never or verified > "
@@ -200,6 +197,9 @@ Status ReadCertificates(const DrillArguments& arguments, DrillOptions* drill) {
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
   arguments->drill.maps_of_profile = !command->Given("--map");
+  if (command->Given("--history")) {
+    ASSIGN_OR_RETURN(arguments->drill.history, HistoryAt(arguments->drill.history));
+  }
   RETURN_IF_ERROR(TakeDrillPolicy(arguments, command));
   DrillOptions& drill = arguments->drill;
   drill.out = arguments->out;

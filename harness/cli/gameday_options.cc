@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/cli/history_place.h"
 #include "harness/experiments/gameday/faults.h"
 
 namespace rharness {
@@ -12,11 +13,8 @@ void AddFaultOptions(Command* verb, GamedayArguments* arguments) {
   GamedayOptions& gameday = arguments->gameday;
   DrillOptions& drill = arguments->drill.drill;
   verb->Heading("Which runs");
-  verb->Add("--history", &drill.history,
-            "Store with the runs: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE; nothing "
-            "is written to it")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(verb, &drill.history,
+                   "Store with the runs, which gets no verdict of a game day");
   verb->Add("--select", &drill.selection, "Runs to plant faults in, as for a drill")
       .Value("EXPRESSION");
   verb->Add("--trials", &gameday.trials, "Runs of each configuration at most")

@@ -15,6 +15,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/shell_word.h"
 #include "harness/base/text_spool.h"
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
@@ -123,7 +124,9 @@ class Notes {
 // storing all of them is named. `store`: null where there is no history yet.
 class Adder {
  public:
-  Adder(bool force, HistoryStore* store) : findings_(force), store_(store) {}
+  // `only_new`: a manifest that is there as it is is passed by, also one that was forced in.
+  Adder(bool force, bool only_new, HistoryStore* store)
+      : findings_(force), only_new_(only_new), store_(store) {}
 
   // A folder stands for the manifests in it.
   Status Read(const std::string& path) {
@@ -181,6 +184,7 @@ class Adder {
 
   std::size_t read() const { return read_; }
   std::size_t skipped() const { return skipped_; }
+  bool has_new() const { return !runs_.empty(); }
 
  private:
   struct Seen {
@@ -191,11 +195,21 @@ class Adder {
   Status Take(const std::string& file, const std::string& text) {
     ASSIGN_OR_RETURN(const Json json, ParseJson(text, file));
     ASSIGN_OR_RETURN(const Manifest manifest, ParseManifest(json, file));
+    if (only_new_ && IsHeld(manifest)) {
+      ++read_;
+      return {};
+    }
     findings_.Log(file, Admit(manifest));
     if (!Globals().quiet) notes_.Add(file, manifest);
     ++read_;
     if (in_the_way_) return {};
     return Judge(file, NewRunOf(manifest));
+  }
+
+  bool IsHeld(const Manifest& manifest) const {
+    if (store_ == nullptr) return false;
+    const auto held = store_->Compare(NewRunOf(manifest));
+    return held.ok() && *held == HeldContent::kSame;
   }
 
   Status Judge(const std::string& file, NewRun run) {
@@ -239,6 +253,7 @@ class Adder {
   }
 
   Findings findings_;
+  const bool only_new_;
   Notes notes_;
   HistoryStore* store_;
   std::size_t read_ = 0;
@@ -256,7 +271,7 @@ Result<int> AddManifests(const std::string& url, const std::vector<std::string>&
   // What is refused leaves no empty history behind.
   auto existing = HistoryStore::OpenExisting(url);
   if (!existing.ok() && existing.error().code != ErrorCode::kNotFound) return existing.error();
-  Adder adder(force, existing.ok() ? existing->get() : nullptr);
+  Adder adder(force, false, existing.ok() ? existing->get() : nullptr);
   for (const std::string& path : paths) RETURN_IF_ERROR(adder.Read(path));
   adder.LogNotes();
   ASSIGN_OR_RETURN(const bool may_store, adder.MayStore());
@@ -271,6 +286,26 @@ Result<int> AddManifests(const std::string& url, const std::vector<std::string>&
                         adder.read() - added, skipped));
   }
   return kExitOk;
+}
+
+Status AddNewManifests(const std::string& url, const std::string& folder) {
+  auto existing = HistoryStore::OpenExisting(url);
+  if (!existing.ok() && existing.error().code != ErrorCode::kNotFound) return existing.error();
+  Adder adder(false, true, existing.ok() ? existing->get() : nullptr);
+  RETURN_IF_ERROR(adder.Read(folder));
+  ASSIGN_OR_RETURN(const bool may_store, adder.MayStore());
+  if (!may_store) {
+    return InvalidInput(fmt::format("has manifests that are not complete enough; `rharness history "
+                                    "add --force --history {} {}` stores them as they are",
+                                    ShellWord(url), ShellWord(folder)),
+                        folder);
+  }
+  if (!adder.has_new()) return {};
+  adder.LogNotes();
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(url));
+  ASSIGN_OR_RETURN(const std::size_t added, adder.StoreIn(store.get()));
+  if (!Globals().quiet) LogInfo(fmt::format("{}: added {}", url, Counted(added, "run")));
+  return {};
 }
 
 }  // namespace rharness

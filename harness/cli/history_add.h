@@ -16,6 +16,11 @@ namespace rharness {
 // files.
 Result<int> AddManifests(const std::string& url, const std::vector<std::string>& paths, bool force);
 
+// Those below the folder that the history has not yet, for a folder that stands for a history:
+// where nothing is new nothing is said, and nothing is written. Errors: those, and invalid_input
+// where some are not complete enough.
+Status AddNewManifests(const std::string& url, const std::string& folder);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_CLI_HISTORY_ADD_H_

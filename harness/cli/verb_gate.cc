@@ -11,6 +11,7 @@
 #include "harness/base/shell_word.h"
 #include "harness/cli/gate_drill.h"
 #include "harness/cli/gate_options.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/named_drill.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
@@ -275,9 +276,7 @@ void AddInputs(Command* verb, GateArguments* arguments) {
             "`rharness sign FILE` does, the policy by whom its waivers name")
       .File()
       .NotEmpty();
-  verb->Add("--history", &arguments->run.history, "Store of runs, to find the impacted ones")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(verb, &arguments->run.history, "Store of runs, to find the impacted ones");
   verb->Add("--drill", &arguments->drill,
             "Folder of a drill on the candidate, which --history, or DIR.db beside it, must have "
             "as it "
@@ -364,6 +363,9 @@ void AddGate(Command& root) {
       "rharness gate --baseline a.json --candidate b.json --history runs.db --drill impacted --out "
       "candidate --shadow gate-in-use");
   verb.Do([arguments] {
+    auto history = HistoryAt(arguments->run.history);
+    if (!history.ok()) return FailWith(history.error());
+    arguments->run.history = std::move(*history);
     const auto code = Run(*arguments);
     return code.ok() ? *code : FailWith(code.error());
   });

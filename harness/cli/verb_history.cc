@@ -15,6 +15,7 @@
 #include "harness/base/spelling.h"
 #include "harness/base/version.h"
 #include "harness/cli/history_add.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/history_text.h"
 #include "harness/cli/history_verbs.h"
 #include "harness/cli/outputs.h"
@@ -59,9 +60,10 @@ int OrDoubt(const RetirementDoubtTexts& doubts, int code) {
 }
 
 Result<int> ListRuns(const HistoryOptions& options) {
+  ASSIGN_OR_RETURN(const std::string url, HistoryAt(options.url));
   Result<Selection> selection = Selection::Parse(options.select);
   if (!selection.ok()) return selection.error();
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(url));
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, store->List(true));
   RETURN_IF_ERROR(CheckNamedValues(*selection, entries));
   RETURN_IF_ERROR(FindArtifacts(store.get(), &*selection));
@@ -167,7 +169,9 @@ Result<int> ShowFamily(const HistoryOptions& options, HistoryStore* store) {
 }
 
 // A run or a family, whichever the history holds by that name; the run where it holds both.
-Result<int> ShowNamed(const HistoryOptions& options) {
+Result<int> ShowNamed(const HistoryOptions& given) {
+  HistoryOptions options = given;
+  ASSIGN_OR_RETURN(options.url, HistoryAt(given.url));
   RETURN_IF_ERROR(CheckOutputs({options.html}, FilesOfHistory(options.url), options.json));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
   ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(options.name));
@@ -203,7 +207,8 @@ Command& AddStep(Command& history, const std::shared_ptr<HistoryOptions>& option
                  const char* summary, Result<int> (*run)(const HistoryOptions&)) {
   Command& step = history.AddVerb(name, summary);
   step.Add("--history", &options->url,
-           "The history: sqlite:PATH, the path of its file, or postgresql://HOST:PORT/DATABASE")
+           "The history: sqlite:PATH, the path of its file, or postgresql://HOST:PORT/DATABASE; to "
+           "list and show also a folder of manifests, or a drill's")
       .File("URL")
       .Env("RHARNESS_HISTORY")
       .Required();

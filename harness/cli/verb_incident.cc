@@ -6,6 +6,7 @@
 
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
@@ -90,11 +91,7 @@ void AddFindOptions(Command* verb, IncidentArguments* arguments) {
   IncidentOptions& incident = arguments->incident;
   verb->Heading("The run, and the one to go back to");
   verb->Add("RUN", &incident.run, "Id of the run that went bad");
-  verb->Add("--history", &arguments->drill.drill.history,
-            "Store with the runs and their verdicts: a path, sqlite:PATH or "
-            "postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(verb, &arguments->drill.drill.history, "Store with the runs and their verdicts");
   verb->Add("--good", &incident.good,
             "Go back to this run of the family, in place of the newest that was recorded before "
             "RUN and still reproduces")

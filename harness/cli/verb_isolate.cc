@@ -6,6 +6,7 @@
 
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
@@ -98,11 +99,8 @@ void AddSearchOptions(Command* verb, IsolateArguments* arguments) {
             "A change, in place of the one that was found between the two or beside it; repeatable")
       .Value("KIND:NAME=VALUE")
       .OneEach();
-  verb->Add("--history", &arguments->drill.drill.history,
-            "Store that has the run, and the runs of its family: a path, sqlite:PATH or "
-            "postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(verb, &arguments->drill.drill.history,
+                   "Store that has the run, and the runs of its family");
   verb->Add("--bits", &isolate.bits,
             "Every bit counts, also of a run that is not declared bitwise");
   verb->Heading("The search");

@@ -6,6 +6,7 @@
 
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
@@ -83,11 +84,8 @@ void AddClaimOptions(Command* verb, PropertiesArguments* arguments) {
             "JSON with \"properties\" as a manifest has them, in place of what the runs declare "
             "themselves")
       .File();
-  verb->Add("--history", &drill.history,
-            "Store that has the runs, and keeps what became of their properties: a path, "
-            "sqlite:PATH or postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(verb, &drill.history,
+                   "Store that has the runs, and keeps what became of their properties");
   verb->Heading("How it is judged");
   verb->Add("--repeats", &properties.repeats,
             "Straight runs, and legs of what is lost, or open where straight runs differ among "

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "harness/base/log.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
@@ -38,7 +39,8 @@ Result<ListenAddress> AddressOf(const ServeArguments& arguments) {
 Result<int> Serve(const ServeArguments& arguments) {
   ASSIGN_OR_RETURN(const ListenAddress asked, AddressOf(arguments));
   for (const std::string& name : arguments.hosts) RETURN_IF_ERROR(CheckHostName(name));
-  ASSIGN_OR_RETURN(const std::string history, ResolveHistoryUrl(arguments.history));
+  ASSIGN_OR_RETURN(const std::string place, HistoryAt(arguments.history));
+  ASSIGN_OR_RETURN(const std::string history, ResolveHistoryUrl(place));
   RETURN_IF_ERROR(CheckSiteFiles(arguments.files));
   // Before anything listens: what is wrong with it is told at once.
   ASSIGN_OR_RETURN(auto first, HistoryBrowser::Open(history));
@@ -106,11 +108,7 @@ void AddServe(Command& root) {
   verb.Describe(
       "Serves a history as plain pages over HTTP, on this machine alone unless told otherwise, and "
       "prints their address. Nothing is written to the history. Ends with SIGINT or SIGTERM.");
-  verb.Add("--history", &arguments->history,
-           "Store to show: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY")
-      .Required();
+  AddHistoryOption(&verb, &arguments->history, "Store to show").Required();
   verb.Add("--listen", &arguments->listen, "Address and port; port 0 takes a free one")
       .Value("ADDRESS:PORT")
       .ShowDefault();

@@ -7,6 +7,7 @@
 #include "harness/base/files.h"
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/slo_rules.h"
 #include "harness/cli/verb.h"
@@ -37,10 +38,12 @@ Result<std::unique_ptr<HistoryStore>> OpenToRead(const std::string& url) {
   return store;
 }
 
-Result<int> MeasureAndTell(const SloArguments& arguments) {
+Result<int> MeasureAndTell(SloArguments* given) {
+  SloArguments& arguments = *given;
   if (arguments.history.empty()) {
     return InvalidInput("no history given; use --history URL or RHARNESS_HISTORY", "rharness slo");
   }
+  ASSIGN_OR_RETURN(arguments.history, HistoryAt(arguments.history));
   std::vector<std::string> inputs = FilesOfHistory(arguments.history);
   inputs.push_back(arguments.policy);
   RETURN_IF_ERROR(CheckOutputs({arguments.html, arguments.metrics}, inputs, arguments.json));
@@ -142,10 +145,7 @@ void AddSlo(Command& root) {
       "the policy, and says what is missed, how fast an error budget goes, and what waits too "
       "long. "
       "Nothing is rerun, and nothing is written to the history.");
-  verb.Add("--history", &arguments->history,
-           "Store with the verdicts: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(&verb, &arguments->history, "Store with the verdicts");
   verb.Add("--policy", &arguments->policy, "YAML file with the objectives")
       .File()
       .Env("RHARNESS_POLICY");
@@ -159,7 +159,7 @@ void AddSlo(Command& root) {
   AddSloNotes(&verb);
   AddSloRules(&verb);
   verb.Do([arguments] {
-    const auto code = MeasureAndTell(*arguments);
+    const auto code = MeasureAndTell(arguments.get());
     return code.ok() ? *code : FailWith(code.error());
   });
 }

@@ -171,6 +171,8 @@ TEST_F(GateVerb, RerunsOnlyTheImpactedRunsAndJudgesByThem) {
   EXPECT_EQ(without.Find("impacted_runs")->AsArray()[0].Find("run_id")->AsString(), "b");
   EXPECT_EQ(without.Find("unaffected_runs")->ToInt64(), 1);
   EXPECT_EQ(without.Find("reasons")->AsArray()[0].Find("code")->AsString(), "drill_missing");
+  const Json by_folder = GateJson("b.json", {"--history", "runs", "--policy", "p.yaml"}, 3);
+  EXPECT_EQ(by_folder.Find("impacted_runs")->AsArray().size(), 2U) << "a folder of manifests";
   EXPECT_EQ(Calls(), 0);
 
   std::vector<std::string> drill = base;
