@@ -5,6 +5,7 @@
 
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/history_verbs.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
@@ -22,7 +23,8 @@ struct TrendsArguments {
   bool json = false;
 };
 
-Result<int> TellTrends(const TrendsArguments& arguments) {
+Result<int> TellTrends(TrendsArguments arguments) {
+  ASSIGN_OR_RETURN(arguments.history, HistoryAt(arguments.history));
   RETURN_IF_ERROR(
       CheckOutputs({arguments.html}, FilesOfHistory(arguments.history), arguments.json));
   TrendsAsked asked{.weeks = arguments.weeks, .gone = {}};
@@ -101,11 +103,7 @@ void AddHistoryTrends(Command& history) {
       "by family, image, driver and GPU; when it changed, and what changed with it; how long runs "
       "stay reproducible; and which runs could not be rerun any more if something were gone. "
       "Nothing is rerun, and nothing is written to the history.");
-  verb.Add("--history", &arguments->history,
-           "Store with the verdicts: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY")
-      .Required();
+  AddHistoryOption(&verb, &arguments->history, "Store with the verdicts").Required();
   verb.Add("--weeks", &arguments->weeks, "How many weeks to look back, this one included")
       .Between(1, kMostTrendWeeks)
       .ShowDefault();

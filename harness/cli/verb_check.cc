@@ -18,6 +18,7 @@
 #include "harness/cli/check_available.h"
 #include "harness/cli/check_contradictions.h"
 #include "harness/cli/check_registry.h"
+#include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
@@ -258,6 +259,9 @@ Status ChooseInputs(RecordCheckOptions* options) {
 }
 
 Result<int> CheckRecords(RecordCheckOptions options) {
+  if (!options.history.empty()) {
+    ASSIGN_OR_RETURN(options.history, HistoryAt(options.history));
+  }
   if (!options.registry.server.empty()) {
     if (options.available.asked || options.witnesses.Any()) {
       return InvalidInput(
@@ -289,11 +293,8 @@ Result<int> CheckRecords(RecordCheckOptions options) {
 
 void AddCheckInputs(Command* verb, RecordCheckOptions* options) {
   verb->Add("manifests", &options->paths, "Manifests, or folders of them, however deep").Path();
-  verb->Add("--history", &options->history,
-            "The runs of this history, which keeps the answers of --available: sqlite:PATH, the "
-            "path of its file, or postgresql://HOST:PORT/DATABASE")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
+  AddHistoryOption(verb, &options->history,
+                   "The runs of this history, which keeps the answers of --available");
   verb->Add("--select", &options->select, "Of these only the runs for which this holds")
       .Value("EXPRESSION");
   verb->Add("--root", &options->root,
