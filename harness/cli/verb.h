@@ -1,7 +1,7 @@
 // What every verb of the command line shares: its shape, exit codes, and how an Error ends it.
 //
 // Each verb is one file, verb_NAME.cc, that declares its options and what it does (command.h).
-// main.cc holds the list of verbs.
+// main.cc holds the list of verbs; core_main.cc names those of a first drill.
 #ifndef RHARNESS_HARNESS_CLI_VERB_H_
 #define RHARNESS_HARNESS_CLI_VERB_H_
 
