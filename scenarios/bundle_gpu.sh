@@ -62,7 +62,7 @@ trap 'rm -rf "$work"' EXIT
 copy_sources "$work/rharness-gpu"
 programs=$work/rharness-gpu/build/bin
 mkdir -p "$programs/lib"
-for program in rharness rharness-probe digits_cnn_cuda rharness-gpu-bench; do
+for program in rharness rharness-more rharness-probe digits_cnn_cuda rharness-gpu-bench; do
   from=$bin/$program
   [ -x "$from" ] || from=$root/build-bench/bin/$program
   if [ ! -x "$from" ]; then

@@ -81,7 +81,7 @@ has_gpu() {
 # lacking: names of the shared libraries that the programs would not find, one a line.
 lacking() {
   local name major folder
-  { LD_LIBRARY_PATH=$lib ldd "$bin/digits_cnn_cuda" "$bin/rharness" | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p'; } 2>/dev/null
+  { LD_LIBRARY_PATH=$lib ldd "$bin/digits_cnn_cuda" "$bin/rharness-more" | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p'; } 2>/dev/null
   major=$(ldd "$bin/digits_cnn_cuda" 2>/dev/null | sed -n 's/.*libcublas\.so\.\([0-9]*\).*/\1/p' | head -n 1)
   # Those that are opened by name: without the second no manifest knows its GPU.
   for name in libcuda.so.1 libnvidia-ml.so.1 libcublas.so.${major:-13} libcublasLt.so.${major:-13} libcudnn.so.9 libnccl.so.2 \

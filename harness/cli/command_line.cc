@@ -282,7 +282,8 @@ std::string PathOf(const std::vector<const Command*>& named) {
   return path;
 }
 
-// The verb as typed: the first word that is no option. Empty if there is none.
+}  // namespace
+
 std::string_view TypedVerb(const ProgramFacts& program, int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -294,8 +295,6 @@ std::string_view TypedVerb(const ProgramFacts& program, int argc, const char* co
   }
   return {};
 }
-
-}  // namespace
 
 ParsedLine ParseCommandLine(Command& root, const ProgramFacts& program, int argc,
                             const char* const* argv) {

@@ -6,6 +6,7 @@
 #define RHARNESS_HARNESS_CLI_COMMAND_LINE_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/result.h"
@@ -24,6 +25,9 @@ struct ParsedLine {
   Action action;      // empty: done already, with the exit code below
   int exit_code = 0;  // --help and --version: 0
 };
+
+// The verb as typed: the first word that is no option. Empty if there is none.
+std::string_view TypedVerb(const ProgramFacts& program, int argc, const char* const* argv);
 
 // Parses. --help and --version print to stdout; what cannot be parsed is said on stderr, with the
 // nearest name for one that was mistyped, and its exit code is kExitUsage. Unset options take their

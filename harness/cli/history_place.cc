@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "harness/cli/history_add.h"
-#include "harness/cli/named_drill.h"
 #include "harness/drill/journal.h"
 #include "harness/history/location.h"
 
@@ -29,8 +29,8 @@ std::string HistoryIn(const Json& json) {
 Result<std::string> HistoryOfDrill(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder / "report.json", error)) {
-    ASSIGN_OR_RETURN(const NamedDrill drill, ReadNamedDrill(folder.string()));
-    return drill.report.history;
+    ASSIGN_OR_RETURN(const Json report, ReadJsonFile(folder / "report.json"));
+    return HistoryIn(report);
   }
   if (!fs::exists(folder / "journal.jsonl", error)) return std::string();
   ASSIGN_OR_RETURN(const JournalContent journal, ReadJournal(folder / "journal.jsonl"));

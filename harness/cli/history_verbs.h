@@ -1,4 +1,4 @@
-// The verbs below `history` that have files of their own.
+// The verbs below `history` that a first drill does not need: rharness-more adds them.
 #ifndef RHARNESS_HARNESS_CLI_HISTORY_VERBS_H_
 #define RHARNESS_HARNESS_CLI_HISTORY_VERBS_H_
 

@@ -1,41 +1,19 @@
-// rharness: the command line. See verb.h.
-#include <csignal>
-#include <exception>
+// rharness-more: every verb of the command line. See program.h.
 #include <vector>
 
-#include "harness/base/log.h"
-#include "harness/base/version.h"
-#include "harness/cli/command_line.h"
+#include "harness/cli/history_verbs.h"
+#include "harness/cli/program.h"
 #include "harness/cli/verb.h"
 
 namespace rharness {
 namespace {
 
-const ProgramFacts& Program() {
-  static const ProgramFacts facts = {.version = kVersion, .config_env = "RHARNESS_CONFIG"};
-  return facts;
-}
-
-void AddGlobals(Command& root) {
-  root.Add("-q,--quiet", &Globals().quiet, "Print nothing on success, one line on failure")
-      .Env("RHARNESS_QUIET");
-  root.Add("-v,--verbose", &Globals().verbose, "Say of each rerun when it starts and how it ended");
-  root.Add("--no-color", &Globals().no_color, "Never colour the output");
-  root.Note(
-      "`rharness help VERB` is as `rharness VERB --help`; `rharness help guide` lists the guides, "
-      "and `rharness help select`, `config` and `environment` are topics.");
-  root.ExitCode(kExitOk, "everything is identical or equivalent; the gate is open");
-  root.ExitCode(kExitDrift, "something drifted; the gate is closed");
-  root.ExitCode(kExitUsage, "usage or invalid input");
-  root.ExitCode(kExitInconclusive, "inconclusive or not comparable");
-  root.ExitCode(kExitInfrastructure, "infrastructure, or the run itself failed");
-  root.ExitCode(kExitIntegrity, "a record was tampered with");
-  root.Example(
-      "rharness record --out runs/a.json --run-id a --family mlp --code-file train.py --seed "
-      "init=1 "
-      "--weights model.safetensors --determinism bitwise -- python3 train.py");
-  root.Example("rharness history add --history runs.db runs/a.json");
-  root.Example("rharness drill --history runs.db --out tonight");
+void AddWholeHistory(Command& root) {
+  AddHistory(root);
+  Command& history = *root.verbs().back();
+  AddHistoryTrends(history);
+  AddHistoryRetire(history);
+  AddHistoryPrune(history);
 }
 
 struct VerbGroup {
@@ -46,7 +24,7 @@ struct VerbGroup {
 // As `rharness help` lists them: what a run goes through, then what is built on its verdicts.
 const std::vector<VerbGroup>& VerbGroups() {
   static const std::vector<VerbGroup> groups = {
-      {"Record runs", {AddRecord, AddImport, AddCheck, AddHistory, AddFetch}},
+      {"Record runs", {AddRecord, AddImport, AddCheck, AddWholeHistory, AddFetch}},
       {"Rerun them", {AddDrill, AddIsolate, AddProperties, AddGameday}},
       {"Compare", {AddCompare, AddHash}},
       {"Roll out", {AddProbe, AddGate, AddPolicy}},
@@ -65,29 +43,7 @@ void AddVerbs(Command& root) {
   AddHelp(root, Program());
 }
 
-int Run(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
-  Command root("rharness",
-               "Rerun recorded training runs, compare the results, and report which drifted.");
-  AddGlobals(root);
-  AddVerbs(root);
-  const ParsedLine line = ParseCommandLine(root, Program(), argc, argv);
-  SetLogLevel(Globals().quiet     ? LogLevel::kError
-              : Globals().verbose ? LogLevel::kDebug
-                                  : LogLevel::kInfo);
-  return line.action ? line.action() : line.exit_code;
-}
-
-// The last fence: a library that throws, or memory that is not to be had, ends in one line.
-int RunFenced(int argc, char** argv) {
-  try {
-    return Run(argc, argv);
-  } catch (const std::exception& failure) {
-    return FailWith(InternalError(failure.what()));
-  }
-}
-
 }  // namespace
 }  // namespace rharness
 
-int main(int argc, char** argv) { return rharness::RunFenced(argc, argv); }
+int main(int argc, char** argv) { return rharness::RunProgram(rharness::AddVerbs, argc, argv); }

@@ -1,7 +1,7 @@
 // What every verb of the command line shares: its shape, exit codes, and how an Error ends it.
 //
 // Each verb is one file, verb_NAME.cc, that declares its options and what it does (command.h).
-// main.cc holds the list of verbs.
+// main.cc holds the list of verbs; core_main.cc names those of a first drill.
 #ifndef RHARNESS_HARNESS_CLI_VERB_H_
 #define RHARNESS_HARNESS_CLI_VERB_H_
 
@@ -55,7 +55,7 @@ void AddProperties(Command& root);
 void AddGate(Command& root);
 void AddHash(Command& root);
 void AddHelp(Command& root, const ProgramFacts& program);
-void AddHistory(Command& root);
+void AddHistory(Command& root);  // add, list, show; the others: history_verbs.h
 void AddImport(Command& root);
 void AddIncident(Command& root);
 void AddIsolate(Command& root);

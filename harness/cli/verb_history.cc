@@ -17,7 +17,6 @@
 #include "harness/cli/history_add.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/history_text.h"
-#include "harness/cli/history_verbs.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/retired_runs.h"
@@ -258,10 +257,6 @@ void AddHistory(Command& root) {
   show.Example("rharness history show --history runs.db mlp --last 5 --html mlp.html");
   show.Add("--json", &options->json, "As JSON");
   AddDoubtNote(&show);
-
-  AddHistoryTrends(history);
-  AddHistoryRetire(history);
-  AddHistoryPrune(history);
 }
 
 }  // namespace rharness

@@ -3,8 +3,8 @@
 include(GNUInstallDirs)
 set(programs_folder ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 
-# rharness finds rharness-probe beside it.
-install(TARGETS rharness rharness-probe
+# rharness finds the other two beside it.
+install(TARGETS rharness rharness-more rharness-probe
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
 # What it lends to the runs that it records (harness/records/observe).
 install(TARGETS rharness-observe

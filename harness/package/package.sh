@@ -5,7 +5,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${1:-$root/build}
-[ -x "$build/bin/rharness" ] || { echo "$0: $build/bin/rharness is not there; ./dev build builds it" >&2; exit 2; }
+[ -x "$build/bin/rharness-more" ] || { echo "$0: $build/bin/rharness-more is not there; ./dev build builds it" >&2; exit 2; }
 
 version=$("$build/bin/rharness" --version)
 architecture=$(dpkg --print-architecture)
@@ -42,7 +42,7 @@ make_deb() {
   local stage=$work/deb installed_kib depends postgresql hwloc curl tokens programs
   install_into "$stage/usr"
   # Here the system's libraries are where the loader looks first.
-  printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/usr/bin/rharness" >"$work/rpath.cmake"
+  printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage"/usr/bin/rharness{,-more} >"$work/rpath.cmake"
   cmake -P "$work/rpath.cmake" >/dev/null
   mkdir -p "$stage/usr/share/zsh/vendor-completions"
   mv "$stage"/usr/share/zsh/site-functions/* "$stage/usr/share/zsh/vendor-completions/"
@@ -100,7 +100,7 @@ make_tarball() {
     cp -L "$library" "$stage/lib/"
     package=$(owner "$library")
     cp "/usr/share/doc/$package/copyright" "$stage/share/doc/rharness/licenses/$package"
-  done < <(needs "$build/bin/rharness")
+  done < <(needs "$build/bin/rharness-more")
   chmod 644 "$stage"/lib/*
   cp "$root/LICENSE" "$stage/"
   tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \

@@ -41,7 +41,7 @@ class Install : public testing::Test {
 TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
   InstallInto("all");
   for (const char* path :
-       {"bin/rharness", "bin/rharness-probe", "share/man/man1/rharness.1",
+       {"bin/rharness", "bin/rharness-more", "bin/rharness-probe", "share/man/man1/rharness.1",
         "share/man/man1/rharness-drill.1", "lib/rharness/observe/librharness-observe.so",
         "lib/rharness/observe/rharness-look", "lib/rharness/observe/python/sitecustomize.py",
         "lib/rharness/observe/python/rharness_observe.py", "share/doc/rharness/README.md",
@@ -52,7 +52,7 @@ TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
   }
   const ProcessResult version = Execute({At("all/bin/rharness"), "--version"});
   EXPECT_EQ(version.stdout_text, "0.1.0\n") << version.stderr_text;
-  // It finds the other program beside it.
+  // It finds the other programs beside it.
   const ProcessResult list = Execute({At("all/bin/rharness"), "probe", "list"});
   EXPECT_TRUE(list.outcome.Succeeded()) << list.stderr_text;
   EXPECT_THAT(list.stdout_text, HasSubstr("cpu"));
@@ -60,10 +60,12 @@ TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
 
 TEST_F(Install, LooksForLibrariesBesideItselfAndNowhereInTheBuild) {
   InstallInto("p", {"--component", "programs"});
-  const ProcessResult result = Execute({"readelf", "-d", At("p/bin/rharness")});
-  ASSERT_TRUE(result.outcome.Succeeded());
-  EXPECT_THAT(result.stdout_text, HasSubstr("[$ORIGIN/../lib]"));
-  EXPECT_THAT(result.stdout_text, Not(HasSubstr(RHARNESS_BIN_DIR)));
+  for (const char* program : {"p/bin/rharness", "p/bin/rharness-more"}) {
+    const ProcessResult result = Execute({"readelf", "-d", At(program)});
+    ASSERT_TRUE(result.outcome.Succeeded()) << program;
+    EXPECT_THAT(result.stdout_text, HasSubstr("[$ORIGIN/../lib]")) << program;
+    EXPECT_THAT(result.stdout_text, Not(HasSubstr(RHARNESS_BIN_DIR))) << program;
+  }
 }
 
 TEST_F(Install, TakesAComponentAlone) {

@@ -40,6 +40,13 @@ std::string MakeScript(const fs::path& path, const std::string& body,
   return path;
 }
 
+// The program, and that of its other verbs, in this folder; the path of the former.
+fs::path CopyOfProgram(const fs::path& folder) {
+  fs::copy_file(RHARNESS_BIN_DIR "/rharness-more", folder / "rharness-more");
+  fs::copy_file(kProgram, folder / "rharness");
+  return folder / "rharness";
+}
+
 TEST(ProbeVerb, ListsWhatTheProgramBesideItHas) {
   const ProcessResult result = Probe({"list", "--json"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
@@ -167,8 +174,7 @@ TEST(ProbeVerb, WantsAnImageThatIsPinned) {
 
 TEST(ProbeVerb, SaysThatTheProgramBesideItIsMissing) {
   const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
-  const fs::path alone = folder.path() / "rharness";
-  fs::copy_file(kProgram, alone);
+  const fs::path alone = CopyOfProgram(folder.path());
   const ProcessResult result =
       RunProcess({.argv = {alone, "probe", "list"}, .environment = ProcessEnvironment()});
   EXPECT_EQ(result.outcome.exit_code, 2);
@@ -190,8 +196,7 @@ TEST(ProbeVerb, StartsTheProgramThatIsNamed) {
 // The portable program is for images: here the stack is this machine's.
 TEST(ProbeVerb, LeavesThePortableProgramToImages) {
   const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
-  const fs::path program = folder.path() / "rharness";
-  fs::copy_file(kProgram, program);
+  const fs::path program = CopyOfProgram(folder.path());
   MakeScript(folder.path() / "rharness-probe", "echo default");
   MakeScript(folder.path() / "rharness-probe-portable", "echo portable");
   const ProcessResult result =
@@ -318,7 +323,7 @@ TEST_F(ProbeInImage, PrefersThePortableProgramBesideIt) {
       fmt::format("{}/ml/tiny@{}", world_->registry(), world_->first().digest);
   const fs::path folder = world_->folder() / "beside";
   fs::create_directory(folder);
-  fs::copy_file(kProgram, folder / "rharness");
+  CopyOfProgram(folder);
   MakeScript(folder / "rharness-probe", "echo default >&2; exit 1", kShell);
   // A link, as ./dev probe-portable leaves it.
   MakeScript(folder / "elsewhere", "echo portable >&2; exit 1", kShell);
