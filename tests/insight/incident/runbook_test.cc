@@ -260,7 +260,7 @@ std::string WrongIn(const std::string& command) {
   }
   const std::size_t usage = help.find("Usage: ");
   const std::string line = help.substr(usage, help.find('\n', usage) - usage);
-  const bool takes = std::regex_search(line, std::regex("\\[OPTIONS\\] \\S"));
+  const bool takes = std::regex_search(line, std::regex("\\[OPTIONS\\] (?!\\[?SUBCOMMAND)\\S"));
   for (; next < words.size() && words[next] != "--"; ++next) {
     const std::string& word = words[next];
     if (!word.starts_with("-")) {
