@@ -278,7 +278,7 @@ TEST_F(Trends, LeaveOutVerdictsOfTheFuture) {
 
 TEST_F(Trends, TellOfHowManyRunsNothingWasDecided) {
   AddRuns("mlp", 50);
-  AddDrillIn("mlp", 2, 1, 49, {kOld}, "n1", "inconclusive");
+  AddDrillIn("mlp", 2, 1, 49, {kOld}, "n1", Verdict::kInconclusive);
   EXPECT_THAT(Measure().headline,
               HasSubstr("100 % of 1 run reproduced in 52 weeks (20.65 to 100 %); 49 of 50 judged "
                         "were left open: with these as bad 2 %."));
