@@ -21,8 +21,6 @@ namespace {
 
 enum class Op { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kGlob };
 
-using TextField = std::string_view (*)(const HistoryEntry&);
-
 struct TextTest {
   TextField field;
   Op op;
@@ -38,18 +36,6 @@ struct TimeTest {
   When value;
 };
 
-constexpr std::array<std::pair<std::string_view, TextField>, 6> kTextFields = {{
-    {"run_id", [](const HistoryEntry& run) -> std::string_view { return run.run_id; }},
-    {"family", [](const HistoryEntry& run) -> std::string_view { return run.family; }},
-    {"configuration",
-     [](const HistoryEntry& run) -> std::string_view { return run.configuration; }},
-    {"declared", [](const HistoryEntry& run) -> std::string_view { return run.declared; }},
-    {"last_verdict",
-     [](const HistoryEntry& run) -> std::string_view {
-       return run.last_verdict ? VerdictName(*run.last_verdict) : "";
-     }},
-    {"rebuild", [](const HistoryEntry& run) -> std::string_view { return run.rebuild; }},
-}};
 struct ArtifactTest {
   std::string digest;
   std::vector<std::string> runs;  // that made it, sorted

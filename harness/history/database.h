@@ -9,7 +9,6 @@
 #include <soci/soci.h>
 
 #include <exception>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,39 +16,7 @@
 
 #include "harness/base/result.h"
 #include "harness/history/dialect.h"
-#include "harness/verdict/verdict.h"
-
-// Verdicts as columns hold them; the word that a run has before its first one is empty.
-// Source: https://soci.sourceforge.net/doc/release/4.0/types/ ("User-defined C++ types").
-namespace soci {
-
-template <>
-struct type_conversion<rharness::Verdict> {
-  using base_type = std::string;
-  // CheckWords refuses a history with other words before any is read.
-  static void from_base(const std::string& word, indicator state, rharness::Verdict& verdict) {
-    const auto known = rharness::ParseVerdict(state == i_null ? std::string() : word);
-    if (!known.ok()) throw soci_error(known.error().message);
-    verdict = *known;
-  }
-  static void to_base(const rharness::Verdict& verdict, std::string& word, indicator& state) {
-    word = rharness::VerdictName(verdict);
-    state = i_ok;
-  }
-};
-
-template <>
-struct type_conversion<std::optional<rharness::Verdict>> {
-  using base_type = std::string;
-  static void from_base(const std::string& word, indicator state,
-                        std::optional<rharness::Verdict>& verdict) {
-    verdict.reset();
-    if (state == i_null || word.empty()) return;
-    type_conversion<rharness::Verdict>::from_base(word, state, verdict.emplace());
-  }
-};
-
-}  // namespace soci
+#include "harness/history/verdict_column.h"
 
 namespace rharness {
 

@@ -14,11 +14,10 @@
 #include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "harness/base/subprocess.h"
+#include "tests/cli/drill_program.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
-
-inline constexpr char kRharness[] = RHARNESS_BIN_DIR "/rharness";
 
 class CompareVerb : public testing::Test {
  protected:

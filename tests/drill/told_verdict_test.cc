@@ -28,7 +28,7 @@ TEST(ToldVerdict, HasTheSentencesThatDecidedAndWhatHoldsAReport) {
   EXPECT_EQ(kept.told->headline, "it is equal");
   EXPECT_EQ(kept.told->version, "0.1.0");
   EXPECT_EQ(kept.told->run_sha256, std::string(64, 'a'));
-  EXPECT_THAT(ReasonsIn(text), ElementsAre("bit_equal: all are equal")) << "pages tell sentences";
+  EXPECT_THAT(ReasonsIn(text), ElementsAre(Reason{"bit_equal", "all are equal"}));
 }
 
 TEST(ToldVerdict, OfOlderVersionsIsReadAsFarAsItGoes) {

@@ -3,7 +3,7 @@
 //
 // Role: what a signature more comes to, and whether what the history says of retirements is what
 // was signed. Who may sign is the trust policy's (harness/trust/attestation/trust.h). Not here:
-// options and printing (harness/cli/verb_retire.cc).
+// options and printing (harness/cli/history_retire.cc).
 #ifndef RHARNESS_HARNESS_TRUST_APPROVAL_RETIREMENT_APPROVAL_H_
 #define RHARNESS_HARNESS_TRUST_APPROVAL_RETIREMENT_APPROVAL_H_
 
