@@ -12,10 +12,10 @@
 namespace rharness {
 
 void AddWhenOptions(Command* verb, WhenArguments* arguments) {
-  verb->Heading("Where it begins");
+  verb->Heading("First divergence");
   verb->Add("--when", &arguments->when,
-            "Say where RUN and --against part, not what made them: each a trace, a folder of "
-            "checkpoints, or what compare takes");
+            "Find the first divergence of RUN and --against, not its cause: each a trace, a folder "
+            "of checkpoints, or an input of compare");
   verb->Add("--replicate", &arguments->replicates,
             "With --when: a trace of a further run of RUN that differs by rounding alone; "
             "repeatable")
@@ -25,18 +25,17 @@ void AddWhenOptions(Command* verb, WhenArguments* arguments) {
             "With --when: the steps that traced reruns write, such as 0-20,every=100")
       .Value("STEPS");
   verb->Add("--no-rerun", &arguments->no_rerun,
-            "With --when: compare what is kept, and rerun nothing to trace it");
+            "With --when: compare kept files, and rerun nothing to trace it");
 }
 
 void AddWhenNotes(Command* verb) {
   verb->Note(
-      "With --when the two runs are held together tensor by tensor: by the traces that "
+      "With --when the two runs are compared tensor by tensor: by the traces that "
       "rharness_trace.watch (PyTorch) or rharness_trace.tap (JAX) wrote, by kept checkpoints whose "
       "names differ in one number, and by recorded curves. The first operator whose output differs "
-      "on equal inputs and weights is named, with how far beside what rounding leaves. Where both "
-      "are manifests and have no trace, each is rerun once on this machine with RHARNESS_TRACE "
-      "set, "
-      "in A and B below --out; a PyTorch program needs no change for that. onset.json and "
+      "on equal inputs and weights is named, with its distance and that of rounding alone. Where "
+      "both are manifests without a trace, each is rerun once on this machine with RHARNESS_TRACE "
+      "set, in A and B below --out; a PyTorch program needs no change for that. onset.json and "
       "onset.html are written there.");
   verb->Example("rharness isolate --when run-7/trace --against run-8/trace");
   verb->Example(
@@ -54,7 +53,7 @@ Status CheckWhen(const WhenArguments& arguments, const std::string& run, const s
   }
   for (const char* option : {"--axis", "--bits", "--budget-reruns", "--confidence", "--parallel",
                              "--alternatives", "--end-reruns", "--resume", "--dry-run"}) {
-    if (command.Given(option)) return InvalidInput("says nothing beside --when", option);
+    if (command.Given(option)) return InvalidInput("has no meaning beside --when", option);
   }
   if (run.empty() || against.empty()) {
     return InvalidInput("expected two sides: --when RUN --against OTHER", "rharness isolate");
