@@ -178,7 +178,7 @@ std::string NextStep(const Comparison& comparison) {
     case Verdict::kInconclusive:
       if (std::ranges::any_of(comparison.findings,
                               [&](const Finding& one) { return IsOfFile(one, comparison); })) {
-        return "Save what no reader opens as safetensors, or record it as a log if it may differ.";
+        return "Save unreadable files as safetensors, or record them as logs if they may differ.";
       }
       if (HasFinding(comparison, "non_finite_weights")) {
         return "Find the step at which values stopped being finite, and take a checkpoint before "
@@ -188,9 +188,9 @@ std::string NextStep(const Comparison& comparison) {
         return "Give both sides the same files beside the tensors, or name the tensors' files "
                "alone.";
       }
-      return "Bring what the findings ask for: replicates, a margin or more runs.";
+      return "Provide what the findings require: replicates, a margin or more runs.";
     default:
-      return "No recorded fact sets the two sides apart; look at what was not recorded.";
+      return "No recorded fact differs between the two sides; check facts that were not recorded.";
   }
 }
 

@@ -108,8 +108,8 @@ std::string SiteStripPlot(const SiteRun& page) {
   return fmt::format(
       "<h3>Verdict over time</h3><figure class=\"bars life\"><svg viewBox=\"0 0 {:.0f} 92\" "
       "role=\"img\" aria-label=\"{} over time, in the table below, "
-      "too\">{}{}</svg><figcaption>{}{}: "
-      "a circle reproduced, a diamond did not, a square could not tell.</figcaption></figure>\n",
+      "too\">{}{}</svg><figcaption>{}{}: a circle reproduced, a diamond did not, a square decided "
+      "nothing.</figcaption></figure>\n",
       kPlotWidth, count, LanesAndDates(ends.min->decided, ends.max->decided), marks,
       page.strip_whole ? "" : "The last ", count);
 }
@@ -193,8 +193,8 @@ std::string SiteAnswers(const SiteRun& page) {
   if (!page.answers) return "";
   std::string out =
       "<h2 id=\"answers\">What people answer for</h2>\n<p class=\"soft\">Waivers, substitutes and "
-      "accepted baselines that concern this run, as their files are now. Named is whose signatures "
-      "hold by the trust policy that this server was given: <code>rharness attest FILE --key "
+      "accepted baselines that concern this run, as their files are now. Only signers whose "
+      "signatures hold by this server's trust policy are named: <code>rharness attest FILE --key "
       "KEY</code> signs a file, <code>rharness verify FILE.intoto.jsonl --trust trust.yaml "
       "--artifacts FILE</code> verifies it.</p>\n";
   if (page.answers->empty()) return out + "<p class=\"soft\">None concerns it.</p>\n";
