@@ -24,8 +24,8 @@ void Image(const ExplainInput& in, CauseList* out) {
   evidence.insert(evidence.end(), packages.begin(), packages.end());
   out->Add(CausePlace::kInput,
            {"image_changed", Layer::kEnvironment, "shown",
-            named ? "The image is another one, and with it the versions below."
-                  : "The image is another one; no version in it was recorded as changed.",
+            named ? "The image differs, and with it the versions below."
+                  : "The image differs; no version in it was recorded as changed.",
             std::move(evidence),
             "rerun on the recorded image digest: rharness drill --launcher podman"});
 }
@@ -64,7 +64,7 @@ void Driver(const ExplainInput& in, CauseList* out) {
   if (evidence.empty()) return;
   out->Add(CausePlace::kArithmetic,
            {"driver_changed", Layer::kEnvironment, "likely",
-            "The GPU driver changed, and with it what it compiles.", std::move(evidence),
+            "The GPU driver changed, and with it the code that it compiles.", std::move(evidence),
             "rerun with the version of A alone put back; if the bits return, it was this"});
 }
 
@@ -75,8 +75,8 @@ void System(const ExplainInput& in, CauseList* out) {
       Changes(in.comparison, Layer::kEnvironment, {"software.kernel", "software.os", "stack."});
   if (!system.empty() && !image) {
     out->Add(CausePlace::kChance, {"system_changed", Layer::kEnvironment, "possible",
-                                   "The operating system or its kernel is another one.",
-                                   std::move(system), "rerun B on a machine with A's system"});
+                                   "The operating system or its kernel differs.", std::move(system),
+                                   "rerun B on a machine with A's system"});
   }
   std::vector<std::string> unused =
       ChangesOf(in.comparison, {Telling::kDataPackage, Telling::kNotInUse});
@@ -153,7 +153,7 @@ void HardwareClass(const ExplainInput& in, CauseList* out) {
   }
   if (!other.empty()) {
     out->Add(CausePlace::kChance, {"hardware_changed", Layer::kHardware, "possible",
-                                   "The machine is another one of the same class.",
+                                   "The machine is a different one of the same class.",
                                    std::move(other), "rerun B on the machine of A"});
   }
 }

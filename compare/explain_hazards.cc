@@ -46,9 +46,9 @@ void Damage(const ExplainInput& in, CauseList* out) {
   if (evidence.empty()) return;
   out->Add(CausePlace::kDamage,
            {"process_killed", Layer::kEnvironment, "likely",
-            "The run ended with 0 and lost something on the way: what it left is not what its code "
-            "makes.",
-            std::move(evidence), "give it what it was short of, and record it again"});
+            "The run ended with 0 but lost something on the way: its outputs are not those that "
+            "its code makes.",
+            std::move(evidence), "give it the missing resource, and record it again"});
 }
 
 // What the system draws is another number each time. Packages draw for many things of their own.
@@ -113,16 +113,16 @@ void Unordered(const ExplainInput& in, CauseList* out) {
              {"file_order_changed", Layer::kData, "shown",
               "The file system listed the same files in another order, and the run takes them as "
               "they come.",
-              std::move(changed), "sort what is listed, record the run again, and rerun it twice"});
+              std::move(changed), "sort the list, record the run again, and rerun it twice"});
   }
   std::vector<std::string> workers;
   for (const Hazard& one : HazardsBelow(in, "unordered.workers")) workers.push_back(one.value);
   if (workers.empty()) return;
-  out->Add(CausePlace::kUnordered,
-           {"worker_order", Layer::kRandomness, "likely",
-            "Results are taken in the order in which workers or threads finish, which is another "
-            "one each time.",
-            std::move(workers), "take them in the order of their tasks, and rerun twice"});
+  out->Add(
+      CausePlace::kUnordered,
+      {"worker_order", Layer::kRandomness, "likely",
+       "Results are used in the order in which workers or threads finish, which differs each time.",
+       std::move(workers), "take them in the order of their tasks, and rerun twice"});
 }
 
 // A copy of a file is as old as the copying.
@@ -147,11 +147,11 @@ void ChildEnds(const ExplainInput& in, CauseList* out) {
            {"child_ended",
             Layer::kEnvironment,
             "shown",
-            "A process that the run starts ended otherwise: by a signal or with another code, such "
-            "as a worker that ran out of memory.",
+            "A process that the run starts ended differently: by a signal or with a different "
+            "code, such as a worker that ran out of memory.",
             {fmt::format("processes of the run: {} in A, {} in B", a.value_or("all ended with 0"),
                          b.value_or("all ended with 0"))},
-            "read what it said on stderr; compare limits of memory, files and processes"});
+            "read its stderr; compare limits of memory, files and processes"});
 }
 
 // Set where the run was recorded, read by it, and no part of the record.

@@ -38,14 +38,15 @@ std::array<std::optional<std::string>, 2> LineageOf(const FactDifference& differ
 bool MadeOtherwise(const FactDifference& difference, const ExplainInput& in, CauseList* out) {
   const auto [was, is] = LineageOf(difference, in);
   if (!was || !is || *was == *is) return false;
-  out->Add(CausePlace::kInput,
-           {"data_made_otherwise",
-            Layer::kData,
-            "shown",
-            fmt::format("The data '{}' was made by another version of the transform: {} -> {}.",
-                        DataNameIn(difference.key), *was, *is),
-            {Change(difference)},
-            "make it by the transform of A, and hold its hash to that of A (rharness hash)"});
+  out->Add(
+      CausePlace::kInput,
+      {"data_made_otherwise",
+       Layer::kData,
+       "shown",
+       fmt::format("The data '{}' was made by another version of the transform: {} -> {}.",
+                   DataNameIn(difference.key), *was, *is),
+       {Change(difference)},
+       "make it with the transform of A, and compare its hash with that of A (rharness hash)"});
   return true;
 }
 
@@ -103,7 +104,7 @@ void Hyperparameters(const ExplainInput& in, CauseList* out) {
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kInput, {"hyperparameter_changed", Layer::kCode, "shown",
-                                "The runs were not asked to do the same: hyperparameters differ.",
+                                "The runs were configured differently: hyperparameters differ.",
                                 std::move(evidence), "rerun B with the hyperparameters of A"});
 }
 
@@ -188,7 +189,7 @@ void SeedsThatWereSet(const ExplainInput& in, CauseList* out) {
   if (!seeds.empty()) {
     out->Add(CausePlace::kSeen,
              {"seed_set_changed", Layer::kRandomness, "shown", "Other seeds were set than in A.",
-              std::move(seeds), "look for where the run takes its seeds from"});
+              std::move(seeds), "look for the source of the run's seeds"});
   } else if (!of_workers.empty() && !out->Has("generator_unseeded")) {
     out->Add(CausePlace::kUnseeded,
              {"worker_seed_changed", Layer::kRandomness, "likely",

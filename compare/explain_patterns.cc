@@ -177,15 +177,14 @@ Cause TrainingChanged(const ExplainInput& in, std::vector<std::string> evidence)
 
 // A spike of runs that had parted before it: the training made more of what was there.
 Cause Amplified(const CurveComparison& curve, std::vector<std::string> evidence) {
-  return {
-      "difference_grew",
-      Layer::kEnvironment,
-      "possible",
-      fmt::format("The runs part at step {}, and the loss leaves its limit at step {}: look for "
-                  "what is not the same at the former.",
-                  *curve.first_difference, curve.first_beyond.value_or(0)),
-      std::move(evidence),
-      fmt::format("compare both runs at step {}", *curve.first_difference)};
+  return {"difference_grew",
+          Layer::kEnvironment,
+          "possible",
+          fmt::format("The runs diverge at step {}, and the loss leaves its limit at step {}: look "
+                      "for a difference at the former.",
+                      *curve.first_difference, curve.first_beyond.value_or(0)),
+          std::move(evidence),
+          fmt::format("compare both runs at step {}", *curve.first_difference)};
 }
 
 // A loss beyond its limit, by what the difference looks like.

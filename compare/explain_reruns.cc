@@ -93,8 +93,8 @@ void AddRerunsCause(const std::vector<RerunOutputs>& reruns, Comparison* compari
       differences.front().nodes.empty()
           ? std::string(kStatement)
           : fmt::format(
-                "The reruns differ among the nodes ({}): a node that computes otherwise, "
-                "a seed that is not passed on, or nondeterminism.",
+                "The reruns differ among the nodes ({}): a node that computes differently, a seed "
+                "that is not passed on, or nondeterminism.",
                 differences.front().nodes);
   std::vector<std::string> evidence;
   for (const RerunDifference& difference : differences) {

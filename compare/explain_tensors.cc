@@ -196,8 +196,8 @@ void Tied(const ExplainInput& in, CauseList* out) {
             "What one side alone stores repeats another tensor of that side: a tied (shared) "
             "weight, stored once by one writer and twice by the other.",
             std::move(evidence),
-            "see that both models tie them (tie_word_embeddings): one that does not would "
-            "start the missing tensor anew"});
+            "check that both models tie them (tie_word_embeddings): a model that does not would "
+            "initialize the missing tensor"});
 }
 
 }  // namespace

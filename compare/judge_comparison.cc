@@ -114,7 +114,7 @@ bool Ladder::Infra() {
     if (end.state != EndState::kInfra) continue;
     Finding finding =
         Reason("infrastructure", fmt::format("rerun {}", end.index), {}, {},
-               "a rerun that could not be carried out says nothing about the run", end.reason);
+               "a rerun that did not take place shows nothing about the run", end.reason);
     finding.decisive = !any_came_far;
     c_.findings.push_back(std::move(finding));
   }

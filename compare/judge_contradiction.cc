@@ -112,7 +112,7 @@ std::vector<Finding> FindContradiction(const Comparison& comparison) {
     const std::size_t differing = checkpoint.difference.differing.size();
     const std::string how =
         std::isnan(far->distance)
-            ? fmt::format("{} is another one", far->tensor->name)
+            ? fmt::format("{} differs", far->tensor->name)
             : fmt::format("{} is {:.2g} of its norm away", far->tensor->name, far->distance);
     findings.push_back(Reason(
         std::string(kWeightsContradictLosses), checkpoint.subject,

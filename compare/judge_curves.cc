@@ -15,8 +15,8 @@ Finding UnexplainedFinding(const CurveComparison& curve, bool confirm) {
       "a curve that rounding does not explain passes nothing" +
           (curve.rule.empty() ? "" : "; " + curve.rule),
       curve.message + (confirm ? " One rerun shows it: a second one would confirm it."
-                               : " The metrics do not settle it: replicates of the run would tell "
-                                 "whether rounding carries it so far (--replicates 3)."));
+                               : " The metrics do not decide it: replicates of the run would show "
+                                 "whether rounding explains it (--replicates 3)."));
 }
 
 Finding SinglePairFinding() {

@@ -54,7 +54,7 @@ Finding BitsFinding(const Comparison& comparison, std::string subject, std::stri
   return Reason(declared ? "determinism_violation" : "bits_differ", std::move(subject),
                 std::move(observed), "equal bit for bit",
                 declared ? "a run declared deterministic must reproduce every bit"
-                         : "bits were promised or asked for",
+                         : "bits were declared or required",
                 (declared ? "declared bitwise, but " : "") + std::move(message));
 }
 
@@ -146,14 +146,14 @@ std::vector<Finding> FindAsides(const Comparison& comparison) {
   for (const CurveComparison& curve : comparison.curves) {
     if (curve.state != CurveState::kVacuous || curve.kind == CurveKind::kResource) continue;
     findings.push_back(Reason("vacuous_curve", "curve " + curve.name, curve.vacuity, {},
-                              "a curve that cannot tell never passes", curve.message));
+                              "an uninformative curve never passes", curve.message));
   }
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
     if (!checkpoint.metadata.empty()) {
       const std::size_t more = checkpoint.metadata.size() - 1;
       findings.push_back(
           Reason("metadata_differs", checkpoint.subject, checkpoint.metadata.front(), {},
-                 "what is kept beside the tensors never decides",
+                 "values kept beside the tensors never decide",
                  fmt::format("values beside the tensors differ: {}{}", checkpoint.metadata.front(),
                              more == 0 ? "" : fmt::format(" (and {} more)", more))));
     }
@@ -166,13 +166,13 @@ std::vector<Finding> FindAsides(const Comparison& comparison) {
       const std::size_t more = checkpoint.asides.size() - 1;
       findings.push_back(Reason(
           "passed_over", checkpoint.subject, "not read", {},
-          "what is nothing of a checkpoint by its name never decides",
+          "a file whose name does not belong to a checkpoint never decides",
           checkpoint.asides.front() + (more == 0 ? "" : fmt::format(" (and {} more)", more))));
     }
     for (const std::string& part : checkpoint.not_compared) {
-      findings.push_back(Reason("not_compared", checkpoint.subject, "not equal", "equal bytes",
-                                "what is loaded with the tensors, or not read, must be the same",
-                                part));
+      findings.push_back(
+          Reason("not_compared", checkpoint.subject, "not equal", "equal bytes",
+                 "files that are loaded with the tensors, or not read, must be equal", part));
     }
     if (!checkpoint.non_finite.empty()) {
       findings.push_back(Reason("non_finite_weights", checkpoint.subject, "not finite", "finite",
@@ -277,7 +277,7 @@ Finding EqualFinding(const Comparison& comparison, int count, bool facts) {
       "equal bit for bit", "every tensor, metric and curve is equal bit for bit",
       facts        ? fmt::format("{} are the same",
                           count == 1 ? "the facts" : fmt::format("all {} facts", count))
-             : count == 1 ? "what was compared is equal bit for bit"
+             : count == 1 ? "everything compared is equal bit for bit"
                    : fmt::format("all {} that were compared are equal bit for bit", count));
 }
 

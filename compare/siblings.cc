@@ -321,8 +321,8 @@ bool Judge::Tell(SiblingStanding standing, const Group& group, const Shifts& shi
     const bool from_start = !curve->steps.empty() && curve->first_difference == curve->steps[0];
     if (from_start) curve->nature = DifferenceNature::kNewStream;
     curve->message = fmt::format(
-        "{} scatters too much to be told alone, and its siblings tell: {}, shown to be within the "
-        "margin of {}, and it by {}, no farther than they do.",
+        "{} scatters too much to be decided alone, and its siblings decide: {}, shown to be within "
+        "the margin of {}, and it by {}, no farther than they do.",
         curve->name, others, margin, own);
     return true;
   }

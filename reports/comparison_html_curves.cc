@@ -81,8 +81,8 @@ std::string Pictured(const CurveComparison& curve, const SideWords& words, const
         "<figure>{}<figcaption>Distance between the two, |b − a|, on a log "
         "axis.{}</figcaption></figure>",
         apart,
-        curve.band.empty() ? " Nothing says how far two such runs may lie apart."
-                           : " The shaded area is as far as a single value may lie off.");
+        curve.band.empty() ? " Nothing shows how far two such runs may differ."
+                           : " The shaded area is the limit of a single value.");
   }
   return fmt::format("<div class=\"subject {}\"><h4>{} {}</h4>{}{}</div>",
                      VerdictName(StateOf(curve).colour), HtmlCode(curve.name, 200),

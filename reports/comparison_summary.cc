@@ -189,9 +189,9 @@ std::string NextStep(const Comparison& comparison) {
         return "Give both sides the same files beside the tensors, or name the tensors' files "
                "alone.";
       }
-      return "Bring what the findings ask for: replicates, a margin or more runs.";
+      return "Provide what the findings require: replicates, a margin or more runs.";
     default:
-      return "No recorded fact sets the two sides apart; look at what was not recorded.";
+      return "No recorded fact differs between the two sides; check facts that were not recorded.";
   }
 }
 

@@ -72,7 +72,7 @@ std::string FamilyNextStep(const Report& report) {
                            SafeText(family->causes.front().statement, 300),
                            EvidenceOf(family->causes.front()));
       }
-      return fmt::format("Look at what the runs of {} have in common: they moved together.", name);
+      return fmt::format("Find what the runs of {} have in common: they moved together.", name);
     }
     if (family->verdict != Verdict::kInconclusive) continue;
     if (!family->beyond.empty()) {
@@ -82,8 +82,8 @@ std::string FamilyNextStep(const Report& report) {
     }
     if (family->more_runs > 0) {
       return fmt::format(
-          "Drill {} of {} with other seeds beside these: more reruns of one seed would tell "
-          "nothing new.",
+          "Drill {} of {} with other seeds beside these: more reruns of one seed add no "
+          "information.",
           Counted(static_cast<std::uint64_t>(family->more_runs), "more run"), name);
     }
     return fmt::format("More runs of {} would not decide; declare a margin that matters.", name);

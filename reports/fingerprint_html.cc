@@ -165,7 +165,7 @@ std::string WriteHtml(const FingerprintDifference& difference, const Fingerprint
                       const Fingerprint& after, std::string_view version) {
   const int code = ExitCodeOf(difference);
   const std::string_view next =
-      code == 0   ? "nothing to do: what was probed computes as before."
+      code == 0   ? "nothing to do: everything probed computes as before."
       : code == 1 ? "rharness gate says whether this may roll out, and which runs depend on it."
                   : "run the probes again on both stacks; nothing is known so far.";
   std::string out = HtmlHead(difference.summary);

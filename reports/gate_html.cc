@@ -57,7 +57,7 @@ std::string ReasonTable(std::span<const GateReason> reasons) {
 std::string Reasons(const GateDecision& decision) {
   std::string out = "<h2 id=\"reasons\">Reasons</h2>\n";
   const std::span<const GateReason> all(decision.reasons);
-  if (all.empty()) return out + "<p>Every probe saw what it saw before.</p>\n";
+  if (all.empty()) return out + "<p>Every probe gave the same results as before.</p>\n";
   const auto seen = static_cast<std::size_t>(std::ranges::count_if(
       all, [](const GateReason& reason) { return reason.closes || reason.warns; }));
   const std::size_t notes = all.size() - seen;

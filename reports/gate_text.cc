@@ -124,12 +124,12 @@ std::string NextStep(const GateDecision& decision) {
     return "Run the probes on the stack in use again and accept them as the baseline.";
   }
   if (decision.difference.silent == "candidate") {
-    return "Probe the candidate again, rharness probe run --out FILE, and gate that file: of the "
-           "candidate nothing is known.";
+    return "Probe the candidate again, rharness probe run --out FILE, and gate that file: nothing "
+           "is known of the candidate.";
   }
   if (decision.difference.silent == "baseline") {
-    return "Probe the stack in use again and accept that as the baseline: of this one nothing is "
-           "known.";
+    return "Probe the stack in use again and accept that as the baseline: nothing is known of this "
+           "one.";
   }
   if (!decision.difference.comparable) {
     return "Run the probes on both stacks again: nothing could be compared.";
@@ -151,7 +151,7 @@ std::string NextStep(const GateDecision& decision) {
 std::string WriteTerminal(const GateDecision& decision, int columns, int rows, bool color) {
   const std::string_view answer = decision.open             ? "OPEN"
                                   : decision.exit_code == 1 ? "CLOSED"
-                                                            : "CLOSED for want of evidence";
+                                                            : "CLOSED for lack of evidence";
   std::vector<std::string> head = {Painted(answer, Colour(decision), color)};
   head.front() +=
       "  " + GateLine(decision.difference.summary, columns - static_cast<int>(answer.size()) - 2);

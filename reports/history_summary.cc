@@ -51,7 +51,7 @@ std::string OpenSince(const std::vector<StoredVerdict>& verdicts) {
       [](const StoredVerdict& one) { return StandingOf(one.verdict) != Standing::kOpen; });
   const auto open = static_cast<std::uint64_t>(told - verdicts.rbegin());
   if (open == 0) return "";
-  return fmt::format(" {} since could not tell: {} on {}.", Counted(open, "drill"),
+  return fmt::format(" {} since then decided nothing: {} on {}.", Counted(open, "drill"),
                      VerdictLabel(verdicts.back().verdict), When(verdicts.back()));
 }
 
@@ -72,7 +72,7 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
     return answer + OpenSince(verdicts);
   }
   if (!outlook.last_good) {
-    return fmt::format("No drill could tell whether it reproduces: {} so far.",
+    return fmt::format("No drill has decided whether it reproduces: {} so far.",
                        Counted(verdicts.size(), "drill"));
   }
   const StoredVerdict& good = verdicts[*outlook.last_good];
@@ -84,7 +84,7 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
 
 std::string NextOfBroken(const RunHistory& history, const RunOutlook& outlook) {
   if (!outlook.broke) {
-    return "see what the drill's report says of it; no good drill is known to compare it with.";
+    return "read its entry in the drill's report; no good drill is known to compare it with.";
   }
   const VerdictChange& broke = history.changes[*outlook.broke];
   const std::vector<std::string> words = WordsOf(broke.layers);
@@ -104,7 +104,8 @@ std::string NextOf(const RunHistory& history, const RunOutlook& outlook) {
   if (history.run.retired) return "nothing to do: it is retired, and no drill reruns it.";
   if (history.verdicts.empty()) return "rharness drill reruns it and judges it.";
   if (outlook.first_bad) return NextOfBroken(history, outlook);
-  if (!outlook.last_good) return "look at why the last drills could not tell, and drill it again.";
+  if (!outlook.last_good)
+    return "find out why the last drills decided nothing, and drill it again.";
   if (outlook.steadiness.unexplained > 0) {
     return "its verdict changes by itself: rerun it several times (rharness drill --reruns 5) and "
            "look for a seed that is not set.";
@@ -181,7 +182,7 @@ void Describe(const FamilyHistory& history, FamilyOutlook* outlook) {
     outlook->answer = fmt::format("{} of {} {} shown to reproduce, and none is bad.", good, runs,
                                   good == 1 ? "is" : "are");
   }
-  if (open > 0) outlook->answer += fmt::format(" Of {} no drill could tell.", open);
+  if (open > 0) outlook->answer += fmt::format(" No drill has decided about {} of them.", open);
   if (outlook->flaky > 0) {
     outlook->answer +=
         fmt::format(" {} {} flaky.", outlook->flaky, outlook->flaky == 1 ? "is" : "are");

@@ -115,7 +115,7 @@ Verdict ToneOf(const IsolationTrial& trial) {
 std::string AnswerWords(const IsolationTrial& trial) {
   if (trial.answer == "reproduces") return "✗ drifts";
   if (trial.answer == "does_not") return "✓ as recorded";
-  if (trial.answer == "partly") return "! drifts otherwise";
+  if (trial.answer == "partly") return "! drifts differently";
   return trial.answer == "other" ? "! another failure" : "? no evidence";
 }
 
@@ -156,7 +156,7 @@ Document DocumentOf(const IsolationReport& report) {
        .svg = SvgSearch(report, "search"),
        .caption = "Each row is a rerun, each column a change. A filled cell was set as it drifted. "
                   "The mark at the right is red where the rerun drifts, green where it is as "
-                  "recorded, purple where it fails otherwise and grey where it is no evidence."},
+                  "recorded, purple where it fails differently and grey where it is no evidence."},
       {.title = "The difference to explain", .items = report.target},
       {.title = "Shown by", .items = report.shown_by},
       {.title = "Other failures, which are no evidence", .items = report.branches},

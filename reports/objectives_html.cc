@@ -71,7 +71,7 @@ std::string ObjectiveFacts(const FamilyObjectives& family) {
   fact("Verdicts that are signed", ShareWords(family.attested));
   fact("Declared bitwise, and drifted", std::to_string(family.violations));
   fact("Never verified", ShareWords(family.never, family.runs));
-  fact("All parts can be had", ShareWords(family.had, family.had + family.gone));
+  fact("All parts available", ShareWords(family.had, family.had + family.gone));
   fact("Time of reruns", RuntimeWords(family));
   fact("Rerun until a verdict", family.seconds_to_verdict
                                     ? fmt::format("{:.3g} s", *family.seconds_to_verdict)
@@ -80,7 +80,7 @@ std::string ObjectiveFacts(const FamilyObjectives& family) {
   fact("Spread of metrics",
        family.spread ? fmt::format("{:.2g} of the margin", *family.spread) : std::string("-"));
   fact("Runs with operators that warned", ShareWords(family.warned, family.looked_at));
-  fact("Data could be had", ShareWords(family.data_had, family.data));
+  fact("Data available", ShareWords(family.data_had, family.data));
   fact("Nothing missing in the record", ShareWords(family.records_whole, family.records));
   fact("Rollbacks that reproduced", RollbackRateWords(family));
   if (!family.where.empty()) fact("Objective", HtmlCode(family.where));
@@ -94,7 +94,7 @@ std::string ObjectiveSection(const FamilyObjectives& family) {
                   Counted(static_cast<std::uint64_t>(family.runs), "run"), family.period_days);
   out += ObjectiveFacts(family);
   if (!family.checks.empty()) {
-    out += HtmlTable("What is asked", HtmlHeads({"Objective", "State", "Told"}), CheckRows(family),
+    out += HtmlTable("Objective", HtmlHeads({"Objective", "State", "Told"}), CheckRows(family),
                      "stack");
   }
   if (!family.alarms.empty()) {

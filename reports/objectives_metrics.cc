@@ -130,21 +130,20 @@ void AddMeasures(ObjectiveSeries* series) {
       "Runs in which an operator has no deterministic implementation among the observed.",
       [](const FamilyObjectives& f) { return Ratio(f.warned, f.looked_at); });
   series->ByFamily("rharness_slo_data_had_ratio",
-                   "Runs whose data could be had as recorded among those with data.",
+                   "Runs whose data were available as recorded among those with data.",
                    [](const FamilyObjectives& f) { return Ratio(f.data_had, f.data); });
-  series->ByFamily("rharness_slo_records_whole_ratio", "Runs in whose record nothing is missing.",
+  series->ByFamily("rharness_slo_records_whole_ratio", "Runs with a record without gaps.",
                    [](const FamilyObjectives& f) { return Ratio(f.records_whole, f.records); });
-  series->ByFamily(
-      "rharness_slo_rollback_ratio",
-      "Runs that reproduced among those rerun to see whether they can be gone back to.",
-      [](const FamilyObjectives& f) { return OrNan(f.rollback_rate); });
+  series->ByFamily("rharness_slo_rollback_ratio",
+                   "Runs that reproduced among those rerun in rollback drills.",
+                   [](const FamilyObjectives& f) { return OrNan(f.rollback_rate); });
   series->ByFamily("rharness_slo_seconds_to_verdict", "Wall time of reruns for one verdict.",
                    [](const FamilyObjectives& f) { return OrNan(f.seconds_to_verdict); });
   series->ByFamily("rharness_slo_never_verified",
                    "Runs that were never compared (identical, equivalent, drifted).",
                    [](const FamilyObjectives& f) { return static_cast<double>(f.never); });
   series->ByFamily("rharness_slo_rebuildable_ratio",
-                   "Runs whose parts can all be had among those of which that is known.",
+                   "Runs whose parts are all available among those with a known answer.",
                    [](const FamilyObjectives& f) { return Ratio(f.had, f.had + f.gone); });
   series->ByFamily(
       "rharness_slo_runtime_ratio", "Mean time of a rerun over that of the recorded run.",
@@ -192,7 +191,7 @@ void AddTotals(const ObjectivesReport& report, PrometheusSeries* out) {
   add(kRuns, "bad", bad);
   add(kRuns, "open", open);
   constexpr std::string_view kFamilies = "rharness_slo_all_families";
-  out->Head(kFamilies, "Families by what they keep of their objectives; none: they have none.");
+  out->Head(kFamilies, "Families by the state of their objectives; none: they have none.");
   for (std::size_t i = 0; i < families.size(); ++i) {
     add(kFamilies, ObjectiveStateName(kObjectiveStates[i]), families[i]);
   }

@@ -108,8 +108,8 @@ std::string SiteStripPlot(const SiteRun& page) {
   return fmt::format(
       "<h3>Verdict over time</h3><figure class=\"bars life\"><svg viewBox=\"0 0 {:.0f} 92\" "
       "role=\"img\" aria-label=\"{} over time, in the table below, "
-      "too\">{}{}</svg><figcaption>{}{}: "
-      "a circle reproduced, a diamond did not, a square could not tell.</figcaption></figure>\n",
+      "too\">{}{}</svg><figcaption>{}{}: a circle reproduced, a diamond did not, a square decided "
+      "nothing.</figcaption></figure>\n",
       kPlotWidth, count, LanesAndDates(ends.min->decided, ends.max->decided), marks,
       page.strip_whole ? "" : "The last ", count);
 }

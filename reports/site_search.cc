@@ -78,9 +78,7 @@ std::string SearchWords(const SiteSearch& page) {
            "more), families and images by a part of theirs; runs by the SHA-256 of a file that "
            "they made.";
   }
-  std::string words =
-      "Capital and small letters are different letters, and no sign stands for "
-      "others.";
+  std::string words = "The search is case-sensitive and has no wildcards.";
   if (page.by != "any") {
     words +=
         " " + SiteLink(SiteHref("/search", {{"q", page.text}}), "Look for it among everything");

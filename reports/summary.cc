@@ -19,8 +19,7 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostShared = 8;
-constexpr char kRaiseBudget[] =
-    "Raise --budget, or offer what the runs need: the notes say what that is.";
+constexpr char kRaiseBudget[] = "Raise --budget, or provide what the runs need: the notes name it.";
 
 int CountOf(const Report& report, Verdict verdict) {
   const auto at = report.counts.find(std::string(VerdictName(verdict)));
@@ -221,7 +220,7 @@ std::string NextAfterDrift(const Summary& summary) {
   }
   if (telling == nullptr) {
     return fmt::format(
-        "Start with {}; no recorded fact sets the drifted runs apart, so look at what was not "
+        "Start with {}; no recorded fact separates the drifted runs, so check facts that were not "
         "recorded.",
         first);
   }
@@ -267,9 +266,8 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   if (report.exit_code == 0) return "Nothing is left to do.";
   constexpr int kDamaged = 5;
   if (report.exit_code == kDamaged) {
-    return "Find out who changed what the notes call damaged; what was damaged was rerun and "
-           "judged "
-           "anew.";
+    return "Find out who changed the files that the notes call damaged; their runs were rerun and "
+           "judged again.";
   }
   const ReportRun& worst = *summary.order.front();
   const bool runs_open = worst.verdict != Verdict::kInconclusive && !Reproduced(worst.verdict);
@@ -282,7 +280,7 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
       return fmt::format("Fix {} first: {}", first, ErrorOf(worst));
     case Verdict::kNotComparable:
       return fmt::format(
-          "Bring back what was recorded, or leave these runs out of the selection: {} first.",
+          "Restore the recorded inputs, or leave these runs out of the selection: {} first.",
           first);
     default:
       break;
@@ -296,8 +294,8 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   }
   if (more_runs > 0) {
     return fmt::format(
-        "Drill {} of the family of {} with other seeds beside it: more reruns of one seed would "
-        "tell nothing new.",
+        "Drill {} of the family of {} with other seeds beside it: more reruns of one seed add no "
+        "information.",
         Counted(static_cast<std::uint64_t>(more_runs), "more run"), first);
   }
   if (more == 0) {

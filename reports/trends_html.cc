@@ -79,10 +79,9 @@ std::string ChangeTable(const TrendsReport& report) {
   return out + fmt::format(
                    "<p class=\"soft\">Exact tests of every week as the first of a new rate, "
                    "corrected for their number; where no family changed, one is named with a "
-                   "chance of {:.3g} at most, if what is said of a run in different weeks were "
+                   "chance of {:.3g} at most, if the verdicts of a run in different weeks were "
                    "independent: the same few runs, judged every week, make a p far too small. "
-                   "What changes with a rate is a coincidence, not yet a "
-                   "cause.</p></section>\n",
+                   "What changes with a rate is a coincidence, not yet a cause.</p></section>\n",
                    report.alpha);
 }
 

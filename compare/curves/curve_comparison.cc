@@ -61,7 +61,7 @@ std::string Decide(const CurveSeries& a, const CurveSeries& b, const FurtherCurv
     }
     out->vacuity = std::move(vacuity);
     out->state = CurveState::kVacuous;
-    out->rule = "a curve that cannot tell decides nothing";
+    out->rule = "an uninformative curve decides nothing";
     return reason;
   }
   if (out->differing == 0) {

@@ -97,7 +97,7 @@ std::string KindWords(const std::vector<ProbeDifference>& probes) {
 
 std::string AnewWords(const FingerprintDifference& difference) {
   if (difference.revealed_anew == 0) return "";
-  return fmt::format("; arithmetic and regions of {} tree{} are revealed anew, not compared",
+  return fmt::format("; arithmetic and regions of {} tree{} are newly revealed, not compared",
                      difference.revealed_anew, difference.revealed_anew == 1 ? "" : "s");
 }
 
@@ -124,8 +124,8 @@ std::string ChangesOf(const FingerprintDifference& difference) {
   const auto asked = static_cast<std::size_t>(std::ranges::count(
       difference.probes, BehaviourChange::kAskedOtherwise, &ProbeDifference::change));
   if (asked == changed) {
-    return fmt::format("{} of {} probes were asked otherwise, and so say nothing{}", asked,
-                       changed + static_cast<std::size_t>(difference.same),
+    return fmt::format("{} of {} probes ran with different parameters, and so show nothing{}",
+                       asked, changed + static_cast<std::size_t>(difference.same),
                        difference.same > 0 ? "; the others saw no change" : "");
   }
   if (difference.same == 0 && asked == 0) {

@@ -301,9 +301,8 @@ class ProbeComparison {
     const std::string& name = other_threads_.front();
     const std::string is = ThreadsInForce(after_, name);
     return fmt::format(
-        "ran with {} thread{}, and with {} before: what it adds otherwise in {} case{} says "
-        "nothing of "
-        "the stack (first: {}){}",
+        "ran with {} thread{}, and with {} before: a different order of addition in {} case{} "
+        "shows nothing about the stack (first: {}){}",
         is, is == "1" ? "" : "s", ThreadsInForce(before_, name), other_threads_.size(),
         other_threads_.size() == 1 ? "" : "s", ShortOf(name),
         trees_ + bits_ > 0 ? "; the others are the same" : "");
@@ -367,7 +366,7 @@ ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintPr
     asked.insert({{"family", before->family}, {"device", before->device}});
     asks.insert({{"family", after->family}, {"device", after->device}});
     out.change = BehaviourChange::kAskedOtherwise;
-    out.sentence = fmt::format("{}: was asked with other parameters: {}", out.probe,
+    out.sentence = fmt::format("{}: ran with different parameters: {}", out.probe,
                                MembersChanged(asked, asks));
     return out;
   }

@@ -102,7 +102,7 @@ void CheckCompleteness(ResultGroup* group) {
         .observed = fmt::format("{}", runs),
         .limit = fmt::format("{}", rules->submission_runs),
         .rule = "the rules of the benchmark fix the number of runs",
-        .message = fmt::format("{} runs; the rules of {} ask for {}", runs, group->benchmark,
+        .message = fmt::format("{} runs; the rules of {} require {}", runs, group->benchmark,
                                rules->submission_runs)},
        group);
 }

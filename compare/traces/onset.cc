@@ -242,8 +242,8 @@ class OnsetSearch {
   void JudgeGrowth() {
     if (unknown_ > 0) {
       onset_.notes.push_back(
-          fmt::format("{} records have no digest that both sides share, or are written "
-                      "twice: nothing is said of them",
+          fmt::format("{} records have no digest that both sides share, or are written twice: they "
+                      "are not judged",
                       unknown_));
     }
     for (const auto& [name, value] : a_.flags) {

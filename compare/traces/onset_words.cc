@@ -15,8 +15,8 @@ struct OnsetWords {
 };
 
 constexpr OnsetWords kOnsetWords[] = {
-    {"batch", "the batch is another one, and all before it is equal",
-     "compare the data sets, and what the loader does to them; then the seeds of its order"},
+    {"batch", "the batch differs, and everything before it is equal",
+     "compare the data sets, and the loader's processing; then the seeds of its order"},
     {"batch_order", "the same data come in another order",
      "compare the seeds of the shuffle and of the loader's workers, and the number of workers"},
     {"initial_weights", "{} differs before the first step: the runs begin with other weights",
@@ -115,7 +115,7 @@ std::string NextOf(const Onset& onset, const OnsetWords& words) {
   switch (onset.origin->size) {
     case DifferenceSize::kRounding:
       return "compare what this operator runs on: library versions, its threads, the device "
-             "(rharness probe diff); replicates (rharness drill --replicates) say whether it "
+             "(rharness probe diff); replicates (rharness drill --replicates) show whether it "
              "matters";
     case DifferenceSize::kReducedPrecision:
       return "compare the precision flags: TF32, float32_matmul_precision, autocast";
@@ -136,7 +136,7 @@ void DescribeParting(Onset* onset) {
       part += fmt::format(", as step {} begins with it,", step);
       step = *onset->equal_until;
     }
-    onset->headline = fmt::format("the runs part at step {}: {}", step,
+    onset->headline = fmt::format("the runs diverge at step {}: {}", step,
                                   fmt::format(fmt::runtime(words.sentence), part));
     onset->next = NextOf(*onset, words);
   }
@@ -195,7 +195,7 @@ void DescribeOnset(Onset* onset) {
                           fmt::format("{}: {}", PartOf(onset->origin->a), HowFar(*onset->origin)));
   } else if (onset->end == "equal") {
     onset->headline =
-        fmt::format("in {} {} nothing differs: the runs part later, or in what was not traced",
+        fmt::format("in {} {} nothing differs: the runs diverge later, or outside of the traces",
                     onset->steps.size(), onset->steps.size() == 1 ? "step" : "steps");
     onset->next = "trace further steps: RHARNESS_TRACE_STEPS";
   } else {
@@ -204,7 +204,7 @@ void DescribeOnset(Onset* onset) {
                           ? "nothing could be compared: no record of the traces has a digest that "
                             "both sides share"
                           : "nothing could be compared: the traces have no step in common";
-    onset->next = steps ? "trace both runs anew, with the same hooks"
+    onset->next = steps ? "trace both runs again, with the same hooks"
                         : "trace both runs at the same steps: RHARNESS_TRACE_STEPS";
   }
   if (const std::string growth = GrowthWords(*onset); !growth.empty()) {

@@ -72,7 +72,7 @@ void Confinement::Explain(const ProcessLimits& limits, Outcome* outcome) const {
     outcome->exit_code = outcome->signal = 0;
     outcome->detail = MemoryDetail(limits.memory_bytes);
   } else if (events.others_needed && !outcome->Succeeded()) {
-    outcome->detail = "the kernel killed one of its processes for want of memory elsewhere";
+    outcome->detail = "the kernel killed one of its processes for lack of memory elsewhere";
   } else if (events.unstarted > 0 && !outcome->Succeeded()) {
     outcome->detail = fmt::format("{} times it could start no process, at the limit of {}",
                                   events.unstarted, limits.processes);

@@ -28,16 +28,15 @@ Status RequireOwn(const std::filesystem::path& path) {
     return InvalidInput("is a symbolic link; expected a file or folder of your own", path.string());
   }
   if (info.st_uid != ::geteuid()) {
-    return InvalidInput(
-        fmt::format("belongs to user {}; expected one of your own (user {}), because what it holds "
-                    "is believed",
-                    info.st_uid, ::geteuid()),
-        path.string());
+    return InvalidInput(fmt::format("belongs to user {}; expected one of your own (user {}), "
+                                    "because its content is trusted",
+                                    info.st_uid, ::geteuid()),
+                        path.string());
   }
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return InvalidInput(
         fmt::format("can be written to by others (mode {:04o}); expected one that only you can "
-                    "write to (chmod go-w), because what it holds is believed",
+                    "write to (chmod go-w), because its content is trusted",
                     info.st_mode & 07777U),
         path.string());
   }
@@ -64,8 +63,8 @@ Status RequireOwnPlace(const std::filesystem::path& path) {
   }
   if (open.empty()) return {};
   return InvalidInput(
-      fmt::format("everybody can rename what lies in it; expected a folder that only you can write "
-                  "to (chmod o-w) above {}, because what that holds is believed",
+      fmt::format("everybody can rename its files; expected a folder that only you can write to "
+                  "(chmod o-w) above {}, because the content of that one is trusted",
                   path.string()),
       open.string());
 }

@@ -212,8 +212,8 @@ Result<int> CheckProofs(const ProofArguments& arguments) {
   }
   if (texts.empty()) {
     return InvalidInput(
-        "a proof is for a head: --head gives one that was kept, --trust says whom "
-        "to believe where the proof brings its own",
+        "a proof needs a head: --head names a kept one, --trust the keys to trust where the proof "
+        "brings its own",
         "--head");
   }
   std::vector<SeenHead> heads;
@@ -265,7 +265,7 @@ void AddWhichLog(Command& step, ProofArguments* arguments) {
 void AddAuditProofs(Command& audit) {
   const auto arguments = std::make_shared<ProofArguments>();
   Command& prove = AddProofStep(audit, arguments, "prove",
-                                "Prove that what is entered about a run is in the log", ProveNow);
+                                "Prove that the entries about a run are in the log", ProveNow);
   prove.Add("run_id", &arguments->run_id, "The run").Required();
   AddWhichLog(prove, arguments.get());
   prove
@@ -274,7 +274,7 @@ void AddAuditProofs(Command& audit) {
       .File();
   prove.Note(
       "Prints one JSON document (rharness.audit_proof/v1): each entry as the log has it, and the "
-      "hashes from it to the root. `rharness audit check` holds it to a head without log and "
+      "hashes from it to the root. `rharness audit check` checks it against a head without log and "
       "history.");
   prove.Example("rharness audit prove mlp-1 --history runs.db > mlp-1.proof.json");
 
@@ -298,7 +298,7 @@ void AddAuditProofs(Command& audit) {
   check.Add("--head", &arguments->heads, "A tree head that was kept").File().OneEach();
   check
       .Add("--trust", &arguments->trust,
-           "Trust policy: who may have signed heads; needed where the proof brings its own")
+           "Trust policy: the keys for heads; needed where the proof brings its own")
       .File();
   check.Add("--json", &arguments->json, "Print one JSON document");
   check.Note(

@@ -66,15 +66,15 @@ Result<int> ShowAnswer(const ShowArguments& arguments) {
 void AddAuditShow(Command& audit) {
   auto arguments = std::make_shared<ShowArguments>();
   Command& verb = audit.AddVerb(
-      "show", "How a run was made, when it last reproduced, and what the log has of it");
+      "show", "Show how a run was made, when it last reproduced, and its entries in the log");
   verb.Describe(
       "Answers the auditor's question about one run on one page: code, image, data, seeds and "
-      "hardware; when it was last reproduced, by which drill and for whom that is signed; with "
-      "which exceptions, deleted files among them; and whether each of its records is what was "
-      "once entered in the log. "
-      "Reads the lines of the log and of the history what is about the run: the whole is for "
-      "`rharness audit verify`. A signed verdict must be of the run, the family and the manifest "
-      "of its record, and must say what the history says of its drill, or it is refused.");
+      "hardware; when it was last reproduced, by which drill and with whose signatures; which "
+      "exceptions exist, deleted files among them; and whether each of its records is as it was "
+      "entered in the log. Reads the lines of the log and the history's records of the run; "
+      "`rharness audit verify` reads everything. A signed verdict must have the run, the family "
+      "and the manifest of its record, and must agree with the history of its drill, or it is "
+      "refused.");
   verb.Add("run_id", &arguments->request.run_id, "The run").Required();
   verb.Add("--history", &arguments->request.history,
            "The history: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
@@ -85,10 +85,9 @@ void AddAuditShow(Command& audit) {
            "Folder of the log; default: HISTORY.audit, beside the history's file")
       .Folder()
       .Env("RHARNESS_AUDIT_LOG");
-  verb.Add(
-          "--policy", &arguments->request.policies,
-          "Policy whose waivers of probes that it may depend on, and substitutes for its GPUs, are "
-          "told; with --trust, who signed it")
+  verb.Add("--policy", &arguments->request.policies,
+           "Policy: its waivers of probes that the run may depend on, and substitutes for its "
+           "GPUs, are listed; with --trust, who signed it")
       .File()
       .Env("RHARNESS_POLICY")
       .OneEach();
@@ -97,8 +96,7 @@ void AddAuditShow(Command& audit) {
       .Path()
       .OneEach();
   verb.Add("--trust", &arguments->trust,
-           "Trust policy: whose signatures count, of statements, heads, policies, retirements and "
-           "deletions")
+           "Trust policy: the keys for statements, heads, policies, retirements and deletions")
       .File();
   verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.audit_report/v1)");

@@ -63,7 +63,7 @@ std::string CoverText(const CheckedLog& log, bool trusted) {
                               EntriesAre(log.tree.size - covered)));
   }
   if (!trusted && (!log.heads.empty() || !log.kept.empty())) {
-    text += AuditLine("who signed the heads was not looked at; --trust says whom to believe");
+    text += AuditLine("the signers of the heads were not checked; --trust names the trusted keys");
   }
   return text;
 }
@@ -112,7 +112,7 @@ const ChangedException* FirstChanged(const AuditOutcome& outcome) {
 std::string MissingWords(const std::vector<HeldRecord>& missing) {
   const HeldRecord& first = missing.front();
   return TerminalSafe(
-      fmt::format("{} not in the log yet{}: {} {}; `rharness audit append` enters what is new",
+      fmt::format("{} not in the log yet{}: {} {}; `rharness audit append` enters new records",
                   RecordsAre(missing.size()), missing.size() == 1 ? "" : ", the first", first.kind,
                   first.name));
 }
@@ -144,12 +144,12 @@ std::string AppendedText(const Appended& done, const std::filesystem::path& log)
   if (done.mended) text += AuditLine("an append that was cut short was taken back first");
   text += AuditLine(fmt::format("{}: {} entered; the log has {}", log.string(),
                                 RecordsAre(done.added), Entries(done.tree.size)));
-  text += AuditLine(
-      done.signed_now ? "signed a head over all of them"
-      : done.head && done.added > 0
-          ? "its newest head stays as it is, and what was entered is under none; --key signs one"
-      : done.head ? "its newest head stays as it is"
-                  : "no head is signed; --key signs one");
+  text +=
+      AuditLine(done.signed_now ? "signed a head over all of them"
+                : done.head && done.added > 0
+                    ? "its newest head stays, and no head covers the new entries; --key signs one"
+                : done.head ? "its newest head stays as it is"
+                            : "no head is signed; --key signs one");
   return text;
 }
 

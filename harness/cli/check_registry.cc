@@ -177,8 +177,7 @@ Result<int> Ask(const RegistryArguments& arguments, const std::vector<std::strin
 
 void AddRegistryOptions(Command* verb, RegistryArguments* arguments) {
   verb->Heading("Before a model registry");
-  verb->Add("--registry", &arguments->server, "MLflow server whose model is to be admitted")
-      .Value("URL");
+  verb->Add("--registry", &arguments->server, "MLflow server of the model").Value("URL");
   verb->Add("--model", &arguments->model, "The registered model").Value("NAME");
   verb->Add("--version", &arguments->version, "Its version; default: the newest").Value("N");
   verb->Add("--run", &arguments->run, "A run at the server, before it is registered").Value("ID");

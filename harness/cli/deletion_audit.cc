@@ -12,7 +12,7 @@ namespace rharness {
 void AddDeletionAudit(Command* apply, DeletionAudit* audit) {
   AddAuditOptions(apply, &audit->log,
                   "Refuse where the audit log of this folder (rharness audit) has a deletion, or "
-                  "anything else, that the history has not; enter what was deleted afterwards");
+                  "anything else, that is not in the history; enter the deleted files afterwards");
   apply
       ->Add("--head", &audit->heads,
             "Of --audit: a tree head that somebody kept, which the log must begin with")

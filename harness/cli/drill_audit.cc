@@ -80,7 +80,7 @@ void AddAuditOptions(Command* command, DrillAudit* audit, const char* does) {
       .File();
   command
       ->Add("--passphrase-file", &audit->passphrase_file,
-            "Of --audit: file whose first line opens an encrypted key")
+            "With --audit: file whose first line opens an encrypted key")
       .File();
 }
 
@@ -147,7 +147,7 @@ Status AppendDone(const DrillAudit& audit, const char* what) {
   const auto done = AppendNewRecords(audit);
   if (!done.ok()) {
     return Error{done.error().code,
-                 fmt::format("{}; {} in the history; `{}` enters what is new once that is mended",
+                 fmt::format("{}; {} in the history; `{}` enters new records once that is fixed",
                              done.error().ToString(), what, AppendCommand(audit, false)),
                  "audit log " + audit.log};
   }

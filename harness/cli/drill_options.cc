@@ -59,8 +59,8 @@ Status CompleteKubernetes(DrillOptions* drill) {
   }
   if (drill->pod_template.empty() && pods && !drill->resume) {
     return InvalidInput(
-        "is needed: a v1 PodTemplate that says which volume has --out, and what "
-        "image runs have that were recorded in none",
+        "is needed: a v1 PodTemplate with the volume of --out, and the image of runs that were "
+        "recorded in none",
         "--pod-template");
   }
   if (drill->pod_template.empty()) return {};
@@ -69,7 +69,7 @@ Status CompleteKubernetes(DrillOptions* drill) {
   }
   std::error_code error;
   drill->pod_template = fs::absolute(drill->pod_template, error).lexically_normal().string();
-  return error ? IoErrorFromErrno("cannot tell the current folder", error.value()) : Status();
+  return error ? IoErrorFromErrno("cannot find the current folder", error.value()) : Status();
 }
 
 void AddSelectionOptions(Command* command, DrillArguments* arguments) {
@@ -85,9 +85,9 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
                "Take this many of them, by --order: those that have waited longest for a drill");
   command
       ->Add("--order", &drill.order,
-            "Which of them --sample and --budget take first: those that have waited longest for a "
+            "Which runs --sample and --budget take first: those that have waited longest for a "
             "drill (wait), or those of the highest risk (risk): days since the last decision, "
-            "times what hangs on it (the policy's stakes), times doubt (what changed since)")
+            "times the policy's stakes, times doubt (what changed since)")
       .Choices({kOrderWait, kOrderRisk})
       .ShowDefault();
   command->Add("--seed", &drill.seed, "Orders runs that have waited equally long").ShowDefault();
@@ -95,24 +95,23 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
   command
       ->Add(
           "--replicates", &drill.plan.replicates,
-          "Of each configuration of which a rerun differs, have so many runs with the smallest "
-          "change that rounding could make: curves and metrics are held to how far these lie "
-          "apart. Recorded repeats and replicates that the history has of this stack count; those "
-          "that lack are made")
+          "For each configuration with a rerun that differs, have this many runs with the smallest "
+          "change that rounding could make; their spread limits curves and metrics. Recorded "
+          "repeats, and replicates of this stack in the history, count; missing ones are run")
       .Between(0, 100)
       .ShowDefault();
   command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
   command
       ->Add("--certificate", &arguments->certificates,
-            "What `rharness gameday` wrote: how often faults would have been found is shown beside "
-            "each equivalent run; repeatable")
+            "Certificate of `rharness gameday`: each equivalent run shows how often faults would "
+            "have been found; repeatable")
       .File()
       .OneEach();
   command->Add("--no-observe", &arguments->drill.no_observe,
-               "Do not look at what reruns use (default: as their records were looked at)");
+               "Do not observe what reruns use (default: as for their records)");
   command->Add("--resume", &drill.resume,
-               "Go on with the interrupted drill in --out, with its own settings; an option "
-               "that differs from them is refused");
+               "Continue the interrupted drill in --out, with its own settings; an option that "
+               "differs from them is refused");
 }
 
 void AddPythonOptions(Command* command, DrillArguments* arguments) {
@@ -136,7 +135,8 @@ void AddPythonOptions(Command* command, DrillArguments* arguments) {
 void AddPodOptions(Command* command, DrillOptions* drill) {
   command
       ->Add("--kubectl", &drill->kubectl,
-            "An option of kubectl that says where, such as --kubectl=--context=gpu; repeatable")
+            "An option of kubectl that selects the cluster or the user, such as "
+            "--kubectl=--context=gpu; repeatable")
       .OneEach();
   command
       ->Add("--pod-template", &drill->pod_template,
@@ -144,19 +144,19 @@ void AddPodOptions(Command* command, DrillOptions* drill) {
       .File();
   command
       ->Add("--pod-evidence", &drill->pod_evidence,
-            "How what a pod leaves comes home: volume (one that it shares with this machine) or "
-            "log (its log; evidence and small files alone)")
+            "How results leave a pod: volume (shared with this machine) or log (its log; evidence "
+            "and small files alone)")
       .Choices({"volume", "log"})
       .ShowDefault();
   command
       ->Add("--pod-program", &drill->pod_program,
-            "Of --pod-evidence log: rharness in the pods (default: rharness, on their PATH)")
+            "With --pod-evidence log: rharness in the pods (default: rharness, on their PATH)")
       .Value("PROGRAM");
 }
 
 void AddOutputOptions(Command* command, DrillArguments* arguments) {
   command->Heading("Output");
-  command->Add("--out", &arguments->out, "Folder of this drill; must not hold another one")
+  command->Add("--out", &arguments->out, "Folder of this drill; must not hold a different one")
       .Folder()
       .ShowDefault()
       .Env("RHARNESS_OUT");
@@ -243,8 +243,8 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   if (drill.resume && (arguments->dry_run || command->Given("--select") || drill.sample ||
                        command->Given("--seed") || command->Given("--order"))) {
     return InvalidInput(
-        "--resume goes on with the drill's own plan; it takes no --dry-run, "
-        "--select, --sample, --order or --seed");
+        "--resume continues with the drill's own plan; it takes no --dry-run, --select, --sample, "
+        "--order or --seed");
   }
   for (const std::string& name : KeptOptions()) {
     if (command->Given(name)) drill.given.insert(name);
@@ -275,17 +275,18 @@ void AddResourceOptions(Command* command, DrillArguments* arguments) {
       .Duration(TimeUnit::kHours);
   command
       ->Add("--quiet-hours", &arguments->quiet_hours,
-            "HH:MM-HH:MM, local time: nothing is started then, and what runs goes on; repeatable")
+            "HH:MM-HH:MM, local time: nothing is started then, and running reruns continue; "
+            "repeatable")
       .Value("HOURS")
       .OneEach();
-  command->Heading("What fails for reasons of infrastructure");
+  command->Heading("Failures of infrastructure");
   RetryPolicy& retry = arguments->drill.retry;
   command->Add("--attempts", &retry.attempts, "Tries of a rerun, with growing waits between them")
       .Between(1, 100)
       .ShowDefault();
   command
       ->Add("--storm-stop", &retry.storm,
-            "Start nothing more when four fifths of the last so many attempts, of three runs and "
+            "Start nothing more when four fifths of this many last attempts, of three runs and "
             "more, failed in the same way; 0: never")
       .Between(0, 100000)
       .ShowDefault();
@@ -311,18 +312,18 @@ void AddLimitOptions(Command* command, DrillArguments* arguments) {
 void AddHereOptions(Command* command, DrillArguments* arguments) {
   command
       ->Add("--map", &arguments->maps,
-            "FROM=TO: a recorded location or repository lies here at TO; repeatable. One that no "
+            "FROM=TO: a recorded location or repository lies here at TO; repeatable. A map that no "
             "run of the history uses is an error")
       .OneEach();
   command
       ->Add("--data-cache", &arguments->data_cache,
-            "Folder that `rharness fetch` filled: data that are not at their location any more, or "
-            "are others there, are taken from it by their hash")
+            "Folder that `rharness fetch` filled: data that are missing or different at their "
+            "location are taken from it by their hash")
       .Folder();
   AddPythonOptions(command, arguments);
   command
       ->Add("--env", &arguments->environment,
-            "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "
+            "NAME=VALUE for every rerun, in place of the recorded value, or NAME to unset; "
             "repeatable")
       .OneEach();
   command
@@ -342,10 +343,9 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
       .ShowDefault();
   AddHereOptions(command, arguments);
   command
-      ->Add(
-          "--dispatch", &drill.dispatch,
-          "Who carries reruns out: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
-          "--out, --root and this program must be where the nodes or pods see them")
+      ->Add("--dispatch", &drill.dispatch,
+            "Where reruns run: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
+            "--out, --root and this program must be where the nodes or pods see them")
       .Choices({"local", "slurm", "kubernetes"})
       .ShowDefault();
   command
@@ -353,8 +353,8 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
             "A further option of sbatch, such as --sbatch=--partition=gpu; repeatable")
       .OneEach();
   command->Add("--distribute", &drill.distribute,
-               "Of --dispatch slurm: rerun each run once on every node that can take a job, of the "
-               "--partition, --nodelist, --exclude and --constraint of --sbatch");
+               "With --dispatch slurm: rerun each run once on every node that can take a job, of "
+               "the --partition, --nodelist, --exclude and --constraint of --sbatch");
   AddPodOptions(command, &drill);
   command->Add("--container-root", &drill.container_root,
                "Containers of an engine that runs as root are root, too, for images or data that "
@@ -365,14 +365,14 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
 
 Command& DeclareDrill(Command& root, DrillArguments* arguments) {
   Command& verb =
-      root.AddVerb("drill", "Rerun recorded runs, compare what comes out, and report the verdicts");
+      root.AddVerb("drill", "Rerun recorded runs, compare the results, and report the verdicts");
   arguments->drill.plan.slots.cpus = 0;
   AddSelectionOptions(&verb, arguments);
   AddResourceOptions(&verb, arguments);
   AddPlaceOptions(&verb, arguments);
   AddPolicyOptions(&verb, arguments);
   AddAuditOptions(&verb, &arguments->audit,
-                  "When the verdicts are in the history, enter all that is new in the audit log of "
+                  "When the verdicts are in the history, enter new records in the audit log of "
                   "this folder (rharness audit append), with the policy of --policy");
   AddOutputOptions(&verb, arguments);
   return verb;

@@ -49,7 +49,7 @@ Status ApplyDrillProfile(const Profile& profile, Command* command) {
 }
 
 void AddPolicyOptions(Command* command, DrillArguments* arguments) {
-  command->Heading("What the site has decided");
+  command->Heading("Decisions of the site");
   command
       ->Add("--policy", &arguments->policy,
             "YAML with profiles of options and substitutes for hardware; see `rharness help "
@@ -59,7 +59,7 @@ void AddPolicyOptions(Command* command, DrillArguments* arguments) {
       .Env("RHARNESS_POLICY");
   command
       ->Add("--trust", &arguments->trust,
-            "Trust policy: the file must be signed, by whom its substitutes name")
+            "Trust policy: the file must be signed by everybody whom its substitutes name")
       .File()
       .NotEmpty();
   command

@@ -20,8 +20,8 @@ void AddFaultOptions(Command* verb, GamedayArguments* arguments) {
   verb->Add("--trials", &gameday.trials, "Runs of each configuration at most")
       .Between(1, 100000)
       .ShowDefault();
-  verb->Heading("What is planted");
-  verb->Add("--fault", &gameday.faults, "A fault, beside those that every run is asked; repeatable")
+  verb->Heading("Planted faults");
+  verb->Add("--fault", &gameday.faults, "A fault, beside those that every run gets; repeatable")
       .Value("KIND:WHAT")
       .OneEach();
   verb->Add("--no-default-faults", &gameday.only_given, "Plant none but those of --fault");
@@ -38,11 +38,11 @@ void AddFaultOptions(Command* verb, GamedayArguments* arguments) {
   verb->Add("--no-confirm", &arguments->drill.no_confirm,
             "As drills that do not rerun a suspected drift once more");
   verb->Add("--width", &arguments->width_percent,
-            "Points of a hundred: a rate is printed where its interval is no wider")
+            "Percentage points: a rate is printed where its interval is no wider")
       .Between(1, 100)
       .ShowDefault();
   verb->Add("--resume", &drill.resume,
-            "Go on with the interrupted game day in --out, with its own settings");
+            "Continue the interrupted game day in --out, with its own settings");
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ Command& DeclareGameday(Command& root, GamedayArguments* arguments) {
   AddPlaceOptions(&verb, &arguments->drill);
   AddPolicyOptions(&verb, &arguments->drill);
   verb.Heading("Output");
-  verb.Add("--out", &arguments->drill.out, "Folder of this game day; must not hold another one")
+  verb.Add("--out", &arguments->drill.out, "Folder of this game day; must not hold a different one")
       .Folder()
       .ShowDefault()
       .Env("RHARNESS_OUT");

@@ -104,8 +104,8 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
   const Fingerprint there = TellingProbes(difference, candidate);
   if (there.probes.empty()) {
     return ProcessError(
-        "no probe showed anything on the candidate, so that nothing tells whether this machine is "
-        "the candidate; --trust-here drills without that");
+        "no probe showed anything on the candidate, so nothing shows whether this machine is the "
+        "candidate; --trust-here drills without that check");
   }
   std::vector<std::string> names;
   for (const FingerprintProbe& probe : there.probes) names.push_back(probe.name);

@@ -100,7 +100,7 @@ Result<int> Run(const FleetArguments& arguments) {
 void AddGateFleet(Command& gate) {
   auto arguments = std::make_shared<FleetArguments>();
   Command& verb =
-      gate.AddVerb("fleet", "Find nodes that compute otherwise than others of their hardware");
+      gate.AddVerb("fleet", "Find nodes that compute differently than others of their hardware");
   verb.Add("folder", &arguments->folder,
            "Folder of fingerprints: NODE.json, or NODE/*.json for repeats of one node")
       .Folder()

@@ -64,9 +64,9 @@ The file is TOML, or INI. Options of the whole program stand first, by their lon
 
 // Those that no option asks.
 constexpr std::pair<const char*, const char*> kOtherVariables[] = {
-    {"COLUMNS", "How wide reports are that go to a pipe or a file"},
+    {"COLUMNS", "Width of reports in a pipe or a file"},
     {"NO_COLOR", "Set to anything: no colour, as --no-color"},
-    {"PATH", "Where commands, podman, docker and git are looked for"},
+    {"PATH", "Folders of commands, podman, docker and git"},
     {"RHARNESS_CONFIG", "File of options, as --config; see CONFIGURATION"},
     {"RHARNESS_PKCS11_PIN_FILE", "File whose first line is a token's PIN; see `sign --help`"},
     {"TERM", "\"dumb\": no colour"},
@@ -94,8 +94,8 @@ void CollectOptions(const Command& command, const std::string& path,
 std::string EnvironmentText(const Command& root) {
   constexpr std::size_t kIndent = 28;
   std::string text =
-      "Each of these stands in for an option that the command line does not give. A variable that "
-      "is set to nothing counts as not set.\n\n";
+      "Each variable sets an option that the command line does not give. An empty variable counts "
+      "as not set.\n\n";
   for (const auto& [name, meaning] : EnvironmentVariables(root)) {
     std::string wrapped = Wrap(meaning, kHelpColumns - kIndent);
     for (auto at = wrapped.find('\n'); at != wrapped.npos; at = wrapped.find('\n', at + 1)) {
@@ -129,8 +129,8 @@ std::vector<std::pair<std::string, std::string>> EnvironmentVariables(const Comm
 std::vector<HelpTopic> HelpTopics(const Command& root) {
   return {
       {"select", "Selecting runs", "the language that selects runs of a history", Below(kSelect)},
-      {"config", "Configuration", "the file that options can stand in", Below(kConfig)},
-      {"environment", "Environment", "the variables that are asked", EnvironmentText(root)}};
+      {"config", "Configuration", "the file of options", Below(kConfig)},
+      {"environment", "Environment", "the variables that rharness reads", EnvironmentText(root)}};
 }
 
 }  // namespace rharness

@@ -250,7 +250,7 @@ std::string VerbPage(const Command& root, const Command& verb, const ManualFacts
     text += Section("Environment") + VariablesText(variables);
   }
   text += Section("Configuration") +
-          RoffOf(fmt::format("The options can stand in the section [{}] of the file that --config "
+          RoffOf(fmt::format("The options can be set in the section [{}] of the file that --config "
                              "or RHARNESS_CONFIG names; see CONFIGURATION in the page of `{}`.",
                              verb.name(), root.name()));
   if (!notes.examples.empty()) text += Section("Examples") + ExamplesText(notes);

@@ -58,7 +58,7 @@ Result<NodeAnswer> TakeAnswer(const NodeEnd& end, const fs::path& out) {
   const auto fingerprint =
       json.ok() ? ParseFingerprint(*json, left.string()) : Result<Fingerprint>(json.error());
   if (!fingerprint.ok()) {
-    answer.why = "what it left is no fingerprint: " + fingerprint.error().ToString();
+    answer.why = "its output is not a fingerprint: " + fingerprint.error().ToString();
     return answer;
   }
   const fs::path file = out / (end.node + ".json");
@@ -177,7 +177,7 @@ Result<int> Distribute(const DistributeOptions& options, const std::vector<std::
   ASSIGN_OR_RETURN(NodeChoice choice, ChooseNodes(options.sbatch));
   std::error_code error;
   const fs::path folder = fs::absolute(out, error).lexically_normal();
-  if (error) return IoErrorFromErrno("cannot tell the current folder", error.value());
+  if (error) return IoErrorFromErrno("cannot find the current folder", error.value());
   const bool was_there = fs::exists(folder, error);
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   SlurmClient client;

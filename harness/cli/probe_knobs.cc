@@ -229,11 +229,10 @@ Result<int> Run(const KnobsArguments& arguments) {
 
 void AddProbeKnobs(Command& probe) {
   auto arguments = std::make_shared<KnobsArguments>();
-  Command& verb = probe.AddVerb("knobs", "Say which declared variables change what is computed");
-  verb.Add("manifest", &arguments->manifest,
-           "A run, whose variables of numeric libraries are asked")
+  Command& verb = probe.AddVerb("knobs", "Report which declared variables change results");
+  verb.Add("manifest", &arguments->manifest, "A run; its variables of numeric libraries are tested")
       .File();
-  verb.Add("--variable", &arguments->variables, "NAME=VALUE, to be asked too; may be repeated");
+  verb.Add("--variable", &arguments->variables, "NAME=VALUE, a further variable; repeatable");
   verb.Add("--probe", &arguments->globs, "Names of probes; * and ? match; else as `probe run`")
       .Value("GLOB");
   verb.Add("--device", &arguments->device, "cpu or cuda:N").ShowDefault();
@@ -249,10 +248,9 @@ void AddProbeKnobs(Command& probe) {
   verb.Add("--json", &arguments->json, "Print the answers as JSON (rharness.knobs/v1)");
   verb.Note(
       "This stack is fingerprinted twice with all of the variables, and once without each. "
-      "\"acts\": "
-      "probes answer otherwise without it. \"inert\": all answer as before, so that here it "
-      "changes "
-      "nothing that is probed. \"open\": no probe asks what reads it.");
+      "\"acts\": results of probes differ without it. \"inert\": all results stay the same, so "
+      "here it changes nothing that is probed. \"open\": no probe covers the library that reads "
+      "it.");
   verb.ExitCode(kExitOk, "all of them act");
   verb.ExitCode(kExitDrift, "one is inert");
   verb.ExitCode(kExitUsage, "usage, or nothing to ask");

@@ -62,7 +62,7 @@ Result<std::vector<std::string>> PythonLibraryFolders(const std::string& python)
   const ProcessResult result = RunProcess(
       {.argv = {python, "-c", kFindPackages}, .environment = ProcessEnvironment()}, limits);
   if (!result.outcome.Succeeded()) {
-    return ProcessError(fmt::format("cannot ask for its packages: {} {}", result.outcome.ToString(),
+    return ProcessError(fmt::format("cannot list its packages: {} {}", result.outcome.ToString(),
                                     TerminalSafe(result.stderr_text)),
                         fmt::format("--python '{}'", TerminalSafe(python)));
   }

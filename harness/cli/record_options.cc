@@ -83,11 +83,10 @@ Status ReadOutputs(const RecordArguments& arguments, RecordRequest* request) {
   for (const std::string& text : arguments.artifacts) {
     ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--artifact", text));
     if (pair.name == kModelOfTracker) {
-      return InvalidInput(
-          fmt::format("'{}' is what a tracker keeps of a run; expected optimizer, metrics, log or "
-                      "other, of what the run writes",
-                      pair.name),
-          "--artifact");
+      return InvalidInput(fmt::format("'{}' is a role of a tracker's files; expected optimizer, "
+                                      "metrics, log or other, for files that the run writes",
+                                      pair.name),
+                          "--artifact");
     }
     ASSIGN_OR_RETURN(std::string path, OutputPath("--artifact", pair.value));
     Artifact& artifact = request->artifacts.emplace_back();
@@ -133,7 +132,7 @@ Status ReadMadeBy(const RecordArguments& arguments, RecordRequest* request) {
                           "--made-by");
     }
     if (!request->made_by.emplace(pair.name, std::move(*made_by)).second) {
-      return InvalidInput(fmt::format("says twice what made '{}'", pair.name), "--made-by");
+      return InvalidInput(fmt::format("states twice what made '{}'", pair.name), "--made-by");
     }
   }
   return {};
@@ -204,11 +203,10 @@ Result<Image> ParseImage(std::string_view text) {
   image.digest = text.substr(at + 1);
   const std::string_view name = text.substr(0, at);
   if (name.find("://") != name.npos || name.find('@') != name.npos) {
-    return InvalidInput(
-        fmt::format("'{}' is no reference; expected such as registry.example/team/train:1@sha256:"
-                    "DIGEST, without a scheme",
-                    text),
-        "--image");
+    return InvalidInput(fmt::format("'{}' is not a reference; expected one such as "
+                                    "registry.example/team/train:1@sha256:DIGEST, without a scheme",
+                                    text),
+                        "--image");
   }
   SplitImageName(name, &image);
   if (image.repository.empty()) return InvalidInput("names no repository", "--image");

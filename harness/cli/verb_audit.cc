@@ -103,8 +103,8 @@ Result<int> VerifyNow(const AuditArguments& arguments) {
   }
   if (trust && outcome.log.heads.empty() && outcome.log.kept.empty()) {
     LogError(
-        "nobody has signed a head of this log, so that anybody may have made it anew: `rharness "
-        "audit append --key` signs one, and --head holds the log to one that somebody kept");
+        "nobody has signed a head of this log, so anybody may have rewritten it: `rharness audit "
+        "append --key` signs one, and --head checks the log against a kept one");
     return kExitDrift;
   }
   if (!arguments.complete || outcome.missing.empty()) return kExitOk;
@@ -128,18 +128,17 @@ Command& AddAuditStep(Command& audit, const std::shared_ptr<AuditArguments>& arg
       .Folder()
       .Env("RHARNESS_AUDIT_LOG");
   step.Add("--baseline", &arguments->sources.baselines,
-           "Folder of accepted baselines (rharness gate baseline) that the log is about as well")
+           "Folder of accepted baselines (rharness gate baseline) that the log covers, too")
       .Folder()
       .OneEach();
   step.Add("--policy", &arguments->sources.policies,
-           "Policy whose waivers and substitutes the log is about as well")
+           "Policy whose waivers and substitutes the log covers, too")
       .File()
       .Env("RHARNESS_POLICY")
       .OneEach();
-  step.Add(
-          "--trust", &arguments->trust,
-          "Trust policy: who may have signed heads, and for retirements and deletions where it has "
-          "a rule for them (rharness verify --help)")
+  step.Add("--trust", &arguments->trust,
+           "Trust policy: the keys for heads, and for retirements and deletions where it has a "
+           "rule for them (rharness verify --help)")
       .File();
   step.Add("--json", &arguments->json, "Print one JSON document");
   step.Do([arguments, run] {
@@ -151,27 +150,25 @@ Command& AddAuditStep(Command& audit, const std::shared_ptr<AuditArguments>& arg
 
 void AddAppend(Command& audit, const std::shared_ptr<AuditArguments>& arguments) {
   Command& verb = AddAuditStep(audit, arguments, "append",
-                               "Enter all that is new, and sign a tree head", AppendNow);
+                               "Enter new records, and sign a tree head", AppendNow);
   verb.Add("--key", &arguments->key,
            "The private key that signs the head: a PEM file, pkcs11:... or vault:MOUNT/KEY")
       .File();
   verb.Add("--passphrase-file", &arguments->passphrase_file,
            "File whose first line opens an encrypted key")
       .File();
-  verb.Add("--begin", &arguments->begin,
-           "Begin the log: there is none yet, and its folder is missing or empty");
+  verb.Add("--begin", &arguments->begin, "Begin the log; its folder must be missing or empty");
   verb.Add("--out", &arguments->out, "Write the newest head to this file, too; - is stdout").File();
   verb.Note(
-      "A log is begun with --begin alone, once. Where there is none without it, or one with it, "
-      "nothing is entered: the volume that has the log may not be mounted, and a new one would say "
-      "nothing of what was before.");
+      "Only --begin begins a log, once. Without --begin and without a log, or with both, nothing "
+      "is entered: the log's volume may not be mounted, and a new log would prove nothing about "
+      "earlier records.");
   verb.Note(
-      "Before anything is entered the whole log is held to the history, as `rharness audit verify` "
-      "does: nothing is put behind what was changed, nor a head signed over a retirement or a "
-      "deletion that is not what two people signed. Two at a time wait for each other; one that "
-      "is "
-      "killed leaves nothing in the log.");
-  verb.ExitCode(kExitOk, "everything is in the log");
+      "Before it enters anything, append checks the whole log against the history, as `rharness "
+      "audit verify` does. It adds nothing to a changed log, and signs no head over a retirement "
+      "or a deletion that is not what two people signed. Concurrent appends wait for each other; a "
+      "killed one leaves nothing in the log.");
+  verb.ExitCode(kExitOk, "every record is in the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, or no log; with --begin: there is one");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
   verb.ExitCode(kExitIntegrity, "log or history were changed; nothing is entered");
@@ -182,32 +179,30 @@ void AddAppend(Command& audit, const std::shared_ptr<AuditArguments>& arguments)
 void AddAuditVerify(Command& audit, const std::shared_ptr<AuditArguments>& arguments) {
   Command& verb = AddAuditStep(
       audit, arguments, "verify",
-      "Show that nothing was changed or removed; name the first entry that was", VerifyNow);
+      "Check that nothing was changed or removed; name the first bad entry", VerifyNow);
   verb.Add("--head", &arguments->heads,
-           "A tree head that somebody kept: a file of one, or a *.jsonl, whose last one counts")
+           "A kept tree head: a file with one, or a *.jsonl, whose last one counts")
       .File()
       .OneEach();
   verb.Add("--complete", &arguments->complete,
-           "Exit code 1 where something of the history is not in the log");
+           "End with exit code 1 where a record of the history is not in the log");
   verb.Note(
-      "Reads all of the log and all of the history: every line, every hash, every head of the log "
-      "and every kept one, and for every entry the record that it is about. What came into the "
-      "history since the last append is listed and is no fault. Waivers and substitutes that are "
-      "in "
-      "their policy no more are listed as ended. One that says something else than what was "
-      "entered is found until that is entered, too. What was deleted, and runs that were retired, "
-      "are held to what two people signed: with --trust to the keys that may, where the policy has "
-      "a rule for that. With --trust there must be a head: one of the log, or one that was kept. "
-      "Nothing is written, and the history need not be writable. Rules of the trust policy "
-      "that have "
-      "patterns of families are not for heads, whose predicate is urn:rharness:tree-head:v1.");
+      "Reads the whole log and the whole history: every line, every hash, every head of the log "
+      "and every kept one, and the record of every entry. Records that were added since the last "
+      "append are listed and are no fault. Waivers and substitutes that are in their policy no "
+      "more are listed as ended. A changed one is reported until the change is entered, too. "
+      "Deleted files and retired runs are checked against what two people signed; with --trust "
+      "also against the keys that may sign, where the policy has a rule for that. With --trust "
+      "there must be a head: one of the log, or a kept one. Nothing is written, and the history "
+      "need not be writable. Rules of the trust policy with patterns of families do not apply to "
+      "heads, whose predicate is urn:rharness:tree-head:v1.");
   verb.ExitCode(kExitOk, "nothing was changed");
   verb.ExitCode(kExitDrift,
-                "a waiver or substitute says something else than was entered; --trust: no head of "
-                "the log is signed, and none was given; --complete: something is not in the log");
+                "a waiver or substitute differs from its entry; --trust: no head of the log is "
+                "signed, and none was given; --complete: a record is not in the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, or no log");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
-  verb.ExitCode(kExitIntegrity, "something was changed, removed, or signed by nobody who may");
+  verb.ExitCode(kExitIntegrity, "something was changed, removed, or signed by a key that may not");
   verb.Example("rharness audit verify --history runs.db --head kept.json --trust trust.yaml");
 }
 

@@ -95,27 +95,25 @@ void AddDrill(Command& root) {
   verb.Note(
       "A replicate gets the environment variable RHARNESS_REPLICATE=1, 2, ...: a run that sees it "
       "moves its initial weights, others for each number, to neighbouring numbers of their format. "
-      "Without it, it trains as recorded. A run that does not heed it, or is insensitive, gives "
-      "bit-identical replicates, which carry no information; the report says so. A failed one "
-      "makes no "
-      "verdict. They are kept in the history and found by later drills of the same stack.");
+      "Without it, it trains as recorded. A run that ignores the variable, or is insensitive, "
+      "gives bit-identical replicates, which carry no information; the report says so. A failed "
+      "replicate makes no verdict. The history keeps replicates, and later drills of the same "
+      "stack use them.");
   verb.Note(
-      "Several drills may share a history: none takes a run that another one has now. Such runs "
-      "are "
-      "left to it and told, and --sample and --budget take the next ones.");
+      "Several drills may share a history: a drill skips runs that a different drill has claimed "
+      "and lists them; --sample and --budget take the next ones.");
   verb.Note(
-      "With --audit the log is held to the history and what is new entered when the verdicts are "
-      "stored. Where that fails an error says so, and the exit code is that of a drill that was "
-      "fine. "
-      "The log must have been begun (rharness audit append --begin). "
-      "--resume keeps to the log, the key and the policy that the drill was begun with.");
+      "With --audit the log is checked against the history, and new records are entered when the "
+      "verdicts are stored. Where that fails an error says so, and the exit code is that of a "
+      "drill that was fine. The log must have been begun (rharness audit append --begin). --resume "
+      "uses the log, the key and the policy of the drill's start.");
   verb.Note(
       "A retired run is not drilled. Where its retirement is not as it was signed (`rharness "
       "history retire "
       "list`) a warning says so, and the exit code of a drill that was fine is 5.");
   verb.Note(
-      "--dry-run prints the plan, and ends as the drill would where that cannot begin or ends with "
-      "5 where it finds one of these first: the audit log, its key, a retirement in doubt.");
+      "--dry-run prints the plan. It ends as the drill would where the drill cannot begin, and "
+      "with 5 where it finds a fault of the audit log, its key or a retirement.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");
   verb.ExitCode(kExitUsage, "usage, invalid input or nothing to do");

@@ -147,29 +147,29 @@ void AddFetch(Command& root) {
       .Folder()
       .Required();
   verb.Add("--dvc-cache", &options->dvc_caches,
-           "DVC's cache (.dvc/cache) or a remote of its that is a folder; repeatable")
+           "DVC's cache (.dvc/cache) or a DVC remote that is a folder; repeatable")
       .Folder()
       .OneEach();
   verb.Add("--root", &options->root, "Where relative locations lie").Folder().ShowDefault();
   verb.Add("--map", &options->maps, "FROM=TO: a recorded location lies here at TO; repeatable")
       .OneEach();
-  verb.Add("--budget", &options->budget, "Bring at most so much; 0: no limit").Size();
-  verb.Add("--copy", &options->copy, "Copy what is at its location, too, before it changes");
-  verb.Add("--dry-run", &options->dry_run, "Say what would be brought");
+  verb.Add("--budget", &options->budget, "Copy at most this much; 0: no limit").Size();
+  verb.Add("--copy", &options->copy, "Copy files at their location, too, before they change");
+  verb.Add("--dry-run", &options->dry_run, "List what would be copied");
   verb.Add("--json", &options->json, "Print the outcome as JSON");
   verb.Note(
-      "What the cache has, and what lies at its location with the recorded size, is not brought. "
-      "What --dvc-cache has under the MD5 that DVC gave it is copied from there; a directory is "
-      "put together from its listing. The rest comes from the record's source (files: http, https, "
-      "s3, lakefs; no redirect is followed). Only what has the recorded SHA-256 gets in. Versions "
-      "of Delta tables are brought with --copy.");
+      "Files in the cache, and files at their location with the recorded size, are not copied. "
+      "Files that --dvc-cache has under DVC's MD5 are copied from there; a directory is rebuilt "
+      "from its listing. The rest comes from the record's source (files: http, https, s3, lakefs; "
+      "no redirect is followed). Only content with the recorded SHA-256 enters the cache. Versions "
+      "of Delta tables are copied with --copy.");
   verb.Note(
       "Keys of S3 are those of the AWS tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
       "AWS_PROFILE in ~/.aws/credentials, with AWS_REGION and, for other servers, "
       "AWS_ENDPOINT_URL. Those of lakeFS are lakectl's: LAKECTL_SERVER_ENDPOINT_URL and "
       "LAKECTL_CREDENTIALS_..., or ~/.lakectl.yaml. http and https send none.");
-  verb.ExitCode(kExitOk, "all data can be had");
-  verb.ExitCode(kExitInconclusive, "some cannot, or are over the budget; each is named");
+  verb.ExitCode(kExitOk, "all data are available");
+  verb.ExitCode(kExitInconclusive, "some are not, or are over the budget; each is named");
   verb.ExitCode(kExitInfrastructure, "the cache cannot be written, or it was interrupted");
   verb.Example("rharness fetch --cache /shared/data --budget 100GiB runs");
   verb.Do([options] {

@@ -60,32 +60,32 @@ void AddGamedayNotes(Command* verb) {
       "hyperparameter:NAME*FACTOR[,FACTOR...] as the command passes it, or with @--option behind, "
       "which is appended; argument:NAME=VALUE; env:NAME=VALUE, such as a library's kernel; "
       "data:NAME=row (one row is a copy of another), row-unseen and order-unseen (as if no hash "
-      "told); tensor:bit, tensor:zero and tensor:bf16, in the checkpoint that a rerun left; "
+      "recorded it); tensor:bit, tensor:zero and tensor:bf16, in the checkpoint that a rerun left; "
       "metric:NAME+2sd (worse by so many standard deviations of the other runs); "
       "curve:NAME*FACTOR.");
   verb->Note(
-      "Without --fault every run is asked for a lost seed, its first data item, its rates of "
-      "learning at 0.1, 1, 5 and 10 % less, its checkpoint, OpenBLAS's kernel, its primary metrics "
-      "and its losses, as far as its record has them. What cannot be planted is named with the "
-      "reason.");
+      "Without --fault every run gets a lost seed, its first data item, its rates of learning at "
+      "0.1, 1, 5 and 10 % less, its checkpoint, OpenBLAS's kernel, its primary metrics and its "
+      "losses, as far as its record has them. What cannot be planted is named with the reason.");
   verb->Note(
       "Found is what a drill would call drifted or not comparable; an inconclusive verdict is "
-      "neither found nor passed. A run that does not reproduce as it is here has nothing planted "
-      "in it, and one that fails with a fault is no trial of it. Intervals are Clopper and "
+      "neither found nor passed. No fault is planted in a run that does not reproduce unchanged "
+      "here, and a run that fails with a fault is no trial of it. Intervals are Clopper and "
       "Pearson's at 95 %; a run is one trial of a fault.");
   verb->Note(
       "The folder --out gets gameday.html, gameday.json, the evidence of every rerun and "
-      "certificate.json, which `rharness drill --certificate` shows beside what is equivalent.");
+      "certificate.json, which `rharness drill --certificate` shows beside equivalent runs.");
   verb->Note(
-      "The faults that a site asks of its runs stand in its policy, under gamedays, with the other "
-      "options of a game day (rharness policy --help): --policy FILE --profile NAME takes them. "
-      "scenarios/ci has a timer that holds one each week.");
+      "A site lists its faults in its policy, under gamedays, with the other options of a game day "
+      "(rharness policy --help): --policy FILE --profile NAME uses them. scenarios/ci has a timer "
+      "for a weekly game day.");
   verb->Note(
       "Retired runs are left out. Where a retirement is not as it was signed a warning says so, "
-      "nobody is named, and the exit code of a game day that was fine is 5.");
+      "nobody is named, and the exit code of an otherwise good game day is 5.");
   verb->ExitCode(kExitOk, "there is a certificate; with --dry-run: the plan is shown");
   verb->ExitCode(kExitUsage, "usage or invalid input");
-  verb->ExitCode(kExitInconclusive, "too few trials for any rate: how many more runs is said");
+  verb->ExitCode(kExitInconclusive,
+                 "too few trials for any rate; the report says how many more runs are needed");
   verb->ExitCode(kExitInfrastructure, "infrastructure or an interrupt");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness gameday --history runs.db --out gameday --dry-run");
@@ -104,9 +104,9 @@ void AddGameday(Command& root) {
   Command& verb = DeclareGameday(root, arguments.get());
   verb.Describe(
       "Plants faults of known size into copies of recorded runs and of what their reruns leave, "
-      "and judges them as a drill does. It says how often each would have been found, with its "
-      "interval, how often a drill calls what nobody changed, and how often a verdict flips; and "
-      "writes what drills show beside 'equivalent'.");
+      "and judges them as a drill does. Reports how often a drill would have found each fault, "
+      "with its interval, how often a drill raises a false alarm, and how often a verdict flips. "
+      "Writes the certificate that drills show beside 'equivalent'.");
   AddGamedayNotes(&verb);
   verb.Do([arguments, &verb] { return RunGameday(arguments.get(), &verb); });
 }

@@ -91,8 +91,9 @@ Status HoldToHistory(const std::string& history, NamedDrill* drill) {
   const fs::path own = CandidateHistory(drill->folder());
   std::error_code error;
   if (!fs::is_regular_file(own, error)) return held;
-  LogInfo(fmt::format("{} is held to {}: {} was not told of it", TerminalSafe(drill->path.string()),
-                      TerminalSafe(own.string()), TerminalSafe(history)));
+  LogInfo(fmt::format("{} is checked against {}: {} has no entry of it",
+                      TerminalSafe(drill->path.string()), TerminalSafe(own.string()),
+                      TerminalSafe(history)));
   return HoldNamedDrill(own.string(), drill);
 }
 
@@ -265,9 +266,9 @@ void AddInputs(Command* verb, GateArguments* arguments) {
             "Fingerprint in use, or the folder of an accepted baseline")
       .Path()
       .NotEmpty();
-  verb->Add("--candidate", &arguments->candidate, "Fingerprint of what shall roll out").File();
+  verb->Add("--candidate", &arguments->candidate, "Fingerprint of the stack to roll out").File();
   verb->Add("--policy", &arguments->policy,
-            "YAML: what may change, waivers, required probes; none: nothing may change")
+            "YAML: allowed changes, waivers, required probes; none: nothing may change")
       .File()
       .Env("RHARNESS_POLICY")
       .NotEmpty();
@@ -278,10 +279,9 @@ void AddInputs(Command* verb, GateArguments* arguments) {
       .NotEmpty();
   AddHistoryOption(verb, &arguments->run.history, "Store of runs, to find the impacted ones");
   verb->Add("--drill", &arguments->drill,
-            "Folder of a drill on the candidate, which --history, or DIR.db beside it, must have "
-            "as it "
-            "is there, or "
-            "`impacted`: rerun the impacted runs here, on the candidate, and judge their verdicts")
+            "Folder of a drill on the candidate, which must agree with --history, or with DIR.db "
+            "beside it; or `impacted`: rerun the impacted runs here, on the candidate, and judge "
+            "their verdicts")
       .Folder()
       .NotEmpty();
 }
@@ -289,28 +289,28 @@ void AddInputs(Command* verb, GateArguments* arguments) {
 void AddDrillOptions(Command* verb, GateArguments* arguments) {
   verb->Heading("A drill of the impacted runs");
   verb->Add("--out", &arguments->run.out,
-            "Folder of that drill, with a history of its own beside it (DIR.db): what a candidate "
-            "does to runs is not what became of them, and --history is not told of it")
+            "Folder of that drill, with a history of its own beside it (DIR.db): verdicts on a "
+            "candidate do not enter --history")
       .Folder();
   verb->Add("--shadow", &arguments->run.shadow,
-            "Folder of a drill of the same runs on the stack in use, to judge the candidate's "
-            "beside; with --drill impacted they are rerun for it here, after the candidate's, "
-            "which --history is told of")
+            "Folder of a drill of the same runs on the stack in use, to compare with the "
+            "candidate's; with --drill impacted they are rerun here, after the candidate's, and "
+            "these verdicts enter --history")
       .Folder()
       .NotEmpty();
   verb->Add("--root", &arguments->run.root,
             "Where relative data and code locations of that drill lie")
       .Folder()
       .ShowDefault();
-  verb->Add("--trust-here", &arguments->run.trust_here,
-            "Do not probe, before that drill, that this machine computes as the candidate does");
+  verb->Add(
+      "--trust-here", &arguments->run.trust_here,
+      "Do not check by probes, before that drill, that this machine computes like the candidate");
   verb->Add("--program", &arguments->run.program,
             "The rharness-probe for that; else the one beside rharness")
       .File()
       .Env("RHARNESS_PROBE");
   verb->Add("--python", &arguments->run.python,
-            "Probe then the libraries that this Python's packages bring, as the candidate was "
-            "probed with it")
+            "Then probe the libraries of this Python's packages, as for the candidate")
       .File("PROGRAM")
       .NotEmpty();
   verb->Add("--library-path", &arguments->run.library_paths,
@@ -349,12 +349,12 @@ void AddGate(Command& root) {
   verb.ExitCode(kExitOk, "open");
   verb.ExitCode(kExitDrift, "closed by a change");
   verb.ExitCode(kExitUsage, "usage or unreadable input");
-  verb.ExitCode(kExitInconclusive, "closed for want of evidence");
+  verb.ExitCode(kExitInconclusive, "closed for lack of evidence");
   verb.ExitCode(kExitInfrastructure, "the drill could not be carried out");
   verb.ExitCode(
       kExitIntegrity,
-      "the baseline is not the accepted one; with --history: a drill is not what the history was "
-      "told of it; with --trust: baseline or policy is not signed by those who may");
+      "the baseline is not the accepted one; with --history: a drill differs from its entry in the "
+      "history; with --trust: baseline or policy is not signed by a trusted key");
   verb.Example("rharness gate --baseline baseline --candidate next.json --policy policy.yaml");
   verb.Example(
       "rharness gate --baseline a.json --candidate b.json --history runs.db --drill impacted --out "

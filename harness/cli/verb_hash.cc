@@ -31,7 +31,7 @@ constexpr char kHashHelp[] =
     "below it, and neither times, modes, owners nor empty folders. Where a path is a checkpoint "
     "and has the name of one, a comment line follows with the digest of its tensors "
     "(rharness.checkpoint/v1): the same whatever format, shards or metadata they were saved with. "
-    "Of a folder with two sets of weights there is no digest of tensors: both are named.";
+    "A folder with two sets of weights has no digest of tensors: both are named.";
 
 struct Options {
   std::vector<std::string> paths;

@@ -51,8 +51,7 @@ Status CompleteIncident(IncidentArguments* arguments, Command* command) {
   }
   if (incident.resume && (arguments->drill.dry_run || !incident.good.empty())) {
     return InvalidInput(
-        "--resume goes on with the incident's own run; it takes no --good or "
-        "--dry-run",
+        "--resume continues with the incident's own run; it takes no --good or --dry-run",
         "rharness incident");
   }
   // The rollback drill goes on by itself; what is resumed here is the incident, which has all that
@@ -89,7 +88,7 @@ int RunIncidentVerb(IncidentArguments* arguments, Command* command) {
 
 void AddFindOptions(Command* verb, IncidentArguments* arguments) {
   IncidentOptions& incident = arguments->incident;
-  verb->Heading("The run, and the one to go back to");
+  verb->Heading("The run, and the run to go back to");
   verb->Add("RUN", &incident.run, "Id of the run that went bad");
   AddHistoryOption(verb, &arguments->drill.drill.history, "Store with the runs and their verdicts");
   verb->Add("--good", &incident.good,
@@ -101,10 +100,9 @@ void AddFindOptions(Command* verb, IncidentArguments* arguments) {
             "Its files lie here, by their paths in the run (default: where its record says)")
       .Folder()
       .NotEmpty();
-  verb->Add(
-          "--trust", &arguments->trust,
-          "Trust policy (`rharness verify --help`): signed statements and bundles of Model Signing "
-          "beside the files are held to it, to the record and to the history")
+  verb->Add("--trust", &arguments->trust,
+            "Trust policy (`rharness verify --help`): signed statements and bundles of Model "
+            "Signing beside the files are checked against it, the record and the history")
       .File()
       .NotEmpty();
   verb->Add("--signatures", &arguments->signatures,
@@ -116,31 +114,31 @@ void AddFindOptions(Command* verb, IncidentArguments* arguments) {
       .Env("RHARNESS_POLICY")
       .NotEmpty();
   verb->Heading("The rollback drill");
-  verb->Add("--no-rerun", &arguments->no_rerun, "Rerun nothing: the way back is then not proven");
+  verb->Add("--no-rerun", &arguments->no_rerun,
+            "Rerun nothing; whether the last good run reproduces is then not shown");
   verb->Add("--reruns", &arguments->drill.drill.plan.reruns, "Reruns of the run to go back to")
       .Between(1, 1000)
       .ShowDefault();
-  verb->Add("--resume", &incident.resume,
-            "Go on with the incident in --out, which was interrupted");
+  verb->Add("--resume", &incident.resume, "Continue the interrupted incident in --out");
 }
 
 void AddIncidentNotes(Command* verb) {
   verb->Note(
       "The last good run is the newest run of the family that is not retired, was recorded before "
-      "RUN, and whose last verdict that says something of it is identical or equivalent. Its "
-      "checkpoints are held to the SHA-256 of its record, and to what was signed beside them; "
-      "where one is changed, gone or unreadable, the next older good run is taken, which is said. "
-      "Then it is rerun and judged as by `rharness drill`; --root says where the data and code lie "
-      "that its record names by relative paths, and without them it cannot be rerun.");
+      "RUN, and whose last conclusive verdict is identical or equivalent. Its checkpoints are "
+      "checked against the SHA-256 of its record, and against what was signed beside them. Where "
+      "one is changed, missing or unreadable, the next older good run is used, and the report says "
+      "so. Then it is rerun and judged as by `rharness drill`. --root is the folder of the data "
+      "and code that its record names by relative paths; without them it cannot be rerun.");
   verb->Note(
-      "The last verdict that says something is identical, equivalent, drifted or failed: what is "
-      "inconclusive, not comparable or infra neither makes nor unmakes a good run. Where no "
-      "checkpoint of a good run is found, nothing is rerun: a wrong folder says nothing of a run.");
+      "Conclusive verdicts are identical, equivalent, drifted and failed: inconclusive, not "
+      "comparable and infra do not change whether a run is good. Where no checkpoint of a good run "
+      "is found, nothing is rerun, since a wrong folder proves nothing about a run.");
   verb->Note(
-      "What was interrupted goes on with --resume and with all that it was begun with; another "
+      "--resume continues an interrupted incident with the settings of its start. A different "
       "--history, --root, --map, --artifacts, --trust, --signatures or --policy is refused, and so "
-      "is a run to go back to that was retired meanwhile. --out.work is believed then: one that "
-      "somebody else owns or may write to is refused.");
+      "is a run to go back to that was retired meanwhile. --resume trusts --out.work, so a folder "
+      "that somebody else owns or may write to is refused.");
   verb->Note(
       "The folder --out appears when all is done: index.html (what drifted, since when, what "
       "changed, which run is the last good one and whether it reproduces today, what to do; each "
@@ -156,8 +154,7 @@ void AddIncidentNotes(Command* verb) {
       "`rharness "
       "slo` counts.");
   verb->ExitCode(kExitOk,
-                 "a rerun proved that the last good run can be gone back to; with "
-                 "--dry-run: there is one");
+                 "a rerun showed that the last good run reproduces; with --dry-run: there is one");
   verb->ExitCode(kExitDrift, "its rerun drifted");
   verb->ExitCode(kExitUsage, "usage or invalid input");
   verb->ExitCode(kExitInconclusive, "there is no good run, or nothing was shown (--no-rerun)");
@@ -181,8 +178,8 @@ void AddIncident(Command& root) {
       root.AddVerb("incident", "Find the last good run, rerun it, and write the postmortem");
   verb.Describe(
       "For a run that went bad: finds the last good run of its family, verifies its files, reruns "
-      "it (the rollback drill), compares the two, and puts the postmortem with all that it rests "
-      "on into one folder.");
+      "it (the rollback drill), compares the two, and writes the postmortem with its evidence into "
+      "one folder.");
   AddFindOptions(&verb, arguments.get());
   AddResourceOptions(&verb, &arguments->drill);
   AddPlaceOptions(&verb, &arguments->drill);

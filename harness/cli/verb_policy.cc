@@ -267,23 +267,24 @@ void AddPolicy(Command& root) {
   Command& verb = root.AddVerb("policy", "Check a site's policy file");
   verb.Note(kFile);
   Command& check =
-      verb.AddVerb("check", "Read a policy file as drill and gate would, and say what it comes to");
+      verb.AddVerb("check", "Read a policy file as drill and gate would, and print what it means");
   check.Add("policy", &arguments->file, "The YAML file").File().Required();
   check
       .Add("--trust", &arguments->trust,
-           "Trust policy: the file must be signed, by whom its waivers and substitutes name")
+           "Trust policy: the file must be signed by everybody whom its waivers and substitutes "
+           "name")
       .File();
   check.Add("--json", &arguments->json, "Print one JSON document (rharness.policy_check/v1)");
   check.Note(
-      "Every profile is held to the options of `rharness drill`, every game day to those of "
-      "`rharness gameday` and its faults are read, every stake to the language of "
-      "--select, every proof is read. What holds "
-      "no "
-      "longer, because its day has ended or its fingerprints differ, is a warning.");
+      "Every profile is checked against the options of `rharness drill`, every game day against "
+      "those of `rharness gameday` with its faults, every stake against the language of --select; "
+      "every proof is read. What holds no longer, because its day has ended or its fingerprints "
+      "differ, is a warning.");
   check.ExitCode(kExitOk, "it can be used");
   check.ExitCode(kExitUsage, "it cannot; the error names file, line and what was expected");
-  check.ExitCode(kExitIntegrity,
-                 "with --trust: it is not signed by those who may, or whom it names");
+  check.ExitCode(
+      kExitIntegrity,
+      "with --trust: it is not signed by a trusted key, or not by everybody whom it names");
   check.Example("rharness policy check policy.yaml");
   check.Do([arguments] {
     const auto code = Check(*arguments);

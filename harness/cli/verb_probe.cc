@@ -164,7 +164,7 @@ Result<Json> ReadFingerprint(const ProcessResult& process, const ImageProof& pro
   const Json* context = fingerprint.Find("context");
   if (schema == nullptr || schema->Dump() != "\"rharness.fingerprint/v1\"" || context == nullptr ||
       !context->IsObject()) {
-    return ProcessError("what came out of the image is no fingerprint");
+    return ProcessError("the output from the image is not a fingerprint");
   }
   Json described = *context;
   described.Set("image", proof.digest);
@@ -275,7 +275,7 @@ Status CheckDistribute(const ProbeOptions& options) {
   const DistributeOptions& distribute = options.distribute;
   const bool slurm = distribute.dispatch == "slurm";
   if (distribute.asked && !slurm) {
-    return InvalidInput("needs to know who reaches the nodes: --dispatch slurm", "--distribute");
+    return InvalidInput("needs a dispatcher for the nodes: --dispatch slurm", "--distribute");
   }
   if (distribute.asked && (options.out.empty() || options.out == "-")) {
     return InvalidInput("is needed with --distribute: the folder that gets a file a node", "--out");
@@ -338,7 +338,7 @@ void AddRunOptions(Command* run, ProbeOptions* options) {
       .Between(1, 1000)
       .ShowDefault();
   run->Add("--budget", &options->budget_seconds,
-           "For all probes; what is not done by then has timed out; 0: no limit")
+           "Time for all probes; unfinished probes then time out; 0: no limit")
       .Duration(TimeUnit::kSeconds)
       .Between(0, 1000000);
   run->Add("--library-path", &options->library_paths,
@@ -346,8 +346,8 @@ void AddRunOptions(Command* run, ProbeOptions* options) {
            "that no probe takes a library from is an error")
       .Folder();
   run->Add("--python", &options->python,
-           "Search then the libraries that this Python's packages bring: NVIDIA's, which "
-           "PyTorch loads, and NumPy's BLAS; and ask its NumPy, too")
+           "Then search the libraries of this Python's packages: NVIDIA's, which PyTorch loads, "
+           "and NumPy's BLAS; probe its NumPy, too")
       .File("PROGRAM");
   run->Add("--out", &options->out, "Write the fingerprint to this file, not to stdout").Path();
 }
@@ -363,7 +363,7 @@ void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
       .Choices({"podman", "docker"})
       .ShowDefault();
   run.Add("--timeout", &options->timeout_seconds,
-          "What all of it may take in an image, or on a node")
+          "Time limit of the whole run in an image, or on a node")
       .Duration(TimeUnit::kSeconds)
       .Between(1.0, 1e6)
       .ShowDefault();
@@ -384,10 +384,10 @@ void AddProbe(Command& root) {
   auto options = std::make_shared<ProbeOptions>();
   Command& verb = root.AddVerb("probe", "Fingerprint the arithmetic of a stack");
   verb.Note(
-      "What is done, is done by the program rharness-probe, each probe in processes of its own, so "
-      "that a crash or a hang is its answer. It also runs alone, where nothing of ours is: "
-      "`rharness-probe list` and `rharness-probe run`, with --probe, --device, --repeat, "
-      "--processes, --budget in seconds, --library-path, --quiet and --out as here.");
+      "The program rharness-probe runs each probe in processes of its own, so that a crash or a "
+      "hang is the result of that probe alone. It also runs by itself, where rharness is not "
+      "installed: `rharness-probe list` and `rharness-probe run`, with --probe, --device, "
+      "--repeat, --processes, --budget in seconds, --library-path, --quiet and --out as here.");
   AddList(verb, options);
   AddRun(verb, options);
   AddProbeDiff(verb);

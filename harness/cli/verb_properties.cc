@@ -47,7 +47,7 @@ Status CompleteProperties(PropertiesArguments* arguments, Command* command) {
   if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
   for (const char* option : {"RUN", "--declare", "--repeats"}) {
     if (drill.resume && command->Given(option)) {
-      return InvalidInput("--resume goes on with the drill's own settings", option);
+      return InvalidInput("--resume continues with the drill's own settings", option);
     }
   }
   if (!drill.resume && arguments->properties.runs.empty()) {
@@ -81,19 +81,18 @@ void AddClaimOptions(Command* verb, PropertiesArguments* arguments) {
   verb->Heading("What is claimed");
   verb->Add("RUN", &properties.runs, "Runs: their manifests, or their ids with --history").Path();
   verb->Add("--declare", &properties.declare,
-            "JSON with \"properties\" as a manifest has them, in place of what the runs declare "
-            "themselves")
+            "JSON with \"properties\" as a manifest has them, in place of the runs' own")
       .File();
   AddHistoryOption(verb, &drill.history,
                    "Store that has the runs, and keeps what became of their properties");
   verb->Heading("How it is judged");
   verb->Add("--repeats", &properties.repeats,
-            "Straight runs, and legs of what is lost, or open where straight runs differ among "
-            "themselves; 4 decide about one metric")
+            "Straight runs, and legs of properties that are lost, or open where straight runs "
+            "differ among themselves; 4 decide about one metric")
       .Between(2, 10)
       .ShowDefault();
   verb->Add("--resume", &drill.resume,
-            "Go on with the interrupted drill in --out, with its own settings");
+            "Continue the interrupted drill in --out, with its own settings");
 }
 
 void AddPropertiesNotes(Command* verb) {
@@ -101,21 +100,22 @@ void AddPropertiesNotes(Command* verb) {
       "Properties are declared in a manifest's \"properties\", or in a file by --declare: repeated "
       "(the run twice), resumed (straight = stopped and gone on, at several steps), accumulated (a "
       "batch = its parts), loader_workers (one = several), processes (one = several), resharded (a "
-      "checkpoint = loaded and saved again) and evaluated_twice. What differs between two legs is "
-      "arguments, a command or variables; README.md has an example of each.");
+      "checkpoint = loaded and saved again) and evaluated_twice. Two legs differ in arguments, a "
+      "command or variables; README.md has an example of each.");
   verb->Note(
-      "Every bit is claimed of the declared metrics, curves and checkpoints, unless \"within\" "
-      "states margins. Two straight runs are made: where they are equal, a leg that is not is a "
-      "loss. Where they differ, nothing can be held to its bits, and the report says so first: a "
-      "leg within its stated margins of every straight run holds, and a loss is called by an exact "
-      "permutation test alone (energy distance; wrong for 0.05 of the properties that hold), for "
-      "which --repeats must be large enough; how large is said.");
+      "A property claims every bit of the declared metrics, curves and checkpoints, unless "
+      "\"within\" states margins. Two straight runs are made. Where they are equal, a leg that "
+      "differs has lost the property. Where they differ, no leg can be judged by its bits, and the "
+      "report says so first: a leg within its stated margins of every straight run holds, and only "
+      "an exact permutation test (energy distance; wrong for 0.05 of the properties that hold) "
+      "calls a property lost. It needs enough --repeats; the report says how many.");
   verb->Note(
-      "With a history, what became of a property is kept, and one that held in the drill before "
-      "and is lost now is reported with both dates. `rharness history show RUN` lists them.");
+      "With a history, the result of each property is kept. A property that held in the drill "
+      "before and is lost now is reported with both dates. `rharness history show RUN` lists "
+      "them.");
   verb->Note(
-      "A leg that exits with 77 says that it cannot be done here. A stopped leg whose curves reach "
-      "the end of the straight run's did not stop, and shows nothing.");
+      "A leg exits with 77 where it cannot run here. A stopped leg whose curves reach the end of "
+      "the straight run's did not stop, and shows nothing.");
   verb->ExitCode(kExitOk, "all held, or within stated margins; with --dry-run: the plan is shown");
   verb->ExitCode(kExitDrift, "a property is lost");
   verb->ExitCode(kExitUsage, "usage or invalid input");
@@ -134,14 +134,14 @@ void AddProperties(Command& root) {
   arguments->drill.drill.plan.slots.cpus = 0;
   Command& verb = root.AddVerb("properties", "Check invariants that need no recorded result");
   verb.Describe(
-      "Carries runs out in two ways between which nothing may change, such as straight and stopped "
-      "and resumed, compares what they leave, and says of each declared property whether it held, "
-      "held within what was stated, was lost, or could not be judged.");
+      "Reruns each run in two ways that must agree, such as straight, and stopped and resumed; "
+      "compares the outputs; and reports for each declared property whether it held, held within "
+      "stated margins, was lost, or could not be judged.");
   AddClaimOptions(&verb, arguments.get());
   AddResourceOptions(&verb, &arguments->drill);
   AddPlaceOptions(&verb, &arguments->drill);
   verb.Heading("Output");
-  verb.Add("--out", &arguments->drill.out, "Folder of this drill; must not hold another one")
+  verb.Add("--out", &arguments->drill.out, "Folder of this drill; must not hold a different one")
       .Folder()
       .ShowDefault()
       .Env("RHARNESS_OUT");

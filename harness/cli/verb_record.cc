@@ -77,7 +77,7 @@ Result<std::filesystem::path> PlaceFor(const RecordOptions& options, const Recor
     RETURN_IF_ERROR(CheckOutputs({request.keep / request.run_id / "copy"}, {}, false));
   }
   if (!options.overwrite && std::filesystem::exists(out, error)) {
-    return InvalidInput("is there already; take another name, or --overwrite it", out.string());
+    return InvalidInput("exists already; choose a different name, or --overwrite it", out.string());
   }
   RETURN_IF_ERROR(MakeFolderOf(out));
   return out;
@@ -165,10 +165,9 @@ void AddInputs(Command* verb, RecordArguments* a) {
                 "Input files and folders: [NAME=]PATH, or a version of a Delta Lake "
                 "table: [NAME=]delta:FOLDER@VERSION, which without a version is its newest")
       .Path();
-  AddRepeatable(
-      verb, "--source", &a->sources,
-      "Where a file of --data lies, too: NAME=URL (https, s3, lakefs); its server is asked "
-      "for the version or commit that it is now");
+  AddRepeatable(verb, "--source", &a->sources,
+                "A further location of a file of --data: NAME=URL (https, s3, lakefs); its server "
+                "reports the current version or commit");
   AddRepeatable(verb, "--made-by", &a->made_by,
                 "Which transform wrote a --data: NAME=REPOSITORY@COMMIT, with ,version=V behind it "
                 "or NAME=version=V alone");
@@ -188,11 +187,11 @@ void AddInputs(Command* verb, RecordArguments* a) {
 }
 
 void AddObservation(Command* verb, RecordArguments* a) {
-  verb->Heading("What is seen of it while it runs");
-  verb->Add("--python-hooks", &a->python_hooks,
-            "In each Python of it note seeds that are set, determinism flags in force at the end "
-            "and variables that are read: modules that it imports are patched on the way "
-            "(PYTHONPATH)");
+  verb->Heading("What is observed during the run");
+  verb->Add(
+      "--python-hooks", &a->python_hooks,
+      "Note in each Python of the run the seeds that are set, the determinism flags in force at "
+      "the end and the variables that are read; imported modules are patched (PYTHONPATH)");
   verb->Add("--no-observe", &a->no_observe,
             "Do not note which variables and files it reads (LD_PRELOAD) and which libraries it "
             "maps");
@@ -215,7 +214,7 @@ void AddOutputs(Command* verb, RecordArguments* a) {
 }
 
 void AddPromises(Command* verb, RecordArguments* a) {
-  verb->Heading("What a rerun must meet and needs");
+  verb->Heading("What a rerun must meet, and what it needs");
   verb->Add("--determinism", &a->determinism, "What a rerun must meet")
       .Choices({"bitwise", "statistical"})
       .ShowDefault();
@@ -230,7 +229,7 @@ void AddPromises(Command* verb, RecordArguments* a) {
             "families: a name a line, or a profiler's CSV")
       .File();
   verb->Add("--properties", &a->properties,
-            "JSON with \"properties\" that the run claims, for `rharness properties`")
+            "JSON with the \"properties\" that the run claims, for `rharness properties`")
       .File();
   verb->Add("--timeout", &a->timeout_seconds, "Time limit; 0: none").Duration(TimeUnit::kSeconds);
   verb->Add("--cpus", &a->cpus, "Cores that a rerun needs").FromZero();
@@ -242,17 +241,17 @@ void AddNotes(Command* verb) {
       "The command runs here and now, with this environment; its stdout and stderr pass through "
       "and its stdin is empty. Data and code files are hashed before and after it.");
   verb->Note(
-      "But for a failed command the manifest is written, with what can be said, and its notes say "
-      "what is amiss.");
+      "Unless the command failed, the manifest is written with all known facts, and its notes list "
+      "the problems.");
   verb->Note(
-      "Beside the manifest, in the folder kept, lie its lock files and, of a work tree with "
-      "changes, `git diff --binary HEAD`, which a rerun applies to the commit: 10 MiB at most, "
-      "readable for their owner alone. A diff with what looks like a secret is not kept.");
+      "The folder kept beside the manifest holds its lock files and, for a changed work tree, `git "
+      "diff --binary HEAD`, which a rerun applies to the commit: 10 MiB at most, readable only by "
+      "their owner. A diff that seems to contain a secret is not kept.");
   verb->Note(
-      "What it uses is noted by a library before its own ones, which reruns get, too: variables "
-      "asked for by name, files read that are neither data nor code, libraries mapped. What is "
-      "declared and not seen (a seed, a flag, a --variable that nothing reads) is in the notes. "
-      "Statically linked programs are not seen.");
+      "A preloaded library, which reruns get, too, notes what the run uses: variables looked up by "
+      "name, files read that are neither data nor code, mapped libraries. The notes list what is "
+      "declared and not observed (a seed, a flag, a --variable that nothing reads). Statically "
+      "linked programs are not observed.");
   verb->ExitCode(kExitOk, "recorded");
   verb->ExitCode(kExitUsage, "usage");
   verb->ExitCode(kExitInfrastructure,
@@ -268,9 +267,9 @@ void AddRecord(Command& root) {
   RecordArguments* a = &options->arguments;
   Command& verb = root.AddVerb("record", "Run a command and write its manifest");
   verb.Add("--out", &a->out, "Manifest to write").File().Required();
-  verb.Add("--run-id", &a->run_id, "Name of the run; default: that of the manifest file");
+  verb.Add("--run-id", &a->run_id, "Name of the run (default: the manifest's file name)");
   verb.Add("--family", &a->family, "Runs whose noise may be pooled");
-  verb.Add("--overwrite", &options->overwrite, "Replace a manifest that is there already");
+  verb.Add("--overwrite", &options->overwrite, "Replace an existing manifest");
   verb.Add("--keep-failed", &options->keep_failed, "Write a manifest of a failed run, too");
   AddInputs(&verb, a);
   AddObservation(&verb, a);

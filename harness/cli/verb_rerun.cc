@@ -24,10 +24,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kRerunHelp[] =
-    "Makes the workspace that the ticket asks for, runs the command in it, and leaves the evidence "
-    "in --out: runs/RUN/N/ as in a drill's folder and, last, ended.json, which binds it to the "
-    "ticket. This is what every dispatcher runs on the machine that it chose. The run's own end, "
-    "good or bad, is an answer; whoever wrote the ticket judges it.";
+    "Makes the workspace of the ticket, runs the command in it, and writes the evidence to --out: "
+    "runs/RUN/N/ as in a drill's folder and, last, ended.json, which binds it to the ticket. Every "
+    "dispatcher runs this verb on the machine that it chose. The run's own end, good or bad, is an "
+    "answer; the writer of the ticket judges it.";
 
 struct RerunArguments {
   std::string ticket;
@@ -117,12 +117,12 @@ void AddRerun(Command& root) {
   verb.Add("TICKET", &arguments->ticket, "The ticket").File().Required();
   verb.Add("--out", &arguments->out, "New folder for the evidence").Folder().Required();
   verb.Add("--to-log", &arguments->to_log,
-           "Write the evidence to stdout, too, framed: for where --out is lost with the pod");
-  verb.ExitCode(kExitOk, "there is an answer, whatever became of the run");
+           "Write the evidence to stdout, too, framed; for pods whose --out is lost");
+  verb.ExitCode(kExitOk, "there is an answer, whether the run succeeded or failed");
   verb.ExitCode(kExitUsage, "usage, or no ticket");
   verb.ExitCode(kExitInfrastructure, "no answer: the machine failed, or it was stopped");
   verb.ExitCode(kExitIntegrity, "the ticket is not as it was issued");
-  verb.ExitCode(kExitClaimed, "another process has taken this attempt up");
+  verb.ExitCode(kExitClaimed, "another process has claimed this attempt");
   verb.Example("rharness rerun ticket.json --out evidence");
   verb.Do([arguments] { return Run(*arguments); });
 }

@@ -28,11 +28,12 @@ Result<ListenAddress> AddressOf(const ServeArguments& arguments) {
   if (address.loopback) return address;
   if (!arguments.remote) {
     return InvalidInput(
-        fmt::format("{} can be reached by other machines, and these pages ask nobody who they are; "
-                    "give --allow-remote, too, or listen on 127.0.0.1 behind a proxy that does",
+        fmt::format("{} is open to other machines, and these pages have no login; give "
+                    "--allow-remote, too, or listen on 127.0.0.1 behind a proxy with one",
                     address.ToString()));
   }
-  LogWarning(fmt::format("whoever reaches {} reads this history, unencrypted", address.ToString()));
+  LogWarning(
+      fmt::format("anybody who reaches {} can read this history, unencrypted", address.ToString()));
   return address;
 }
 
@@ -68,21 +69,18 @@ void AddServeNotes(Command* verb) {
   verb->Note(
       "Pages: / the fleet, /families, /family/NAME, /run/ID (a run's whole life: verdicts and "
       "their reasons, what changed when they did, who signed, what was recorded), /trends, "
-      "/search?q=TEXT (part of a run's, a family's or an "
-      "image's name, or the beginning of a commit), and /healthz, which says ok while the history "
-      "can be read, and whether trends cannot be measured. There is no page that writes, and no "
-      "script.");
+      "/search?q=TEXT (part of a run's, a family's or an image's name, or the beginning of a "
+      "commit), and /healthz, which prints ok while the history can be read, and says where trends "
+      "cannot be measured. There is no page that writes, and no script.");
   verb->Note(
-      "Requests are answered when their Host is the address that is listened on, or localhost, or "
-      "a name that --host gives: a stranger's page cannot make a browser read these. Encryption "
-      "and passwords are for a proxy in front (README.md, \"A page over the history\").");
+      "Requests are answered when their Host is the listening address, or localhost, or a name "
+      "that --host gives: a foreign page cannot make a browser read these. Use a proxy in front "
+      "for encryption and passwords (README.md, \"A page over the history\").");
   verb->Note(
-      "What drills write meanwhile is on the next page; verdicts by week and trends are counted "
-      "beside that, and follow within minutes. An SQLite history is opened for reading alone, but "
-      "its folder must be writable (SQLite keeps its index of the log there), or a writer must "
-      "have "
-      "it open; of one that is read-only, serve a copy: sqlite3 runs.db \"VACUUM INTO "
-      "'/tmp/copy.db'\".");
+      "New verdicts of drills are on the next page; verdicts by week and trends follow within "
+      "minutes. An SQLite history is opened only for reading, but its folder must be writable "
+      "(SQLite keeps its index of the log there), or a writer must have it open; for a read-only "
+      "one, serve a copy: sqlite3 runs.db \"VACUUM INTO '/tmp/copy.db'\".");
   verb->Note(
       "With --policy and --baseline a run's page has the waivers, substitutes and baselines that "
       "concern it, read from these files every few seconds and held to the signatures beside them "
@@ -90,7 +88,7 @@ void AddServeNotes(Command* verb) {
       "so, and the log says why.");
   verb->ExitCode(kExitOk, "ended by SIGINT or SIGTERM");
   verb->ExitCode(kExitUsage, "usage, no such history, or libmicrohttpd is not installed");
-  verb->ExitCode(kExitInfrastructure, "the address or the history cannot be had");
+  verb->ExitCode(kExitInfrastructure, "the address or the history is not available");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness serve --history runs.db");
   verb->Example(
@@ -112,12 +110,13 @@ void AddServe(Command& root) {
   verb.Add("--listen", &arguments->listen, "Address and port; port 0 takes a free one")
       .Value("ADDRESS:PORT")
       .ShowDefault();
-  verb.Add("--host", &arguments->hosts, "Name by which a proxy or a name server leads here")
+  verb.Add("--host", &arguments->hosts,
+           "Name under which a proxy or a name server reaches this server")
       .OneEach()
       .Value("NAME");
   verb.Add("--allow-remote", &arguments->remote,
            "Listen on an address that other machines can reach");
-  verb.Heading("What people sign beside the history");
+  verb.Heading("Signed files beside the history");
   verb.Add("--policy", &arguments->files.policies,
            "Policy whose waivers and substitutes the pages of runs show; repeatable")
       .File()
@@ -128,7 +127,7 @@ void AddServe(Command& root) {
       .Folder()
       .OneEach();
   verb.Add("--trust", &arguments->files.trust,
-           "Whose signatures under them count (rharness verify --help)")
+           "Trust policy of their signatures (rharness verify --help)")
       .File();
   AddServeNotes(&verb);
   verb.Do([arguments] {

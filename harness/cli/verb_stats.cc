@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxInputBytes = std::size_t{16} << 20;
 constexpr char kStatsHelp[] =
-    "Run one statistical method on a JSON object of inputs and prints {\"expected\": {...}}. "
+    "Runs one statistical method on a JSON object of inputs and prints {\"expected\": {...}}. "
     "`rharness stats --list` names the methods and their inputs.";
 
 struct StatsOptions {
@@ -116,7 +116,7 @@ void AddStats(Command& root) {
   verb.Add("--list", &options->list, "List all methods with their inputs and units");
   verb.Add("--json", &options->json, "List as JSON (results always are)");
   verb.ExitCode(kExitOk, "computed");
-  verb.ExitCode(kExitUsage, "unknown method or unfitting inputs");
+  verb.ExitCode(kExitUsage, "unknown method or invalid inputs");
   verb.Example("rharness stats --list");
   verb.Example("rharness stats welch_t --in inputs.json");
   verb.Do([options] { return RunStats(*options); });

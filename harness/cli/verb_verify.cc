@@ -44,11 +44,11 @@ constexpr char kTrustFile[] =
     - {predicates: ["urn:rharness:verdict:*"], families: ["mlp*"], keys: [lab-2026]}
     - {predicates: ["urn:rharness:endorsement:*", "https://model_signing/*"], keys: [lab-2026]}
 
-A verdict's run and family are what its signer says, and the family chooses the rule: who may sign for one family alone can name it for a run of another. So each line tells the family and the rule; --family and --run refuse what is about anything else, and --artifacts refuses a verdict that is not about the run and family of the manifest RUN.json, or is on weights that it does not record, where that lies there. A rule for every family behind one with patterns that asks for more is easily gone around: what it takes without any of these is warned of.
+A verdict's run and family are what its signer says, and the family chooses the rule: who may sign for one family alone can name it for a run of another. So each line prints the family and the rule; --family and --run refuse statements about anything else, and --artifacts refuses a verdict that is not about the run and family of the manifest RUN.json, or is on weights that it does not record, where that lies there. A rule for every family behind a stricter rule with patterns is easily evaded: a warning names what it accepts without any of these.
 
-Of a folder every *.intoto.jsonl and *.sigstore.json counts, and every other *.json that says that it is an envelope or a bundle. Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no time that anybody else vouches for, so a key that somebody else may have does not only get an end: it leaves the policy. A line that it signed is told as not counted from then on, and counts for nothing, where another line of the same file holds; a file of such lines alone is refused. A wrong signature in the name of a key of the policy is never passed over.
+In a folder every *.intoto.jsonl and *.sigstore.json counts, and every other *.json that declares itself an envelope or a bundle. Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no third party's time, so an end date is not enough for a key that somebody else may have: remove it from the policy. From then on a line that it signed is reported as not counted, and ignored where another line of the same file holds; a file of such lines alone is refused. An invalid signature by a known key is always an error.
 
---artifacts holds files to what was signed. Of a folder every checkpoint of every verdict must lie there, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. Of an endorsement the file must be as a line for its name says, and no other content may have been signed later by what the lines say; lines for other contents are told as older. Of a model every signed file must lie there, and no other but those that its signature ignores; a link is refused where the signature allows none. --tensors holds a checkpoint to the tensors of a model that rharness signed, whatever files they lie in.
+--artifacts checks files against what was signed. A folder must hold every checkpoint of every verdict, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. Of an endorsement the file must be as a line for its name says, and no other content may have been signed later by what the lines say; lines for other contents are told as older. Of a model every signed file must lie there, and no other but those that its signature ignores; a link is refused where the signature allows none. --tensors holds a checkpoint to the tensors of a model that rharness signed, whatever files they lie in.
 
 Bundles of OpenSSF Model Signing are verified where a key signed them, of ECDSA over P-256, and SHA-256 is their hash; those with a certificate or an entry of a log are refused.
 
@@ -121,8 +121,8 @@ void WarnOfWeakRules(const fs::path& file, const std::vector<Verified>& statemen
     const TrustRule* stricter = policy.StricterBefore(one.rule, kVerdictPredicate);
     if (stricter == nullptr) continue;
     LogWarning(OneLine(fmt::format(
-        "{}: that its family is '{}' is its signer's word; rule {}, which is for every family, "
-        "took it, and rule {} asks some families for more; --family or --artifacts with {} hold it",
+        "{}: only its signer states the family '{}'; rule {}, which is for every family, accepted "
+        "it, and rule {} requires more of some families; --family or --artifacts with {} check it",
         file.string(), one.verdict()->family, one.rule + 1, stricter - policy.rules.data() + 1,
         one.verdict()->manifest.name)));
   }
@@ -134,7 +134,7 @@ Error WithHint(Error error, const fs::path& file) {
   std::error_code ignored;
   if (error.code == ErrorCode::kIntegrity && fs::is_regular_file(bundle, ignored)) {
     error.message +=
-        fmt::format("; what was signed of it is {}, and --artifacts {} holds it to that",
+        fmt::format("; its signatures are in {}, and --artifacts {} checks it against them",
                     bundle.string(), file.string());
   }
   return error;
@@ -213,12 +213,11 @@ void AddVerify(Command& root) {
   auto arguments = std::make_shared<VerifyArguments>();
   verb.Add("paths", &arguments->paths, "Signed statements, or folders of them").Path().Required();
   verb.Add("--trust", &arguments->trust, "The trust policy").File().Required();
-  verb.Add("--artifacts", &arguments->artifacts,
-           "Folder of the files that were signed for, or one of them")
+  verb.Add("--artifacts", &arguments->artifacts, "Folder of the signed files, or one of them")
       .Path()
       .OneEach();
   verb.Add("--tensors", &arguments->tensors,
-           "Checkpoint whose tensors must be those that were signed for, in whatever files")
+           "Checkpoint whose tensors must be the signed ones, in any files")
       .Path()
       .OneEach();
   verb.Add("--run", &arguments->run, "The run that every statement must be about")
@@ -231,14 +230,15 @@ void AddVerify(Command& root) {
            "Every verdict must be identical or equivalent as well");
   verb.Add("--json", &arguments->json, "Print the outcome as JSON");
   verb.Note(kTrustFile);
-  verb.ExitCode(kExitOk, "everything is signed as the policy asks");
+  verb.ExitCode(kExitOk, "everything is signed as the policy requires");
   verb.ExitCode(kExitDrift, "with --reproduced: they are, and one drifted");
   verb.ExitCode(kExitUsage, "a path or the policy cannot be used");
   verb.ExitCode(kExitInconclusive,
                 "with --reproduced: they are, and one shows nothing, or none is a verdict");
   verb.ExitCode(kExitInfrastructure,
                 "a file could not be read; with --reproduced: a run failed, or could not be run");
-  verb.ExitCode(kExitIntegrity, "something was tampered with, or is signed by nobody who may");
+  verb.ExitCode(kExitIntegrity,
+                "something was tampered with, or has no valid signature of a trusted key");
   verb.Example(
       "rharness verify signed/mlp-1.verdict.intoto.jsonl --trust trust.yaml --artifacts "
       "registry/mlp-1");

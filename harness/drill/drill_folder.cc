@@ -106,8 +106,9 @@ Status RefuseForeignFolder(const fs::path& folder) {
     return {};  // refused by the journal, in its words
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().filename() == "lock" || IsStray(entry)) continue;
-    return InvalidInput("holds files that are no drill's; expected a new or an empty folder",
-                        folder.string());
+    return InvalidInput(
+        "holds files that do not belong to a drill; expected a new or an empty folder",
+        folder.string());
   }
   return {};
 }
@@ -162,7 +163,7 @@ Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
   }
   ASSIGN_OR_RETURN(const std::string logs, LogsSha256(folder, evidence));
   if (!collected.logs_sha256.empty() && logs != collected.logs_sha256) {
-    return IntegrityError("has not the logs that were journalled", path.parent_path().string());
+    return IntegrityError("does not have the journalled logs", path.parent_path().string());
   }
   ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(folder));
   for (const Artifact& artifact : evidence.artifacts) {

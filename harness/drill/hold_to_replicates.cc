@@ -86,9 +86,8 @@ void Replicates::Describe(const Place& place, const Envelope& envelope,
   }
   if (made > 0 && envelope.made == 0) {
     notes_.push_back(
-        fmt::format("{} of {} {} bit-equal to its rerun: the run did not heed {}, or is "
-                    "insensitive to so small "
-                    "a change; how far rounding carries it is not known from {}",
+        fmt::format("{} of {} {} bit-equal to its rerun: the run ignored {}, or is insensitive to "
+                    "so small a change; the effect of rounding is not known from {}",
                     made == 1 ? "the replicate" : fmt::format("the {} replicates", made), of,
                     made == 1 ? "is" : "are", kReplicateVariable, made == 1 ? "it" : "them"));
   }
@@ -163,8 +162,7 @@ void Replicates::Hold(const Envelope& envelope, bool is_own, RunState* run) {
       curve.state = CurveState::kUndecided;
       curve.first_beyond.reset();
       curve.message +=
-          " Seeds differ in how far rounding carries them: replicates of this run "
-          "would tell.";
+          " Seeds differ in the effect of rounding: replicates of this run would show it.";
     }
   }
 }

@@ -40,7 +40,7 @@ void NoteCaps(const RunNeeds& run, const PlanOptions& options, Plan* plan) {
   const auto note = [&](bool above, std::string_view what, const std::string& request,
                         const std::string& limit, std::string_view option) {
     if (!above) return;
-    plan->capped.push_back(fmt::format("{}: asks for {} of {}, and gets {} ({})", run.run_id,
+    plan->capped.push_back(fmt::format("{}: requests {} of {}, and gets {} ({})", run.run_id,
                                        request, what, limit, option));
   };
   note(options.memory_bytes > 0 && asked.memory_bytes > options.memory_bytes, "memory",

@@ -145,7 +145,7 @@ bool Reruns::IsStopped() const {
 
 std::vector<std::string> Reruns::Notes() const {
   std::vector<std::string> notes = notes_;
-  if (const auto storm = storm_.Raging()) notes.push_back(*storm + "; --resume goes on");
+  if (const auto storm = storm_.Raging()) notes.push_back(*storm + "; --resume continues");
   return notes;
 }
 

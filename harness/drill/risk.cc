@@ -161,10 +161,8 @@ Result<Stakes> Stakes::Parse(const std::vector<Stake>& stakes) {
       return InvalidInput(selection.error().where + ": " + selection.error().message, stake.where);
     }
     if (!selection->Artifacts().empty()) {
-      return InvalidInput(
-          "a stake goes by what is known of every run, and no file: 'artifact' is "
-          "for --select",
-          stake.where);
+      return InvalidInput("a stake uses facts of every run, not files: 'artifact' is for --select",
+                          stake.where);
     }
     parsed.all_.push_back({stake, std::move(*selection)});
   }

@@ -79,7 +79,7 @@ std::vector<std::string> Sentences(const std::vector<Claim>& held) {
       runs += (i == 0 ? "" : ", ") + TerminalSafe(claims[i]->run_id);
     }
     if (claims.size() > kMostNamed) runs += fmt::format(" and {} more", claims.size() - kMostNamed);
-    sentences.push_back(fmt::format("left to {}, which has {} since {}: {}",
+    sentences.push_back(fmt::format("skipped; {} has claimed {} since {}: {}",
                                     WhoHas(*claims.front()), claims.size() == 1 ? "it" : "them",
                                     FormatTime(claims.front()->since), runs));
   }
@@ -92,7 +92,7 @@ Error NothingLeft(std::size_t selected, const std::vector<Claim>& held) {
       fmt::format(
           "nothing to do: other drills of this history work on all of the {} selected "
           "runs now ({}{})",
-          selected, sentences.empty() ? "they were just taken" : sentences.front(),
+          selected, sentences.empty() ? "they were just claimed" : sentences.front(),
           sentences.size() > 1 ? fmt::format("; and {} more drills", sentences.size() - 1) : ""),
       "--history");
 }
@@ -231,12 +231,10 @@ Status RunClaims::TakeAgain(const DrillSettings& settings) {
   ASSIGN_OR_RETURN(const ClaimOutcome outcome, history_->TakeClaims(who_, reached, reached.size()));
   run_ids_ = outcome.taken;
   if (outcome.held.empty()) return {};
-  return TimeoutError(
-      fmt::format(
-          "cannot go on: {} of its runs were taken by other drills meanwhile ({}); resume it "
-          "when these have ended",
-          outcome.held.size(), Sentences(outcome.held).front()),
-      settings.options.out.string());
+  return TimeoutError(fmt::format("cannot continue: {} of its runs were claimed by other drills "
+                                  "meanwhile ({}); resume it when these have ended",
+                                  outcome.held.size(), Sentences(outcome.held).front()),
+                      settings.options.out.string());
 }
 
 Status RunClaims::Renew() {
@@ -244,11 +242,10 @@ Status RunClaims::Renew() {
   ASSIGN_OR_RETURN(const ClaimOutcome outcome, history->RenewClaims(who_, run_ids_));
   if (outcome.held.empty()) return {};
   const std::scoped_lock lock(mutex_);
-  lost_ = TimeoutError(
-      fmt::format("the lease was over, and other drills took {} of its runs ({}); --resume goes on "
-                  "when these have ended",
-                  outcome.held.size(), Sentences(outcome.held).front()),
-      url_);
+  lost_ = TimeoutError(fmt::format("the lease was over, and other drills claimed {} of its runs "
+                                   "({}); --resume continues when these have ended",
+                                   outcome.held.size(), Sentences(outcome.held).front()),
+                       url_);
   is_lost_ = true;
   return {};
 }
@@ -276,8 +273,8 @@ void RunClaims::KeepAlive(std::stop_token stop) {
         fmt::format("the claims on its runs were not renewed: {}", renewed.error().ToString()));
     if (Clock::now() < held_until) continue;
     const std::scoped_lock lock(mutex_);
-    lost_ = TimeoutError(fmt::format("the claims on its runs could not be renewed for {}, so that "
-                                     "other drills may take them; --resume goes on ({})",
+    lost_ = TimeoutError(fmt::format("the claims on its runs could not be renewed for {}, so other "
+                                     "drills may claim them; --resume continues ({})",
                                      FormatDuration(times_.lease), renewed.error().message),
                          url_);
     is_lost_ = true;

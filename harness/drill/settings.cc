@@ -170,7 +170,7 @@ Status RefuseOtherSettings(const DrillOptions& given, const DrillSettings& start
     if (before == after) continue;
     // Variables may be secrets.
     const bool shown = std::string_view(option.name) != "--env";
-    return InvalidInput(fmt::format("{}is not what the drill was started with{}; --resume goes on "
+    return InvalidInput(fmt::format("{}differs from the drill's own setting{}; --resume continues "
                                     "with the drill's own settings",
                                     shown ? after + " " : "", shown ? ", " + before : ""),
                         option.name);

@@ -14,7 +14,7 @@ namespace {
 Result<Fingerprint> LoadOf(const std::filesystem::path& path, const std::string& glob) {
   ASSIGN_OR_RETURN(Fingerprint fingerprint, LoadFingerprint(path));
   if (GlobMatches(glob, fingerprint.hardware_class)) return fingerprint;
-  return InvalidInput(fmt::format("is of '{}', and its substitute in the policy speaks of '{}'",
+  return InvalidInput(fmt::format("is of '{}', and its substitute in the policy names '{}'",
                                   fingerprint.hardware_class, glob),
                       path.string());
 }
@@ -89,7 +89,7 @@ std::vector<std::string> Substitutes::Notes() const {
       notes.push_back(fmt::format("substitute {}: its fingerprints prove nothing: {}",
                                   Pair(one.substitute), one.difference.why));
     } else if (!one.difference.probes.empty()) {
-      notes.push_back(fmt::format("substitute {}: not for runs that depend on what differs: {}",
+      notes.push_back(fmt::format("substitute {}: not for runs that depend on a difference: {}",
                                   Pair(one.substitute), one.difference.summary));
     }
   }

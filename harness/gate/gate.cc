@@ -207,10 +207,10 @@ class Decision {
                      "only answers to the same question compare");
       case BehaviourChange::kNonDeterminismGained:
         Close(Ending::kChange, "non_determinism_gained", probe,
-              "what repeated must go on repeating");
+              "a repeatable result must stay repeatable");
         break;
       case BehaviourChange::kNonDeterminismLost:
-        Add(Ending::kNotes, "non_determinism_lost", probe.probe, "repeating is no fault",
+        Add(Ending::kNotes, "non_determinism_lost", probe.probe, "repeatability is not a fault",
             probe.sentence);
         break;
       default:
@@ -380,7 +380,7 @@ class Decision {
     }
     const GateReason& first = out_.reasons.front();
     out_.headline = fmt::format(
-        "The gate is closed{}: {}{}.", changed_ ? "" : " for want of evidence", SentenceOf(first),
+        "The gate is closed{}: {}{}.", changed_ ? "" : " for lack of evidence", SentenceOf(first),
         closing > 1 ? fmt::format(" (and {} more reason{})", closing - 1, closing > 2 ? "s" : "")
                     : "");
   }

@@ -15,7 +15,7 @@
 namespace rharness {
 namespace {
 
-constexpr char kStandingWords[] = "the table 'standing' says otherwise of it than its records do";
+constexpr char kStandingWords[] = "the table 'standing' contradicts its records";
 
 // Of verdicts v: those that compared, and that no later results of the same drill took the place
 // of.

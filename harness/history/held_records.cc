@@ -317,9 +317,8 @@ Result<HeldRecords> SqlHistory::ReadHeld() {
     HeldReader reader(sql(), &held.records);
     reader.ReadAll();
     if (!held.derived && !reader.other_lookup().empty()) {
-      held.derived =
-          IntegrityError("the table 'lookups' says otherwise of it than its manifest does",
-                         Where(reader.other_lookup()));
+      held.derived = IntegrityError("the table 'lookups' contradicts its manifest",
+                                    Where(reader.other_lookup()));
     }
     return held;
   });

@@ -134,7 +134,7 @@ Status SqlHistory::RetireSigned(const SignedRecord& last, const std::string& rea
     RETURN_IF_ERROR(CheckRun(run_id));
     if (CountBy("SELECT COUNT(*) FROM withdrawals WHERE statement_sha256 = :statement",
                 last.statement_sha256) != 0) {
-      return InvalidInput("what is to be approved was taken back", Where(run_id));
+      return InvalidInput("the request was withdrawn", Where(run_id));
     }
     std::string by;
     sql() << "SELECT statement_sha256 FROM signed_retirements WHERE run_id = :run_id",

@@ -203,7 +203,7 @@ std::vector<Finding> CompareUnread(const UnreadMembers& a, const UnreadMembers& 
          .subject = name,
          .observed = shown(texts[1]),
          .limit = shown(texts[0]),
-         .rule = "what was not read must be the same text on both sides",
+         .rule = "unread members must be the same text on both sides",
          .message = fmt::format("{} cannot be read exactly and differs: {} {}, {} {}", name,
                                 shown(texts[0]), sides[0], shown(texts[1]), sides[1])});
   }

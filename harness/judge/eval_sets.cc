@@ -14,17 +14,17 @@ namespace rharness {
 Finding EvalSetFinding(const OtherEvalSet& other, bool decides,
                        const std::array<std::string_view, 2>& sides) {
   const std::string a = InWords(other.a), b = InWords(other.b);
-  return {.code = decides && other.is_known ? std::string(kOtherEvalSet) : "not_compared",
-          .layer = Layer::kData,
-          .subject = "metric " + other.metric,
-          .observed = b,
-          .limit = a,
-          .rule = "a metric is compared where both were measured on one set",
-          .message = TerminalSafe(
-              fmt::format("{} is not comparable: measured on {} {}, on {} {}{}", other.metric, a,
-                          sides[0], b, sides[1],
-                          other.is_known ? ", which are not the same data"
-                                         : ", whose digests cannot be held against each other"))};
+  return {
+      .code = decides && other.is_known ? std::string(kOtherEvalSet) : "not_compared",
+      .layer = Layer::kData,
+      .subject = "metric " + other.metric,
+      .observed = b,
+      .limit = a,
+      .rule = "a metric is compared where both were measured on one set",
+      .message = TerminalSafe(fmt::format("{} is not comparable: measured on {} {}, on {} {}{}",
+                                          other.metric, a, sides[0], b, sides[1],
+                                          other.is_known ? ", which are not the same data"
+                                                         : ", whose digests cannot be compared"))};
 }
 
 std::vector<Finding> EvalSetFindings(const Manifest& manifest, const Evidence& evidence) {

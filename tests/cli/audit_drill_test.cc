@@ -51,7 +51,7 @@ TEST_F(AuditedDrill, TellsInTheWordsOfAnAppendThatNoHeadIsSigned) {
   EXPECT_THAT(fresh.stderr_text, HasSubstr("no head is signed; --key signs one"));
   const ProcessResult signed_before = DrillB("two", "runs.db.audit");
   EXPECT_THAT(signed_before.stderr_text,
-              HasSubstr("what was entered is under none; --key signs one"));
+              HasSubstr("no head covers the new entries; --key signs one"));
   const ProcessResult with_key = DrillB("three", "runs.db.audit", {"--key", "ada.pem"});
   EXPECT_THAT(with_key.stderr_text, HasSubstr("signed a head over all of them"));
 }
@@ -114,7 +114,7 @@ TEST_F(AuditedDrill, SaysWhereTheVerdictsAreWhenTheyCannotBeEntered) {
   EXPECT_THAT(result.stderr_text, HasSubstr("audit log runs.db.audit: "));
   EXPECT_THAT(result.stderr_text,
               HasSubstr("the verdicts are in the history; `rharness audit append --history "));
-  EXPECT_THAT(result.stderr_text, HasSubstr("/runs.db.audit` enters what is new"));
+  EXPECT_THAT(result.stderr_text, HasSubstr("/runs.db.audit` enters new records"));
 }
 
 TEST_F(AuditedDrill, TheCommandThatItNamesThenSealsTheLogWithTheKeyAndThePolicy) {

@@ -64,9 +64,8 @@ TEST_F(AuditVerb, TellsWhatIsNotEnteredYetAndThatIsNoFault) {
   EXPECT_THAT(result.stdout_text, HasSubstr("1 record is not in the log yet: retirement b"));
   const ProcessResult incomplete = Verify({"--complete"});
   EXPECT_EQ(incomplete.outcome.exit_code, 1);
-  EXPECT_THAT(incomplete.stderr_text,
-              HasSubstr("1 record is not in the log yet: retirement b; `rharness audit append` "
-                        "enters what is new"));
+  EXPECT_THAT(incomplete.stderr_text, HasSubstr("1 record is not in the log yet: retirement b; "
+                                                "`rharness audit append` enters new records"));
   Retire("a");
   EXPECT_THAT(
       Verify({"--complete"}).stderr_text,
@@ -150,7 +149,7 @@ TEST_F(AuditVerb, SaysWhatItWasNotGivenAndThatNobodyWasAskedWhoSigned) {
   const ProcessResult result = Run({kRharness, "audit", "verify", "--history", "runs.db"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
   EXPECT_THAT(result.stdout_text, HasSubstr("2 entries are about what was not given here"));
-  EXPECT_THAT(result.stdout_text, HasSubstr("who signed the heads was not looked at"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("the signers of the heads were not checked"));
 }
 
 TEST_F(AuditVerb, OfNoLogIsAUsageError) {

@@ -70,7 +70,7 @@ TEST_F(TraceProgram, NamesTheOperatorAtWhichTracesPart) {
   const ProcessResult result = TraceOf("a", "b.jsonl");
   ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
   EXPECT_THAT(result.stdout_text,
-              HasSubstr("the runs part at step 1: the output of fc2 differs on equal inputs"));
+              HasSubstr("the runs diverge at step 1: the output of fc2 differs on equal inputs"));
   EXPECT_THAT(result.stdout_text, testing::ContainsRegex("fc2 +output +✗ begins here"));
   EXPECT_EQ(Where().Find("traces")->Find("layer")->AsString(), "environment");
   EXPECT_THAT(Read(At("where/onset.html")), HasSubstr("<svg"));

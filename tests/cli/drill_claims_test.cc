@@ -140,7 +140,7 @@ TEST_P(DrillClaims, OfAnotherDrillAreLeftToItAndTold) {
   EXPECT_EQ(DrillTo("two", {"--sample", "2"}).outcome.exit_code, 0) << "takes the next ones";
   const ProcessResult planned = DrillTo("planned", {"--dry-run"});
   EXPECT_THAT(planned.stdout_text, Not(HasSubstr("run-1")));
-  EXPECT_THAT(planned.stderr_text, HasSubstr("left to drill"));
+  EXPECT_THAT(planned.stderr_text, HasSubstr("skipped; drill"));
   ASSERT_TRUE(EndClaimsOfOther().ok());
   EXPECT_EQ(DrillTo("all").outcome.exit_code, 0);
   EXPECT_EQ(Verdicts("run-1"), 1U);
@@ -204,7 +204,7 @@ TEST_P(DrillClaims, ThatAreLostInTheMiddleEndTheDrillAndNoVerdictOfIt) {
   const Result<Report> lost = first.get();
   ASSERT_FALSE(lost.ok()) << "it went on beside the other one";
   EXPECT_EQ(lost.error().code, ErrorCode::kTimeout);
-  EXPECT_THAT(lost.error().message, AllOf(HasSubstr("other drills took 1 of its runs"),
+  EXPECT_THAT(lost.error().message, AllOf(HasSubstr("other drills claimed 1 of its runs"),
                                           HasSubstr("run-0"), HasSubstr("--resume")));
   EXPECT_EQ(Verdicts("run-0"), 0U);
   EXPECT_EQ(Store()->Claims()->size(), 1U) << "which is the other one's, and stays so";

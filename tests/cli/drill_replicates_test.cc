@@ -154,10 +154,10 @@ TEST_F(DrillReplicates, OfARunThatDoesNotHeedThemAreTold) {
   const Report without = DrillTo("without", {"--env", "ORDER=1"});
   Write("deaf", "");
   const Report report = DrillTo("out", {"--env", "ORDER=1", "--replicates", "3"});
-  EXPECT_THAT(NotesOf(report), HasSubstr("bit-equal to its rerun: the run did not heed "
-                                         "RHARNESS_REPLICATE"));
+  EXPECT_THAT(NotesOf(report),
+              HasSubstr("bit-equal to its rerun: the run ignored RHARNESS_REPLICATE"));
   EXPECT_EQ(VerdictsOf(report), VerdictsOf(without)) << "a zero is no spread";
-  EXPECT_THAT(Read(At("out/report.html")), HasSubstr("did not heed"));
+  EXPECT_THAT(Read(At("out/report.html")), HasSubstr("the run ignored"));
   fs::remove(At("calls"));
   DrillTo("again", {"--env", "ORDER=1", "--replicates", "3"});
   EXPECT_EQ(Calls(), 1) << "they are not made again";

@@ -89,7 +89,7 @@ TEST_F(DrillProgram, StrewsNothingAmongSomebodyElsesFiles) {
   ASSERT_TRUE(WriteFileAtomic(At("out/mine.txt"), "mine").ok());
   const ProcessResult result = Drill();
   EXPECT_EQ(result.outcome.exit_code, 2);
-  EXPECT_THAT(result.stderr_text, HasSubstr("no drill's"));
+  EXPECT_THAT(result.stderr_text, HasSubstr("do not belong to a drill"));
   EXPECT_FALSE(fs::exists(At("out/journal.jsonl")));
 }
 

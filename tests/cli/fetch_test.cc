@@ -139,7 +139,7 @@ TEST_F(Fetch, NamesWhatCannotBeHadOrCostsTooMuch) {
 }
 
 TEST_F(Fetch, TakesNothingElseInTheCacheForTheData) {
-  const std::string other = "failed: what lies in the cache is not it";
+  const std::string other = "failed: the cached file is a different one";
   std::filesystem::create_directories(Cached().parent_path());
   ASSERT_EQ(::mkfifo(Cached().c_str(), 0600), 0);
   EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr(other));

@@ -185,7 +185,7 @@ TEST_F(GamedayProgram, NothingIsPlantedInARunThatFailsAsItIs) {
   EXPECT_EQ(ExitOf(result), 3) << result.stdout_text << result.stderr_text;
   EXPECT_EQ(RateOf("hyperparameter:lr*0.5").trials, 0);
   EXPECT_EQ(RateOf("as_recorded").found, 2);
-  EXPECT_THAT(result.stdout_text, HasSubstr("does not reproduce as it is"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("does not reproduce unchanged"));
 }
 
 TEST_F(GamedayProgram, GoesOnAfterBeingKilledAndComesToTheSame) {

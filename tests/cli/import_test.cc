@@ -159,7 +159,7 @@ TEST_F(Import, RefusesContentThatIsNotTheRecordedOne) {
 
 TEST_F(Import, CompletesNothingWhereNothingIsSaidOrNothingIsThere) {
   ImportRecords();
-  EXPECT_THAT(Complete({}).stderr_text, HasSubstr("nothing is said"));
+  EXPECT_THAT(Complete({}).stderr_text, HasSubstr("no value was given"));
   EXPECT_THAT(Complete({"--metric", "f1,direction=higher"}).stderr_text,
               HasSubstr("the record has no metric 'f1'; it has 'accuracy'"));
   EXPECT_THAT(Complete({"--data", "gone"}).stderr_text, HasSubstr("gone"));

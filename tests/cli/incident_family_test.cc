@@ -54,7 +54,7 @@ TEST_F(IncidentOfAFamily, HoldsARunThatNeverWasGoodToItsOwnRecordAndTakesNoSeedF
   EXPECT_THAT(changed, Not(HasSubstr("seed")));
   EXPECT_THAT(Answer(told, "prevent"), Not(HasSubstr("--python-hooks")));
   EXPECT_THAT(Answer(told, "prevent"), Not(HasSubstr("--code-file)")));
-  EXPECT_THAT(Answer(told, "what_happened"), HasSubstr("it has another seed"));
+  EXPECT_THAT(Answer(told, "what_happened"), HasSubstr("it has a different seed"));
   EXPECT_THAT(told.Find("runbook")->Dump(), Not(HasSubstr("seed_changed")));
   // What reruns of both say of the comparison's facts is still there.
   EXPECT_THAT(told.Find("comparison")->Dump(), HasSubstr("seed.run"));
@@ -117,7 +117,7 @@ TEST_F(IncidentOfAFamily, SaysThatTheRunIsRetired) {
   const Json told = Told();
   EXPECT_THAT(told.Find("headline")->AsString(), testing::StartsWith("run-7 is retired. "));
   EXPECT_THAT(Answer(told, "what_happened"), HasSubstr("run-7 is retired: its data is gone"));
-  EXPECT_THAT(told.Find("next")->AsString(), HasSubstr("nothing is to be done for run-7"));
+  EXPECT_THAT(told.Find("next")->AsString(), HasSubstr("there is nothing to do for run-7"));
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST_F(IncidentGoesOn, RefusesWhatItWasNotBegunWith) {
     EXPECT_FALSE(fs::exists(At("inc"))) << other.front();
   }
   EXPECT_THAT(Resume({"--policy", "other.yaml"}).stderr_text,
-              HasSubstr("is not what the incident was begun with, " + At("policy.yaml").string()));
+              HasSubstr("differs from the incident's own setting, " + At("policy.yaml").string()));
   const ProcessResult same = Resume({"--policy", "policy.yaml", "--history", "runs.db"});
   EXPECT_EQ(same.outcome.exit_code, 0) << same.stdout_text << same.stderr_text;
   EXPECT_THAT(Answer(Told(), "what_happened"), HasSubstr("ada owns the family tiny"));

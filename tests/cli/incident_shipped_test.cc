@@ -83,7 +83,7 @@ TEST_F(ShippedIncident, RerunsNothingWhereNoFileOfAGoodRunIsFoundAndNoRootIsGive
   const Json told = Told("inc");
   const std::string headline = told.Find("headline")->AsString();
   EXPECT_THAT(headline, HasSubstr("checkpoint file was not found"));
-  EXPECT_THAT(headline, HasSubstr("--root says where recorded paths begin"));
+  EXPECT_THAT(headline, HasSubstr("--root is the folder of recorded paths"));
   EXPECT_THAT(headline, HasSubstr(At("").string()));  // where it looked
   EXPECT_THAT(told.Find("next")->AsString(), HasSubstr("--root DIR --out OTHER"));
   EXPECT_EQ(told.Find("rollback")->Find("state")->AsString(), "not_run");

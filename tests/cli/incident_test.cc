@@ -279,7 +279,7 @@ TEST_F(IncidentProgram, SaysWhatThereIsWhereNoRunIsGood) {
   Add();
   const ProcessResult result = IncidentOf("b");
   EXPECT_EQ(result.outcome.exit_code, 3) << result.stderr_text;
-  EXPECT_THAT(result.stdout_text, HasSubstr("No run of the family of b can be gone back to"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("The family of b has no usable last good run"));
   EXPECT_THAT(result.stdout_text, HasSubstr("1 was never drilled"));
   EXPECT_THAT(result.stdout_text, HasSubstr("drill a: rharness drill"));
   EXPECT_THAT(Text(Told(), "candidates"), HasSubstr("no drill has judged it"));

@@ -71,7 +71,7 @@ TEST_F(IsolateProgram, HoldsStillWhatCannotBeHadAnyMoreAndSaysSo) {
   const ProcessResult result = Against();
   ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
   EXPECT_THAT(Cause(), ElementsAre("env:BAD: (unset) -> 1"));
-  EXPECT_THAT(Text("axes"), HasSubstr("the recorded one cannot be had"));
+  EXPECT_THAT(Text("axes"), HasSubstr("the recorded one is not available"));
   EXPECT_EQ(ExitOf(IsolateRun({"runs/then.json", "--axis", "data:value=" + std::string(64, 'a'),
                                "--out", "else"})),
             2);

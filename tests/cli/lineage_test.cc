@@ -101,7 +101,7 @@ TEST_F(LineageProgram, IsRefusedBeforeTheRunWhereItCannotBe) {
   refused(kOnValue, {"--made-by", "valu=etl"}, "expected the name of a --data first");
   refused(kOnValue, {"--made-by", "value=etl@main"}, "'main' is no full commit");
   refused(kOnValue, {"--made-by", "value="}, "says nothing");
-  refused(kOnValue, {"--made-by", "value=etl", "--made-by", "value=etl2"}, "says twice");
+  refused(kOnValue, {"--made-by", "value=etl", "--made-by", "value=etl2"}, "states twice");
   refused(kOnValue, {"--made-by", "value=https://ada:s3cret@git.example/etl"}, "without user");
 }
 
@@ -170,7 +170,7 @@ TEST_F(LineageProgram, AsksWhetherTheTransformCanBeHad) {
   ASSERT_EQ(RecordOn("b", kOnOther, {"--made-by", "other=etl@" + kCommit}).outcome.exit_code, 0);
   const ProcessResult spare = Verb({"check", "--available", "runs/b.json"});
   EXPECT_EQ(spare.outcome.exit_code, 3) << "the data are there, and no rerun needs it";
-  EXPECT_THAT(spare.stdout_text, HasSubstr("the data can be had, but not made again"));
+  EXPECT_THAT(spare.stdout_text, HasSubstr("the data are available, but cannot be made again"));
   fs::remove(At("other"));
   const ProcessResult gone = Verb({"check", "--available", "runs/b.json"});
   EXPECT_EQ(gone.outcome.exit_code, 1);

@@ -227,8 +227,8 @@ TEST_F(PropertiesProgram, JudgeNothingByARunThatBeganAnew) {
   EXPECT_EQ(ExitOf(result), 3) << result.stderr_text;
   EXPECT_THAT(States(), ElementsAre("resumed@2 not_judged", "resumed@4 not_judged"));
   EXPECT_THAT(Unwrapped(result.stdout_text),
-              HasSubstr("nothing shows that the run went on and did not begin anew: its curve loss "
-                        "begins at step 1"));
+              HasSubstr("nothing shows that the run continued and did not begin again: its curve "
+                        "loss begins at step 1"));
 }
 
 // What the harness laid there is nothing that a leg left.
@@ -271,7 +271,7 @@ TEST_F(PropertiesProgram, HoldARunThatDoesNotRepeatItselfToNoBits) {
       Declared(way + R"(0"]}, {"name": "repeated"})", {"--env", "NOISE=1", "--jobs", "1"});
   EXPECT_EQ(ExitOf(few), 1) << few.stderr_text;
   EXPECT_THAT(States(), ElementsAre("processes not_judged", "repeated lost"));
-  EXPECT_THAT(few.stdout_text, HasSubstr("4 repeats of each would tell"));
+  EXPECT_THAT(few.stdout_text, HasSubstr("4 repeats of each would decide"));
   EXPECT_THAT(few.stdout_text, HasSubstr("straight runs differ with nothing changed"));
   const ProcessResult shifted = Declared(
       way + R"(5"]})", {"--env", "NOISE=1", "--jobs", "1", "--repeats", "4", "--out", "again"});

@@ -86,7 +86,7 @@ TEST_F(RerunProgram, SaysWhatTheMachineLacks) {
                            "--out", At("out").string()},
                   .environment = {{"PATH", "/nowhere"}}},
                  {.timeout = std::chrono::seconds(60)});
-  EXPECT_THAT(result.stdout_text, HasSubstr("needs docker, which is not to be had on "));
+  EXPECT_THAT(result.stdout_text, HasSubstr("needs docker, which is not available on "));
   const auto end = End();
   ASSERT_TRUE(end.ok() && *end);
   EXPECT_THAT((*end)->result.evidence.obstacle, HasSubstr("docker"));
@@ -110,7 +110,7 @@ TEST_F(RerunProgram, LeavesNothingThatCanBePassedOffForAnother) {
   EXPECT_THAT(ReadEndMarker(At("out"), other).error().ToString(), HasSubstr("another ticket"));
   const fs::path log = At("out/runs/r/1/stdout.log");
   ASSERT_TRUE(WriteFileAtomic(log, "HELLO\n").ok());
-  EXPECT_THAT(End().error().ToString(), HasSubstr("has not the logs"));
+  EXPECT_THAT(End().error().ToString(), HasSubstr("does not have the logs"));
   fs::remove(log);
   ASSERT_TRUE(WriteFileAtomic(At("elsewhere"), "hello\n").ok());
   fs::create_symlink(At("elsewhere"), log);

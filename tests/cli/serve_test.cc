@@ -148,7 +148,7 @@ TEST_F(ServeProgram, WarnsWhereOthersCanReachIt) {
       {kRharness, "serve", "--history", "runs.db", "--listen", "0.0.0.0:0", "--allow-remote"},
       folder_.path(), environment_);
   EXPECT_TRUE(Eventually(
-      [&] { return Log().find("reads this history, unencrypted") != std::string::npos; }));
+      [&] { return Log().find("can read this history, unencrypted") != std::string::npos; }));
 }
 
 // As root the rights of a folder mean nothing.

@@ -255,8 +255,9 @@ TEST_F(Sign, AFamilyIsTheSignersWordUntilItIsHeldToTheManifestOrAskedFor) {
   EXPECT_EQ(taken.outcome.exit_code, 0) << taken.stderr_text;
   EXPECT_THAT(taken.stdout_text,
               HasSubstr(", of family 'other', signed by ada (Ada), under rule 2"));
-  EXPECT_THAT(taken.stderr_text, HasSubstr("that its family is 'other' is its signer's word; rule "
-                                           "2, which is for every family, took it, and rule 1"));
+  EXPECT_THAT(taken.stderr_text,
+              HasSubstr("only its signer states the family 'other'; rule 2, which is for every "
+                        "family, accepted it, and rule 1"));
   const ProcessResult asked = verify({"--family", "tiny*"});
   EXPECT_EQ(asked.outcome.exit_code, 5);
   EXPECT_THAT(asked.stderr_text, HasSubstr("is about family 'other'; --family asks for 'tiny*'"));

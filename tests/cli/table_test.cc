@@ -53,7 +53,7 @@ TEST_F(RunOnTable, ARecordPinsTheVersionAndItsContent) {
   EXPECT_EQ(table.sha256.size(), 64u);
   EXPECT_THAT(
       Recorded().notes,
-      testing::Contains(HasSubstr("version 4 is recorded, and the table has come to version 5")));
+      testing::Contains(HasSubstr("version 4 is recorded, and the table is now at version 5")));
 }
 
 TEST_F(RunOnTable, ARerunHasTheRecordedVersionAsItsNewest) {

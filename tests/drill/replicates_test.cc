@@ -196,8 +196,10 @@ TEST_F(ReplicatesOfTwoRuns, ThatAreBitEqualAreNoEnvelopeAndAreToldAndNotMadeAgai
   EXPECT_FALSE(runs_["a"].envelope);
   EXPECT_THAT(replicates.Missing(ids_, runs_, {}), IsEmpty());
   ASSERT_EQ(replicates.Notes().size(), 1U);
-  EXPECT_THAT(replicates.Notes()[0], HasSubstr("the 3 replicates of a are bit-equal to its rerun: "
-                                               "the run did not heed RHARNESS_REPLICATE"));
+  EXPECT_THAT(
+      replicates.Notes()[0],
+      HasSubstr(
+          "the 3 replicates of a are bit-equal to its rerun: the run ignored RHARNESS_REPLICATE"));
 }
 
 TEST_F(ReplicatesOfTwoRuns, ThatFailedAreLeftOut) {

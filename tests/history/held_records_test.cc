@@ -209,7 +209,7 @@ TEST_P(HeldRecordsTest, TellWhereWhenARunWasVerifiedOrJudgedIsGone) {
     EXPECT_THAT(
         DoubtAfter(fmt::format("UPDATE standing SET {} = NULL WHERE run_id = 'a'", column),
                    fmt::format("UPDATE standing SET {} = {} WHERE run_id = 'a'", column, ms)),
-        HasSubstr("a: the table 'standing' says otherwise"))
+        HasSubstr("a: the table 'standing' contradicts"))
         << column;
   }
 }
@@ -236,7 +236,7 @@ TEST_P(HeldRecordsTest, TellWhereTheEnvironmentOfARunIsAnother) {
     return "UPDATE standing SET environment_sha256 = " + value + " WHERE run_id = 'a'";
   };
   const std::string back = set("'" + own + "'");
-  const auto doubt = HasSubstr("a: the table 'standing' says otherwise");
+  const auto doubt = HasSubstr("a: the table 'standing' contradicts");
   EXPECT_THAT(DoubtAfter(set("NULL"), back), doubt);
   EXPECT_THAT(DoubtAfter(set("'none'"), back), doubt);
   EXPECT_THAT(

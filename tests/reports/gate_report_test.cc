@@ -173,7 +173,7 @@ TEST(GateTerminal, SaysOnceWhatHoldsOfManyRuns) {
   const GateDecision decision = DecideGate(input);
   EXPECT_EQ(decision.reasons.size(), 4U) << "and the JSON has every one";
   const std::string screen = WriteTerminal(decision, 200, 40, false);
-  EXPECT_TRUE(screen.starts_with("CLOSED for want of evidence  ")) << screen;
+  EXPECT_TRUE(screen.starts_with("CLOSED for lack of evidence  ")) << screen;
   EXPECT_NE(screen.find("mlp-1: infra: no such program (and of 2 more)"), std::string::npos)
       << screen;
   EXPECT_EQ(screen.find("mlp-2"), std::string::npos);

@@ -44,14 +44,14 @@ TEST(RunHistory, TakesWhatIsOpenForNeitherGoodNorBadAndSaysIt) {
   EXPECT_EQ(good.last_good, 1u);
   EXPECT_FALSE(good.first_bad);
   EXPECT_EQ(good.answer,
-            "It reproduces: equivalent on 2026-11-02 02:00 UTC. 2 drills since could not tell: not "
-            "comparable on 2026-11-04 02:00 UTC.");
+            "It reproduces: equivalent on 2026-11-02 02:00 UTC. 2 drills since then decided "
+            "nothing: not comparable on 2026-11-04 02:00 UTC.");
   const RunOutlook bad = Summarize(SampleRunHistory("id?x", true, NothingDiffers()));
   EXPECT_EQ(bad.last_good, 0u);
   EXPECT_EQ(bad.first_bad, 1u);
   EXPECT_EQ(bad.answer,
             "Drifted since 2026-11-02 02:00 UTC; it last reproduced on 2026-11-01 02:00 UTC. 2 "
-            "drills since could not tell: infrastructure on 2026-11-04 02:00 UTC.");
+            "drills since then decided nothing: infrastructure on 2026-11-04 02:00 UTC.");
   EXPECT_EQ(Summarize(SampleRunHistory("i?i", true, NothingDiffers())).steadiness.changes, 0u);
 }
 
@@ -59,8 +59,9 @@ TEST(FamilyHistory, TellsOfRunsOfWhichNoDrillCouldTell) {
   FamilyHistory history = SampleFamily();
   history.runs = {SampleFamilyRun("steady", "iiiiii", NothingDiffers()),
                   SampleFamilyRun("open", "??nnxx", NothingDiffers())};
-  EXPECT_EQ(Summarize(history).answer,
-            "1 of 2 runs is shown to reproduce, and none is bad. Of 1 no drill could tell.");
+  EXPECT_EQ(
+      Summarize(history).answer,
+      "1 of 2 runs is shown to reproduce, and none is bad. No drill has decided about 1 of them.");
 }
 
 TEST(RunHistory, SaysWhenItReproducesAgainOrNeverDid) {
@@ -71,7 +72,7 @@ TEST(RunHistory, SaysWhenItReproducesAgainOrNeverDid) {
   EXPECT_EQ(Summarize(SampleRunHistory("ff", true, NumpyUpgrade())).answer,
             "Failed since 2026-11-01 02:00 UTC; no drill has seen it reproduce.");
   EXPECT_EQ(Summarize(SampleRunHistory("xx", true, NumpyUpgrade())).answer,
-            "No drill could tell whether it reproduces: 2 drills so far.");
+            "No drill has decided whether it reproduces: 2 drills so far.");
 }
 
 TEST(RunHistory, CallsFlakyWhatChangesThoughNothingDiffers) {
@@ -168,9 +169,9 @@ TEST(FamilyHistory, FindsWhatBrokenRunsHaveInCommon) {
   EXPECT_EQ(outlook.never, 1);
   ASSERT_EQ(outlook.causes.size(), 2u);
   EXPECT_EQ(outlook.causes[0].broken, 2);
-  EXPECT_EQ(
-      outlook.answer,
-      "2 of 6 runs do not reproduce; 2 of them did before. Of 1 no drill could tell. 1 is flaky.");
+  EXPECT_EQ(outlook.answer,
+            "2 of 6 runs do not reproduce; 2 of them did before. No drill has decided about 1 of "
+            "them. 1 is flaky.");
   std::vector<std::string> order;
   for (const FamilyRun* run : outlook.order) order.push_back(run->run.run_id);
   EXPECT_EQ(order, (std::vector<std::string>{"broken-1", "broken-2", "flicker", "unlucky", "never",

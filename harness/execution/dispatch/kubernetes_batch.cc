@@ -168,10 +168,11 @@ Status CheckKubectlOption(const std::string& option) {
   const bool known = equals != std::string::npos && equals + 1 < option.size() &&
                      std::ranges::find(kWhere, option.substr(0, equals)) != kWhere.end();
   if (known) return {};
-  return InvalidInput(fmt::format("'{}' does not say where or as whom; expected one of {}, each "
-                                  "with =VALUE",
-                                  TerminalSafe(option), fmt::join(kWhere, ", ")),
-                      "--kubectl");
+  return InvalidInput(
+      fmt::format(
+          "'{}' does not select a cluster, namespace or user; expected one of {}, each with =VALUE",
+          TerminalSafe(option), fmt::join(kWhere, ", ")),
+      "--kubectl");
 }
 
 Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod) {

@@ -66,7 +66,7 @@ Result<PodTemplate> LoadPodTemplate(const fs::path& file, const fs::path& folder
   if (!fs::is_regular_file(file, error)) return InvalidInput("is no file", where);
   const auto json = client->Read(file);
   if (!json.ok()) {
-    return Error{json.error().code, "is not taken: " + json.error().ToString(), where};
+    return Error{json.error().code, "is refused: " + json.error().ToString(), where};
   }
   ASSIGN_OR_RETURN(PodTemplate pod, ParsePodTemplate(*json, where));
   if (!folder.empty()) RETURN_IF_ERROR(RequireMounted(pod, where, {folder}));

@@ -202,7 +202,7 @@ Status KubernetesDispatcher::FetchFromLog(Task* task, const KubernetesTask& view
     if (!pod.IsOver()) continue;
     // A log that cannot be had now may be had later; DecideTask ends the waiting.
     const auto log = client_.Log(pod.name);
-    task->no_log = log.ok() ? "" : "; its log cannot be had: " + log.error().ToString();
+    task->no_log = log.ok() ? "" : "; its log is not available: " + log.error().ToString();
     if (!log.ok()) continue;
     const auto found = UnpackRerun(*log, task->ticket, task->folder / "out");
     if (!found.ok()) {

@@ -100,7 +100,7 @@ Trouble TroubleOfImage(const KubernetesPod& pod) {
   const bool gone = container.waiting == "InvalidImageName" ||
                     container.waiting == "ErrImageNeverPull" || HasAnyOf(container.message, kGone);
   return {gone ? Trouble::Kind::kMayNever : Trouble::Kind::kHere, "image",
-          fmt::format("{} cannot be had{}: {}", pod.image, OnNode(pod),
+          fmt::format("{} is not available{}: {}", pod.image, OnNode(pod),
                       ReasonAnd(container.waiting, container.message))};
 }
 

@@ -153,7 +153,7 @@ Result<bool> SlurmDispatcher::FindNumbers() {
       if (*job || fs::exists(task.folder / "out", error)) return false;
       if (task.index) {
         ended_.push_back(WithoutEvidence(task, AttemptEnd::Kind::kInfrastructure,
-                                         OutcomeKind::kNotStarted, "Slurm did not take it"));
+                                         OutcomeKind::kNotStarted, "Slurm refused it"));
       }
       fs::remove_all(task.folder, error);
       return true;

@@ -96,7 +96,7 @@ void ClearLeftovers(const fs::path& incoming) {
   for (const fs::path& path : leftovers) {
     if (const Status removed = RemoveTree(path); !removed.ok()) {
       LogWarning(
-          fmt::format("what a fetch left could not be removed: {}", removed.error().ToString()));
+          fmt::format("the files of a fetch could not be removed: {}", removed.error().ToString()));
     }
   }
 }
@@ -209,7 +209,7 @@ Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& ite
   if (fs::exists(fs::symlink_status(cached, error))) {
     if (MayBe(item, cached)) return as(FetchState::kCached);
     return as(FetchState::kFailed,
-              fmt::format("what lies in the cache is not it; expected {} bytes, remove {}",
+              fmt::format("the cached file is a different one; expected {} bytes, remove {}",
                           item.size_bytes, cached.string()));
   }
   const auto there = InPlace(options_.places, item);

@@ -160,7 +160,7 @@ void DecideOutcome(std::string_view engine, const std::optional<ContainerState>&
   const int code = outcome->kind == OutcomeKind::kExited ? outcome->exit_code : 0;
   if (container && (code == 126 || code == 127)) {
     outcome->detail = code == 126 ? "the command in the image cannot be executed"
-                                  : "there is no such command in the image";
+                                  : "the command does not exist in the image";
     return;
   }
   outcome->detail =

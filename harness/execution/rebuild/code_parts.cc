@@ -29,8 +29,8 @@ Answer OfCodeFile(const CodeFile& file, const fs::path& repository) {
     return {absent ? PartState::kGone : PartState::kUnknown, digest.error().ToString()};
   }
   if (digest->sha256 == file.sha256) return {PartState::kHad, "below " + repository.string()};
-  return {PartState::kGone,
-          fmt::format("another one lies below {}: sha256 {}", repository.string(), digest->sha256)};
+  return {PartState::kGone, fmt::format("a different file lies below {}: sha256 {}",
+                                        repository.string(), digest->sha256)};
 }
 
 Answer OfLocalCommit(const std::string& commit, const fs::path& repository,
@@ -69,7 +69,7 @@ Answer OfRemoteCommit(const std::string& commit, const std::string& repository,
     return {PartState::kHad, "a branch or tag of its repository is at it"};
   }
   return {PartState::kUnknown,
-          "its repository answers, and tells of the tips of branches and tags alone"};
+          "its repository answers, but lists only the tips of branches and tags"};
 }
 
 Answer OfCommit(const Code& code, Rebuilder::Asked* asked) {
@@ -130,7 +130,8 @@ void AskForMakers(const Manifest& manifest, Rebuilder::Asked* asked, std::vector
       return part.kind == "data" && part.name == item.name && part.state == PartState::kHad;
     });
     if (had && answer.state == PartState::kGone) {
-      answer = {PartState::kUnknown, "the data can be had, but not made again: " + answer.why};
+      answer = {PartState::kUnknown,
+                "the data are available, but cannot be made again: " + answer.why};
     }
     parts->push_back({"transform", fmt::format("{} of data {}", code.commit, item.name),
                       answer.state, answer.why});
@@ -148,7 +149,7 @@ void AskForCode(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<P
     parts->push_back({"commit", code.commit, answer.state, answer.why});
     if (code.dirty && code.kept_diff_sha256.empty()) {
       parts->push_back({"diff", code.diff_sha256, PartState::kGone,
-                        "recorded from a changed work tree, of which nothing is kept"});
+                        "recorded from a changed work tree without a kept diff"});
     } else if (code.dirty) {
       const Answer kept = OfKept(manifest, code.kept_diff_sha256, asked->options.places);
       parts->push_back({"diff", code.kept_diff_sha256, kept.state, kept.why});

@@ -45,7 +45,7 @@ std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
   const bool is_file = fs::is_regular_file(status);
   if (is_file && fs::file_size(path, error) != item.size_bytes) {
     return Answer{PartState::kGone,
-                  fmt::format("another one lies at {}: {} bytes, recorded {}", path.string(),
+                  fmt::format("a different file lies at {}: {} bytes, recorded {}", path.string(),
                               fs::file_size(path, error), item.size_bytes)};
   }
   if (!asked->options.verify || item.sha256.empty()) {
@@ -73,8 +73,8 @@ Answer AnswerOf(const Error& error) {
 Answer HeldToSize(const std::optional<std::uint64_t>& size, const DataItem& item,
                   Answer otherwise) {
   if (!size || item.size_bytes == 0 || *size == item.size_bytes) return otherwise;
-  return {PartState::kGone,
-          fmt::format("its source has another one: {} bytes, recorded {}", *size, item.size_bytes)};
+  return {PartState::kGone, fmt::format("its source has a different file: {} bytes, recorded {}",
+                                        *size, item.size_bytes)};
 }
 
 std::optional<std::uint64_t> LengthIn(const HttpHeaders& headers) {
@@ -98,10 +98,11 @@ Answer OfObject(const DataItem& item, const RemoteOptions& options) {
     return {PartState::kHad, "its source has it; not hashed"};
   }
   const bool versioned = item.source.find("?versionId=") != std::string::npos;
-  return HeldToSize(LengthIn(*there), item,
-                    {PartState::kHad, versioned ? "its source has that version; not hashed"
-                                                : "its source has one of that name and size, of "
-                                                  "which it names no version; not hashed"});
+  return HeldToSize(
+      LengthIn(*there), item,
+      {PartState::kHad,
+       versioned ? "its source has that version; not hashed"
+                 : "its source has a file of that name and size without a version; not hashed"});
 }
 
 Answer OfLakefs(const DataItem& item, const RemoteOptions& options) {

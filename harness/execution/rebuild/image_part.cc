@@ -31,7 +31,7 @@ Answer OfImageFile(const Image& image, Rebuilder::Asked* asked) {
     return {PartState::kHad, fmt::format("at {}, with its hash", path->string())};
   }
   return {PartState::kGone,
-          fmt::format("another one lies at {}: sha256:{}", path->string(), content->sha256)};
+          fmt::format("a different file lies at {}: sha256:{}", path->string(), content->sha256)};
 }
 
 // What skopeo and registries speak of as absent. Source: OCI distribution specification, "Error
@@ -81,7 +81,7 @@ Answer OfHeaders(const HttpHeaders& headers, const Image& image) {
   const std::string digest = ValueOf(headers, "docker-content-digest");
   if (!digest.empty() && digest != image.digest) {
     return {PartState::kUnknown,
-            fmt::format("its registry answers with another one: {}", TerminalSafe(digest))};
+            fmt::format("its registry answers with a different digest: {}", TerminalSafe(digest))};
   }
   const std::string whole = ValueOf(headers, "content-type");
   const std::string_view type = std::string_view(whole).substr(0, whole.find_first_of("; "));

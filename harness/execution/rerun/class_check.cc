@@ -23,16 +23,15 @@ ClassCheck CheckClass(const Ticket& ticket, const Hardware& here, const std::str
                          .subject = "GPUs",
                          .observed = DescribeGpus(here),
                          .limit = recorded,
-                         .message = fmt::format("recorded on {}; {}, which stand in for them: {}",
+                         .message = fmt::format("recorded on {}; {}, accepted as a substitute: {}",
                                                 recorded, now, substitution->why)}};
   }
   std::vector<std::string> what;
   for (const ClassDifference& one : differences) {
     what.push_back(fmt::format("{} {} instead of {}", one.what, one.here, one.recorded));
   }
-  const std::string reason =
-      fmt::format("recorded on {}; {}: {}; nothing in the policy lets these stand in", recorded,
-                  now, fmt::join(what, ", "));
+  const std::string reason = fmt::format("recorded on {}; {}: {}; the policy accepts no substitute",
+                                         recorded, now, fmt::join(what, ", "));
   return {.obstacle = Obstacle{"hardware", reason}, .remark = {}};
 }
 

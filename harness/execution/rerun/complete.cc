@@ -56,8 +56,7 @@ class Completing {
     if (completion_.here) PutHere();
     if (!said_something_ && !completion_.otherwise) {
       return InvalidInput(
-          "nothing is said that could complete it; expected an option such as "
-          "--data or a command after --",
+          "no value was given; expected an option such as --data or a command after --",
           manifest_.run_id);
     }
     return {};

@@ -47,7 +47,7 @@ Result<ProvenEnd> Prove(const HeldFolder& folder, const Marker& marker, const Ti
   const std::string file = (folder.path() / path).string();
   ASSIGN_OR_RETURN(const std::string text, folder.ReadFile(path));
   if (text.size() != marker.evidence_bytes || Sha256HexOf(text) != marker.evidence_sha256) {
-    return IntegrityError("is not the evidence that the end marker tells", file);
+    return IntegrityError("is not the evidence of the end marker", file);
   }
   ASSIGN_OR_RETURN(const Json json, ParseJson(text, file));
   ASSIGN_OR_RETURN(Evidence evidence, ParseEvidence(json, file));
@@ -57,7 +57,7 @@ Result<ProvenEnd> Prove(const HeldFolder& folder, const Marker& marker, const Ti
   }
   ASSIGN_OR_RETURN(const std::string logs, LogsSha256(folder, evidence));
   if (logs != marker.logs_sha256) {
-    return IntegrityError("has not the logs that the end marker tells",
+    return IntegrityError("does not have the logs of the end marker",
                           (folder.path() / path.parent_path()).string());
   }
   return ProvenEnd{.result = {std::move(evidence), marker.infrastructure},

@@ -73,7 +73,7 @@ Result<Image> CaptureImageFile(const Image& stated) {
   ASSIGN_OR_RETURN(const FileDigest digest, HashFile(stated.location));
   image.digest = std::string(kPrefix) + digest.sha256;
   if (stated.digest.empty() || stated.digest == image.digest) return image;
-  return InvalidInput(fmt::format("the image's file is another one than stated: {}, stated {}",
+  return InvalidInput(fmt::format("the image's file differs from the stated one: {}, stated {}",
                                   image.digest, stated.digest),
                       stated.location);
 }

@@ -205,7 +205,7 @@ void NoteMemoryKills(std::optional<std::uint64_t> before, Recording* out) {
   if (!kills || !before || *kills <= *before || !out->outcome.Succeeded()) return;
   const std::uint64_t count = *kills - *before;
   out->remarks.push_back(
-      fmt::format("{}: {} process{} of its control group {} killed for want of memory while it ran",
+      fmt::format("{}: {} process{} of its control group {} killed for lack of memory while it ran",
                   kLostSomething, count, count == 1 ? "" : "es", count == 1 ? "was" : "were"));
 }
 

@@ -137,8 +137,8 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
       workspace->remarks.push_back(
           {.code = "code_from_commit",
            .subject = fmt::format("code file '{}'", file.path),
-           .message = fmt::format("code file '{}' was taken from commit {}: the work tree has "
-                                  "another one by now, or none",
+           .message = fmt::format("code file '{}' was taken from commit {}: the work tree has a "
+                                  "different one by now, or none",
                                   file.path, manifest.code.commit)});
     }
     const auto digest = CopyFile(*source, workspace->path / file.path);

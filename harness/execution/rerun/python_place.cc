@@ -98,8 +98,8 @@ fs::path FirstPython(const fs::path& prefix, const std::string& program) {
 
 std::string HowToGetIt(const fs::path& prefix) {
   return fmt::format(
-      "--make-environments makes it from the recorded versions, --map {} or "
-      "--python-environment DIR takes another one",
+      "--make-environments makes it from the recorded versions, --map {} or --python-environment "
+      "DIR names a different one",
       TerminalSafe(ShellWord(prefix.string() + "=DIR")));
 }
 

@@ -123,7 +123,7 @@ class Attempt {
   bool IsOnItsNode() {
     if (ticket_.node.empty() || ticket_.node == evidence_.machine.node) return true;
     infrastructure_ = true;
-    (void)Block({"", fmt::format("is for node {} of the cluster, and came to {}", ticket_.node,
+    (void)Block({"", fmt::format("is for node {} of the cluster, and ran on {}", ticket_.node,
                                  evidence_.machine.node.empty() ? evidence_.machine.host
                                                                 : evidence_.machine.node)});
     return false;
@@ -146,7 +146,7 @@ class Attempt {
             ? fmt::format(
                   "recorded in an image of kind '{}', and this drill has no launcher for it",
                   ticket_.manifest.image.kind)
-            : fmt::format("needs {}, which is not to be had on {}", ticket_.launcher,
+            : fmt::format("needs {}, which is not available on {}", ticket_.launcher,
                           evidence_.machine.host);
     (void)Block({"", reason});
     return nullptr;

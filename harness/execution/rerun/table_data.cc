@@ -112,9 +112,8 @@ std::string NewerVersions(const fs::path& path, const DataItem& item) {
   const auto table = DeltaTable::Open(path);
   if (!source.ok() || !table.ok() || table->newest() <= source->version.value_or(0)) return {};
   return fmt::format(
-      "data '{}': version {} is recorded, and the table has come to version {}; a run that asks "
-      "for "
-      "the newest reads that",
+      "data '{}': version {} is recorded, and the table is now at version {}; a run that reads the "
+      "newest reads that one",
       item.name, source->version.value_or(0), table->newest());
 }
 
@@ -129,7 +128,7 @@ std::string GainedDuringRun(const fs::path& path, const DataItem& item, std::uin
   if (!table.ok() || table->newest() <= before) return {};
   if (stated) {
     return fmt::format(
-        "data '{}': its table came from version {} to {} during the run; {} is recorded, and the "
+        "data '{}': its table went from version {} to {} during the run; {} is recorded, and the "
         "run itself chooses what it reads",
         item.name, before, table->newest(), item.source);
   }

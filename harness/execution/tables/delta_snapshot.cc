@@ -46,9 +46,10 @@ Status LinkTo(const fs::path& target, const fs::path& link) {
 Error DeltaTable::Gone(const DeltaVersion& version, const std::string& file,
                        const Error& error) const {
   if (error.code != ErrorCode::kNotFound) return error;
-  return NotFound(fmt::format("version {} can no longer be read: its file '{}' is gone (vacuumed?)",
-                              version.version, TerminalSafe(file)),
-                  path().string());
+  return NotFound(
+      fmt::format("version {} can no longer be read: its file '{}' is missing (vacuumed?)",
+                  version.version, TerminalSafe(file)),
+      path().string());
 }
 
 // In the order in which HashBy asks, some hundreds at a time on all cores. That none of them is a

@@ -90,7 +90,7 @@ GamedayReport BuildGamedayReport(GamedayDone done) {
                     CountWords(static_cast<std::size_t>(done.left_out), "rerun")));
   }
   report.certified = !report.interrupted && !CertificateOf(report).families.empty();
-  report.headline = report.interrupted ? "Interrupted; --resume goes on" : Headline(report);
+  report.headline = report.interrupted ? "Interrupted; --resume continues" : Headline(report);
   report.next = report.interrupted ? "" : NextStep(report);
   report.exit_code = report.interrupted ? 4 : report.certified ? 0 : 3;
   return report;
@@ -116,8 +116,8 @@ GamedayReport BuildGamedayPlan(const GamedaySettings& settings, const std::vecto
       SensitivityRate rate{.name = one.fault.name, .words = FaultWords(one.fault)};
       rate.cannot = one.cannot;
       if (one.cannot.empty()) {
-        rate.example = one.index >= 0 ? CountWords(ground.run_ids.size(), "rerun")
-                                      : "in copies of what is left";
+        rate.example =
+            one.index >= 0 ? CountWords(ground.run_ids.size(), "rerun") : "in copies of outputs";
       }
       family.faults.push_back(std::move(rate));
     }

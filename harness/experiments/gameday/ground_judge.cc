@@ -51,7 +51,7 @@ Status GroundJudge::Judge() {
   good_.clear();
   notes_.clear();
   faults_.clear();
-  as_recorded_ = RateOf("as_recorded", "nothing planted, held to the record");
+  as_recorded_ = RateOf("as_recorded", "nothing planted, compared with the record");
   flips_ = RateOf("flips", "a verdict flips between two reruns");
   RETURN_IF_ERROR(JudgeAsRecorded());
   for (const GroundFault& fault : inputs_.ground.faults) RETURN_IF_ERROR(JudgeFault(fault));
@@ -114,7 +114,7 @@ Status GroundJudge::JudgeAsRecorded() {
       good_.push_back(run_id);
     } else {
       notes_.push_back(
-          fmt::format("nothing is planted in {}, which does not reproduce as it is: {}", run_id,
+          fmt::format("nothing is planted in {}, which does not reproduce unchanged: {}", run_id,
                       SafeText(first.told, 300)));
     }
     if (two == nullptr) continue;
@@ -267,7 +267,7 @@ std::vector<Manifest> GroundJudge::Others(const std::set<std::string>& run_ids) 
 
 // A rerun as the record of another one: nothing that judges them has seen either.
 void GroundJudge::JudgeSame() {
-  same_ = RateOf("same", "held to another rerun of the run");
+  same_ = RateOf("same", "compared with another rerun of the run");
   for (const std::string& run_id : inputs_.ground.run_ids) {
     const Evidence* one = Find(run_id, 1);
     const Evidence* two = Find(run_id, 2);

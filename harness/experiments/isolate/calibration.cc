@@ -79,8 +79,7 @@ Calibration ByMetric(Calibration calibration, const SearchEndReruns& all,
   calibration.false_reproduces = calibration.miss = wrong;
   if (calibration.metric.empty()) {
     return Stop(std::move(calibration), SearchEnd::kEndNotJudged,
-                "reruns of one setting differ among themselves, and no metric moved by which they "
-                "could be told apart");
+                "reruns of one setting differ among themselves, and no metric separates them");
   }
   if (wrong > kMostWrong) {
     const std::string why = fmt::format(

@@ -262,8 +262,8 @@ Result<IsolationReport> PlanIsolation(const IsolateOptions& given, Clock* clock)
     for (int* count : {&cost.fewest, &cost.most, &cost.most_of_two}) *count += further;
     cost.mean += further;
     notes.push_back(fmt::format(
-        "the run promises no bits: each end is rerun {} times, and where these differ among "
-        "themselves the search asks more often, and says how often before it goes on",
+        "the run is not declared bitwise: each end is rerun {} times, and where these differ among "
+        "themselves the search repeats trials, and prints how often before it continues",
         settings.end_reruns));
   }
   Calibration calibration;

@@ -263,7 +263,7 @@ Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings)
     if (then.empty() && now.empty()) continue;
     settings->held.push_back(
         {.name = axis.name,
-         .why = now.empty() ? fmt::format("the recorded one cannot be had ({}): it stays as it "
+         .why = now.empty() ? fmt::format("the recorded one is not available ({}): it stays as it "
                                           "drifted in every rerun",
                                           then)
                             : fmt::format("the drifted one cannot be had ({}): it stays as "

@@ -248,7 +248,7 @@ void SayNamed(const SearchDone& done, IsolationReport* report) {
         DescribeInLine(rest->signature),
         reach.empty() ? "to find the cause of that, give its evidence as --against" : reach);
   } else {
-    report->next = "whether it is gone when this is set back could not be judged";
+    report->next = "whether it vanishes when this is set back could not be judged";
   }
   report->exit_code = 0;
 }
@@ -258,7 +258,7 @@ void SayUndecided(const SearchDone& done, IsolationReport* report) {
   const std::string reach = OutOfReach(done);
   report->exit_code = 3;
   if (state.end == SearchEnd::kNotAmongThese) {
-    report->headline = "the difference is there with nothing changed: no axis here is its cause";
+    report->headline = "the difference exists with nothing changed: no axis here is its cause";
     report->next = reach.empty() ? "name what else changed with --axis" : reach;
     if (done.settings.bits) {
       report->next += "; or the run does not repeat bit for bit at all: rerun it twice as recorded";
@@ -276,7 +276,7 @@ void SayUndecided(const SearchDone& done, IsolationReport* report) {
     if (!done.trials.empty() && done.calibration.why_not.empty()) {
       report->headline += ": " + DescribeInLine(done.trials.back().signature);
     }
-    report->next = "see what its reruns left, and mend that first";
+    report->next = "read the outputs of its reruns, and fix that first";
   } else if (state.end == SearchEnd::kChance) {
     report->headline =
         "the difference may come and go by chance: with everything changed it is not shown to be "
@@ -286,11 +286,10 @@ void SayUndecided(const SearchDone& done, IsolationReport* report) {
         "how much";
   } else if (state.end == SearchEnd::kForeignAnswers) {
     report->headline = "the answers in this folder are of another search";
-    report->next = "begin anew in an empty folder";
+    report->next = "begin again in an empty folder";
   } else {
     report->headline =
-        "the answers fit no cause: changes hide each other, or reruns are less "
-        "alike than they were taken to be";
+        "the answers fit no cause: changes hide each other, or reruns differ more than was assumed";
     report->next = "look at the trials; without a declared determinism, drop --bits";
   }
   if (!done.calibration.why_not.empty()) report->headline += ": " + done.calibration.why_not;
@@ -306,7 +305,7 @@ void SayWhatItCameTo(const SearchDone& done, IsolationReport* report) {
     report->exit_code = 0;
   } else if (done.interrupted) {
     report->headline = "interrupted";
-    report->next = "--resume goes on";
+    report->next = "--resume continues";
     report->exit_code = 4;
   } else if (done.state.end == SearchEnd::kNamed) {
     SayNamed(done, report);

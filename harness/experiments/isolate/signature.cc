@@ -130,7 +130,7 @@ Signature SignatureOf(const Comparison& judged, bool bits) {
   }
   const bool nothing =
       judged.checkpoints.empty() && judged.metrics.empty() && judged.curves.empty();
-  if (nothing) signature.not_judged = "the record has nothing that a rerun could be held to";
+  if (nothing) signature.not_judged = "the record has nothing to compare a rerun with";
   return signature;
 }
 

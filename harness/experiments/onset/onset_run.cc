@@ -156,8 +156,8 @@ class WhereSearch {
                           });
     if (!compared) {
       std::string why =
-          "the sides have nothing in common that says where they part; expected "
-          "traces, kept checkpoints or curves of both";
+          "the sides have nothing in common that shows their first divergence; expected traces, "
+          "kept checkpoints or curves of both";
       for (const std::string& note : report_.notes) why += "; " + note;
       return InvalidInput(why, "--trace");
     }

@@ -72,7 +72,7 @@ Status Move(const HeldFolder& workspace, const fs::path& relative, const fs::pat
   ASSIGN_OR_RETURN(const HeldFolder from, workspace.OpenFolder(relative.parent_path()));
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
   if (::renameat(from.fd(), relative.filename().c_str(), AT_FDCWD, to.c_str()) != 0) {
-    return IoErrorFromErrno("cannot take what the leg left", errno, to.string());
+    return IoErrorFromErrno("cannot move the leg's outputs", errno, to.string());
   }
   return {};
 }

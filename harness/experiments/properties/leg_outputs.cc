@@ -276,8 +276,8 @@ std::string WhyNotStopped(const Manifest& run, const Evidence& straight, const E
     const Points part = PointsOf(stopped.metrics, name);
     if (whole.empty() || part.empty() || part.rbegin()->first < whole.rbegin()->first) continue;
     return fmt::format(
-        "the run that should have stopped went on: its curve {} reaches step {}, as "
-        "that of the straight run",
+        "the run that should have stopped continued: its curve {} reaches step {}, as that of the "
+        "straight run",
         name, part.rbegin()->first);
   }
   return "";
@@ -290,10 +290,10 @@ std::string WhyNotGoneOn(const Manifest& run, const Evidence& stopped, const Evi
     const Points after = PointsOf(resumed.metrics, name);
     if (before.empty() || after.empty()) continue;
     if (after.begin()->first > before.rbegin()->first) return "";
-    anew = fmt::format("its curve {} begins at step {}, where one that begins anew does", name,
+    anew = fmt::format("its curve {} begins at step {}, as that of a new run", name,
                        after.begin()->first);
   }
-  return "nothing shows that the run went on and did not begin anew: " +
+  return "nothing shows that the run continued and did not begin again: " +
          (anew.empty() ? "no declared curve begins behind the cut" : anew);
 }
 

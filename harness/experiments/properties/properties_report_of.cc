@@ -62,7 +62,7 @@ std::string Answer(const PropertiesReport& report) {
 }
 
 std::string Next(const PropertiesReport& report) {
-  if (report.interrupted) return "go on with --resume";
+  if (report.interrupted) return "continue with --resume";
   const auto is_first = [&](PropertyState state) {
     return std::ranges::find(report.results, state, &PropertyResult::state);
   };
@@ -154,8 +154,7 @@ PropertiesReport BuildPropertiesPlan(const PropertiesSettings& settings) {
                   PropertiesWord(report.results.size()), report.legs, report.run_seconds);
   if (settings.repeats > 2) {
     report.notes.push_back(fmt::format(
-        "where straight runs differ among themselves, what this leaves open is repeated up to {} "
-        "times",
+        "where straight runs differ among themselves, open properties are repeated up to {} times",
         settings.repeats));
   }
   return report;

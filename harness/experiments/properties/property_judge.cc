@@ -160,7 +160,7 @@ class StraightJudge {
     const int repeats = RepeatsFor(alpha);
     const bool too_few = static_cast<int>(std::min(straight_, legs_)) < repeats;
     const std::string open =
-        too_few ? fmt::format("{}: {} of each would tell", noise, Counted(repeats))
+        too_few ? fmt::format("{}: {} of each would decide", noise, Counted(repeats))
                 : fmt::format("{}, and legs no further from them (p {:.2g})", noise, p);
     return {.state = PropertyState::kNotJudged,
             .reason = ReasonOf(thing, WorstOf(across), ClaimedWords(thing) + open),

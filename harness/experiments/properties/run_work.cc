@@ -238,8 +238,8 @@ Status RunWork::LookForNoise() {
     for (const Apart& apart : aparts) {
       if (apart.equal) continue;
       noise_ = fmt::format(
-          "{}: straight runs differ with nothing changed ({}: {}), so that no "
-          "other way of running it can be held to its bits",
+          "{}: straight runs differ with nothing changed ({}: {}), so no leg of it can be judged "
+          "by its bits",
           run_.run_id, apart.subject, apart.words);
       return {};
     }

@@ -92,14 +92,14 @@ std::string BesideGood(const IncidentFacts& in) {
                                          in.named ? "which --good names" : "the last good run");
   const bool comparable = in.comparison->verdict != Verdict::kNotComparable;
   if (!comparable && SeedsDiffer(in)) {
-    return beside + "it has another seed, so that their results are not held to each other";
+    return beside + "it has a different seed, so their results are not compared";
   }
   return fmt::format("{}it is {}: {}", beside, VerdictLabel(in.comparison->verdict),
                      in.comparison->headline);
 }
 
 IncidentAnswer WhatHappened(const IncidentFacts& in) {
-  IncidentAnswer answer{"what_happened", "What drifted, and whom does it touch?", {}, {}};
+  IncidentAnswer answer{"what_happened", "What drifted, and whom does it affect?", {}, {}};
   if (const auto& why = in.run_history.run.retired; why) {
     answer.facts.push_back(
         {fmt::format("{} is retired: {}; no drill reruns it", in.run.run_id, *why),
@@ -125,7 +125,7 @@ IncidentAnswer WhatHappened(const IncidentFacts& in) {
     const StoredVerdict& last = verdicts.back();
     if (&last != &telling) {
       answer.facts.push_back(
-          {fmt::format("no drill could tell since: the last one called it {} on {}",
+          {fmt::format("no drill has decided since: the last one called it {} on {}",
                        VerdictLabel(last.verdict), FormatMinute(last.decided)),
            VerdictSource(last)});
     }

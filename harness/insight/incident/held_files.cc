@@ -108,7 +108,7 @@ class FilesCheck {
     if (!digest.ok()) {
       const bool gone = digest.error().code == ErrorCode::kNotFound;
       Tell(file, gone ? "missing" : "not_read",
-           gone ? fmt::format("it is not at {}: --root or --artifacts says where it lies",
+           gone ? fmt::format("it is not at {}: give its folder with --root or --artifacts",
                               TerminalSafe(place.string()))
                 : digest.error().message);
       if (gone) NotFoundAt(*file, place.string());
@@ -140,7 +140,7 @@ class FilesCheck {
     std::error_code error;
     if (!fs::is_regular_file(statement, error) || !seen_.insert(statement).second) return;
     IncidentSignature one{statement.filename().string(), "not_checked",
-                          "no trust policy was given: --trust says whose keys count"};
+                          "no trust policy was given: --trust names the trusted keys"};
     if (trust_) {
       const Result<std::string> said = words(statement);
       one.state = said.ok() ? "verified" : "refused";

@@ -161,8 +161,8 @@ class Incident {
     if (found || !options_.rerun || begun) return;
     const std::string root = TerminalSafe(options_.drill.places.root.string());
     facts_.nowhere = fmt::format(
-        "no checkpoint file of {} was found (looked for at {}): --root says where recorded paths "
-        "begin (now {}), --artifacts where its files lie",
+        "no checkpoint file of {} was found (looked for at {}): --root is the folder of recorded "
+        "paths (now {}), --artifacts the folder of its files",
         facts_.named ? "it" : "the good runs that were looked at", facts_.files.looked, root);
   }
 

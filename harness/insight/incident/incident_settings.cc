@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 Error NotAsBegun(std::string_view option, const std::string& now, const std::string& begun) {
   return InvalidInput(
-      fmt::format("{} is not what the incident was begun with, {}; --resume goes on with its own",
+      fmt::format("{} differs from the incident's own setting, {}; --resume continues with its own",
                   now, begun.empty() ? "none" : begun),
       std::string(option));
 }
@@ -48,7 +48,7 @@ void ReadPath(JsonReader& reader, const char* key, fs::path* path) {
 }
 
 Error BegunAlready(const WorkPlaces& work) {
-  return InvalidInput("an incident was begun there: go on with it by --resume, or remove it",
+  return InvalidInput("an incident was begun there: continue it by --resume, or remove it",
                       work.folder.string());
 }
 
@@ -132,7 +132,7 @@ Result<FolderLock> BeginIncident(const WorkPlaces& work, const IncidentSettings&
 Result<BegunIncident> TakeUpIncident(const WorkPlaces& work) {
   if (IsMissing(work.settings)) {
     return NotFound(
-        "no incident was begun there, so that none can go on; without --resume one is begun",
+        "no incident was begun there, so none can continue; without --resume one is begun",
         work.folder.string());
   }
   ASSIGN_OR_RETURN(FolderLock lock, FolderLock::TakeOwn(work.folder));
@@ -200,7 +200,7 @@ Status TakeSettings(const IncidentSettings& settings, IncidentOptions* options,
   RETURN_IF_ERROR(RefuseOtherPath("--policy", options->policy, settings.policy));
   RETURN_IF_ERROR(RefuseOtherPlaces(drill.given, drill.places, settings.places));
   if (!options->rerun && settings.rerun) {
-    return InvalidInput("the incident was begun with a rerun; --resume goes on with its own",
+    return InvalidInput("the incident was begun with a rerun; --resume continues with its own",
                         "--no-rerun");
   }
   std::error_code error;

@@ -42,7 +42,8 @@ Result<LastGood> TakeNamed(LastGood found, const HistoryEntry& run, const std::s
         "--good");
   }
   if (const std::string why = WhyNotGood(*at); !why.empty()) {
-    return InvalidInput(fmt::format("'{}' cannot be gone back to: {}", named, why), "--good");
+    return InvalidInput(fmt::format("'{}' is not usable as the last good run: {}", named, why),
+                        "--good");
   }
   at->why_not.clear();
   found.chosen = static_cast<std::size_t>(at - found.members.begin());
@@ -110,8 +111,8 @@ bool PassOver(const std::string& why, LastGood* found) {
 Status RefuseRetired(const HistoryEntry& chosen) {
   if (!chosen.retired) return {};
   return InvalidInput(
-      fmt::format("'{}', which the incident began with, was retired meanwhile: {}; it cannot be "
-                  "gone back to, and a new incident (another --out) finds another one",
+      fmt::format("'{}', which the incident began with, was retired meanwhile: {}; it is not "
+                  "usable, and a new incident (another --out) finds a different one",
                   chosen.run_id, *chosen.retired),
       "history");
 }
@@ -126,11 +127,10 @@ Status TakeAgain(const std::string& chosen, LastGood* found) {
     found->chosen = i;
     return {};
   }
-  return InvalidInput(
-      fmt::format("'{}', which the incident began with, is no good run of the family any more; "
-                  "begin anew with another --out",
-                  chosen),
-      "history");
+  return InvalidInput(fmt::format("'{}', which the incident began with, is not a good run of the "
+                                  "family any more; begin again with another --out",
+                                  chosen),
+                      "history");
 }
 
 Result<std::vector<FamilyMember>> LoadFamilyMembers(const HistoryEntry& run, HistoryStore* store) {

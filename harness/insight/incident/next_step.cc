@@ -88,7 +88,7 @@ std::string PutBack(const IncidentFacts& in, const std::vector<std::string>& wor
 std::string LookForCause(const IncidentFacts& in) {
   const std::string& run = in.run.run_id;
   if (in.run_history.run.retired) {
-    return fmt::format("nothing is to be done for {}, which is retired", run);
+    return fmt::format("there is nothing to do for {}, which is retired", run);
   }
   const std::optional<KnownChange> change = ChangeOf(in);
   const std::vector<std::string> words =
@@ -151,15 +151,15 @@ const StoredVerdict* TellingVerdict(const IncidentFacts& in) {
 
 std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
   if (in.rollback && in.rollback->interrupted) {
-    return fmt::format("go on with it: rharness incident --resume --history {} --out {}",
+    return fmt::format("continue it: rharness incident --resume --history {} --out {}",
                        ShellWord(in.given.history), ShellWord(in.given.out));
   }
   if (in.good && in.files.tampered) {
-    return "do not go back to these files: find out who changed them; what the rollback rerun "
-           "wrote is compared with the record by rharness compare";
+    return "do not go back to these files: find out who changed them; compare the rollback rerun's "
+           "outputs with the record by rharness compare";
   }
   if (RunIsGood(in)) {
-    return fmt::format("nothing to do for {}: name the run that went bad, if it is another one",
+    return fmt::format("nothing to do for {}: name the run that went bad, if it is a different one",
                        in.run.run_id);
   }
   if (!in.good) return NextWithoutGood(in);
@@ -171,8 +171,8 @@ std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
   }
   if (!in.nowhere.empty()) {
     return fmt::format(
-        "say where the files lie, by --root or --artifacts, into another folder: {}{} --out OTHER; "
-        "where they are gone for good, rerun it: {}",
+        "give the folder of the files, by --root or --artifacts, into another folder: {}{} --out "
+        "OTHER; where they are lost, rerun it: {}",
         IncidentAgain(in), in.given.root.empty() ? " --root DIR" : " --artifacts DIR",
         DrillCommand(in, in.good->run_id, ""));
   }
@@ -181,10 +181,10 @@ std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
                        in.planned ? ShellWord(in.given.out) : "OTHER");
   }
   if (!in.not_rerun.empty()) {
-    return "mend what keeps it from being rerun, then again into another folder: " +
-           IncidentAgain(in) + " --out OTHER";
+    return "fix the obstacle to its rerun, then again into another folder: " + IncidentAgain(in) +
+           " --out OTHER";
   }
-  return "see rollback/report.html for why nothing is shown, and rerun";
+  return "rollback/report.html says why nothing is shown; then rerun";
 }
 
 }  // namespace rharness

@@ -33,7 +33,7 @@ std::string_view MeasureOf(Layer layer) {
       return "let no image, driver or library roll out before the gate lets it through: "
              "rharness gate --baseline DIR --candidate FILE";
     case Layer::kHardware:
-      return "say in the policy which hardware may stand in for which: rharness policy check "
+      return "list accepted substitutes of hardware in the policy: rharness policy check "
              "policy.yaml";
     case Layer::kRandomness:
       break;
@@ -91,7 +91,7 @@ void AddGap(const IncidentFacts& in, IncidentAnswer* answer) {
   if (gap < kLongGap) return;
   answer->facts.push_back(
       {fmt::format("between its last good drill and the first bad one lie {} days: drill more "
-                   "often, and what changed is found among less",
+                   "often, and fewer changes have to be searched",
                    std::chrono::duration_cast<std::chrono::hours>(gap).count() / 24),
        fmt::format("history: verdicts of drills {} and {}", good.drill_id, bad.drill_id)});
 }

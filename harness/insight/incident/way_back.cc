@@ -58,7 +58,7 @@ std::string FilesWords(const FileCounts& counts) {
                : fmt::format("none of its {} checkpoint files is the recorded one",
                              counts.checkpoints);
   }
-  return fmt::format("of its {}, {} {} as recorded, {} {} changed and {} {} not to be had",
+  return fmt::format("of its {}, {} {} as recorded, {} {} changed and {} {} not available",
                      Counted(counts.checkpoints, "checkpoint file"), counts.as_recorded,
                      counts.as_recorded == 1 ? "is" : "are", counts.changed,
                      counts.changed == 1 ? "is" : "are", counts.absent,
@@ -79,7 +79,7 @@ std::string RollbackWords(const IncidentFacts& in, const IncidentRollback& rollb
                        FormatNumber(rollback.rerun_seconds, 3));
   }
   if (in.rollback && in.rollback->interrupted)
-    return "its rerun was interrupted, so that nothing is proven";
+    return "its rerun was interrupted, so nothing is shown";
   if (!rollback.verdict) return rollback.headline;
   return fmt::format("rerun now, it is {}: {}", VerdictLabel(*rollback.verdict), rollback.headline);
 }
@@ -134,7 +134,7 @@ IncidentRollback RollbackOf(const IncidentFacts& in) {
   rollback.state = "failed";
   const auto run = std::ranges::find(in.rollback->runs, in.good->run_id, &ReportRun::run_id);
   if (run == in.rollback->runs.end()) {
-    rollback.headline = "the rollback drill did not come to it";
+    rollback.headline = "the rollback drill did not reach it";
     return rollback;
   }
   for (const ReportRerun& rerun : run->reruns) {
@@ -170,8 +170,7 @@ void TellFiles(const IncidentFacts& in, IncidentAnswer* answer) {
   for (const IncidentSignature& one : in.files.signatures) {
     answer->facts.push_back({fmt::format("{}: {}", SpacedName(one.state), one.words), one.file});
   }
-  if (in.files.signatures.empty())
-    answer->not_known = "who answers for them: nothing signed lies there";
+  if (in.files.signatures.empty()) answer->not_known = "nothing signed lies there";
 }
 
 void TellRerun(const IncidentFacts& in, const IncidentRollback& rollback, IncidentAnswer* answer) {
@@ -180,7 +179,7 @@ void TellRerun(const IncidentFacts& in, const IncidentRollback& rollback, Incide
   if (in.rollback) {
     answer->facts.push_back({words, drill});
     if (rollback.state != "proven") return;
-    answer->facts.push_back({"what the rerun wrote lies in the work folder, drill/runs/" +
+    answer->facts.push_back({"the rerun's outputs lie in the work folder, drill/runs/" +
                                  in.good->run_id + "/1/artifacts",
                              drill});
   } else if (!in.not_rerun.empty()) {
@@ -205,7 +204,7 @@ IncidentAnswer WayBack(const IncidentFacts& in, const IncidentRollback& rollback
          "history: last verdicts of the family"});
   }
   if (!in.good) {
-    answer.facts.push_back({"no run of the family can be gone back to: " + WhyNone(in),
+    answer.facts.push_back({"the family has no usable last good run: " + WhyNone(in),
                             "history: last verdicts of the family"});
     return answer;
   }
@@ -265,8 +264,8 @@ std::string HeadlineOf(const IncidentFacts& in, const IncidentRollback& rollback
   std::string before = RunIsGood(in) ? NotBad(in) + ". " : std::string();
   if (in.run_history.run.retired) before = in.run.run_id + " is retired. " + before;
   if (!in.good) {
-    return fmt::format("{}No run of the family of {} can be gone back to: {}.", before,
-                       in.run.run_id, WhyNone(in));
+    return fmt::format("{}The family of {} has no usable last good run: {}.", before, in.run.run_id,
+                       WhyNone(in));
   }
   std::string text = GoodOfHeadline(in);
   if (in.files.tampered) {

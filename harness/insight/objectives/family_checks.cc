@@ -38,7 +38,7 @@ std::string BudgetSentence(const FamilyObjectives& family, double asked) {
   const std::int64_t conclusive = family.good + family.bad;
   const double allowed = (1.0 - asked) * static_cast<double>(conclusive);
   return fmt::format(
-      "{} of {} reproduced in {:g} days ({}), {} is asked for: {} did not; the budget is {}",
+      "{} of {} reproduced in {:g} days ({}), {} is required: {} did not; the budget is {}",
       family.good, Counted(static_cast<std::uint64_t>(conclusive), "run"), family.period_days,
       Percent(*family.rate), Percent(asked), family.bad, Short(allowed));
 }

@@ -294,7 +294,7 @@ void Conclude(ObjectivesReport* report) {
   const auto asked = std::ranges::count_if(
       report->families, [](const FamilyObjectives& family) { return !family.checks.empty(); });
   if (report->families.empty()) {
-    report->headline = "The history has no runs: nothing is to be held to anything.";
+    report->headline = "The history has no runs, so there is nothing to measure.";
     report->next = "add recorded runs: rharness history add";
     return;
   }
@@ -349,7 +349,7 @@ void TellIdle(ObjectivesReport* report) {
   const std::size_t idle = report->notes.size();
   report->headline += fmt::format(" {} of the policy {} for no family of this history.",
                                   Counted(idle, "objective"), idle == 1 ? "is" : "are");
-  report->next = "correct or remove what the notes name, so that nobody relies on it";
+  report->next = "correct or remove the entries that the notes name, so that nobody relies on them";
 }
 
 }  // namespace

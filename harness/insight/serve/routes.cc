@@ -190,7 +190,7 @@ HttpResponse Site::ProblemOf(const Error& error, std::string_view path) const {
   }
   LogError(fmt::format("{}: {}", path.substr(0, 200), error.ToString()));
   if (error.code == ErrorCode::kIntegrity) {
-    return Problem(500, "What the history holds here is not what was written; the log says more.");
+    return Problem(500, "The history's entry is not what was written; the log says more.");
   }
   if (error.code == ErrorCode::kUnsupported) {
     return Problem(503, fmt::format("This version cannot read the history: {}.", error.message));

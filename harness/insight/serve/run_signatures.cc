@@ -13,7 +13,7 @@ namespace {
 
 // Whom the row names, where it is what was signed.
 std::string SignerOf(const SignedRecord& record, const std::string& doubt) {
-  if (!doubt.empty()) return "not told: it is doubtful";
+  if (!doubt.empty()) return "not shown: it is doubtful";
   return record.signed_by.empty() ? "nobody whom the history names" : record.signed_by;
 }
 

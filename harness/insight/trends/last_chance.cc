@@ -90,7 +90,7 @@ void JudgeShown(const ShownRun& run, const std::string& family,
           .shown = true,
           .words = run.places.size() == 1
                        ? "reproduced in one environment, which goes"
-                       : fmt::format("reproduced in {} environments, all of which go",
+                       : fmt::format("reproduced in {} environments, and all would be lost",
                                      run.places.size())},
          chance);
   }

@@ -158,10 +158,10 @@ Result<Gone> Gone::Parse(std::string_view text) {
   const bool is_axis = axis != kAxisNames.end() && *axis != "packages" && *axis != "system";
   if (gone.value_.empty() || text.size() > 1000 || (!is_axis && name != kPackage)) {
     return InvalidInput(
-        fmt::format("'{}' says not what is to go; expected image=, driver=, gpu=, cpu=, node= or "
-                    "package= and a value, with * and ? as wildcards; package=NAME=VERSION for one "
-                    "version",
-                    text.substr(0, 200)),
+        fmt::format(
+            "'{}' names nothing to remove; expected image=, driver=, gpu=, cpu=, node= or package= "
+            "and a value, with * and ? as wildcards; package=NAME=VERSION for one version",
+            text.substr(0, 200)),
         "--if-gone");
   }
   if (is_axis) {

@@ -54,7 +54,7 @@ Result<std::vector<Stack>> StacksOf(HistoryStore* history, const Tracks& tracks,
     }
   }
   if (tracks.environments().size() > read + 1) {
-    notes->push_back(fmt::format("{} of {} environments are read; of the others nothing is known",
+    notes->push_back(fmt::format("{} of {} environments are read; nothing is known of the others",
                                  read, tracks.environments().size()));
   }
   std::vector<Stack> stacks;

@@ -134,7 +134,7 @@ void NoteUnknown(const Subject& a, const Subject& b, Comparison* comparison) {
            .subject = std::string(LayerName(layer.layer)),
            .observed = part,
            .limit = "known on both sides",
-           .rule = "what is not known is never called the same",
+           .rule = "an unknown fact is never called equal",
            .message = fmt::format("{} not known: {}", LayerName(layer.layer), part)});
     }
   }

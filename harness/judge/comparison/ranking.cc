@@ -153,7 +153,7 @@ void Decide(RankingComparison* ranking) {
                             : lost ? "ranking lost"
                                    : "neither shown that the ranking is kept nor that it is lost";
   ranking->headline =
-      fmt::format("{}: {}, {:.2f} is asked for; {}", words, tau, ranking->least, best);
+      fmt::format("{}: {}, {:.2f} is required; {}", words, tau, ranking->least, best);
 }
 
 Json NumberOf(double value) {

@@ -239,7 +239,7 @@ TEST(FingerprintDiff, AnswersToAnotherQuestionDoNotCompare) {
       OnlyChange(asked(R"({"inputs": 9, "seed": 2})", "b"), BehaviourChange::kAskedOtherwise,
                  asked(R"({"inputs": 9, "seed": 1})", "a"));
   EXPECT_EQ(probe.cases, 0);
-  EXPECT_EQ(probe.sentence, "math_bits: was asked with other parameters: seed 1 → 2");
+  EXPECT_EQ(probe.sentence, "math_bits: ran with different parameters: seed 1 → 2");
   EXPECT_TRUE(Diff(asked(R"({"a": 1, "seed": 1})", "a"), asked(R"({"seed": 1, "a": 1})", "a"))
                   .probes.empty())
       << "the order of members is no difference";

@@ -97,7 +97,7 @@ TEST(TreeChange, AlarmsOfNothingThatOneSideDoesNotSay) {
     EXPECT_TRUE(difference.probes.empty()) << difference.probes.front().sentence;
     EXPECT_EQ(difference.revealed_anew, 1);
     EXPECT_THAT(difference.summary,
-                EndsWith("; arithmetic and regions of 1 tree are revealed anew, not compared"));
+                EndsWith("; arithmetic and regions of 1 tree are newly revealed, not compared"));
   }
 }
 

@@ -68,7 +68,7 @@ TEST_F(ClusterOfIndexes, TakesThePodOfOneAwayThatCannotStart) {
   const auto ends = After(std::chrono::minutes(2));
   ASSERT_EQ(ends.size(), 1U);
   EXPECT_EQ(ends[0].index, 1U);
-  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("cannot be had on n1"));
+  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("is not available on n1"));
   EXPECT_THAT(cluster_.deleted, ElementsAre(HasSubstr("delete pods rharness-d-1-1-x2x9q")));
 }
 

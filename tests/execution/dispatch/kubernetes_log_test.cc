@@ -91,7 +91,7 @@ TEST_F(ClusterWithoutAVolume, WaitsForALogAndThenTriesAgain) {
   const auto ends = After(std::chrono::minutes(1));
   ASSERT_EQ(ends.size(), 1U);
   EXPECT_EQ(ends[0].kind, AttemptEnd::Kind::kInfrastructure);
-  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("cannot be had: kubectl logs"));
+  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("is not available: kubectl logs"));
 }
 
 // Whoever writes into the pod's log writes nothing anywhere else here.

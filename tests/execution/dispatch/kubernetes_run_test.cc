@@ -173,7 +173,7 @@ TEST_F(Kubernetes, TellsWithinAMinuteWhatWillNeverRun) {
     const char* why;
   };
   for (const Case& one : std::vector<Case>{
-           {"image", "", "127.0.0.1:1/nope:1", 1, "127.0.0.1:1/nope:1 cannot be had on"},
+           {"image", "", "127.0.0.1:1/nope:1", 1, "127.0.0.1:1/nope:1 is not available on"},
            {"selector", R"("nodeSelector": {"no": "such"})", "localhost/base:1", 1, "didn't match"},
            {"cpus", "", "localhost/base:1", 4000, "Insufficient cpu"}}) {
     Site(one.more, one.image);

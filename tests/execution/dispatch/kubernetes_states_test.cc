@@ -119,7 +119,7 @@ TEST(KubernetesStates, SaysWithinAMinuteThatAnImageIsGone) {
   EXPECT_EQ(After(WithPod(answers::kPullBackOff), seconds(5)).kind, Kind::kWait);
   const TaskDecision gone = After(WithPod(answers::kPullBackOff), kTroubleLimit);
   EXPECT_EQ(gone.kind, Kind::kRefused);
-  EXPECT_THAT(gone.why, HasSubstr("localhost/base:1 cannot be had on n1: ImagePullBackOff"));
+  EXPECT_THAT(gone.why, HasSubstr("localhost/base:1 is not available on n1: ImagePullBackOff"));
   EXPECT_THAT(gone.why, HasSubstr("sha256:ab: not found"));
   EXPECT_LE(kTroubleLimit, seconds(60));
 }

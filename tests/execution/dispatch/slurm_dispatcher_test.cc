@@ -116,7 +116,7 @@ TEST_F(SlurmThatFails, AndKnowsNoSuchJobLetsItBeTriedAgain) {
   const auto ends = After(std::chrono::minutes(1));
   ASSERT_EQ(ends.size(), 1U);
   EXPECT_EQ(ends[0].kind, AttemptEnd::Kind::kInfrastructure);
-  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("did not take it"));
+  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("refused it"));
   EXPECT_FALSE(fs::exists(batch() / "0"));
 }
 

@@ -82,7 +82,7 @@ TEST_F(RebuildObjects, OfS3AreAskedByHeadForTheirVersion) {
   ASSERT_EQ(server.requests().size(), 1u);
   EXPECT_THAT(server.requests()[0], StartsWith("HEAD /sets/train.csv?versionId=V1 "));
   EXPECT_THAT(server.requests()[0], HasSubstr("Signature="));
-  EXPECT_THAT(Ask("s3://sets/train.csv").why, HasSubstr("it names no version"));
+  EXPECT_THAT(Ask("s3://sets/train.csv").why, HasSubstr("without a version"));
 }
 
 TEST_F(RebuildObjects, OfS3ThatAreNotThereOrOthersAreGone) {

@@ -177,7 +177,8 @@ TEST_F(RebuildTest, WhatMadeDataIsAPartThatNoRerunNeedsWhileTheDataAreHad) {
   EXPECT_EQ(PartOf("transform").name, manifest_.code.commit + " of data train");
   manifest_.data[0].made_by->commit = std::string(40, 'd');
   EXPECT_EQ(PartOf("transform").state, PartState::kUnknown);
-  EXPECT_THAT(PartOf("transform").why, HasSubstr("the data can be had, but not made again"));
+  EXPECT_THAT(PartOf("transform").why,
+              HasSubstr("the data are available, but cannot be made again"));
   manifest_.data[0].location = "data/gone.csv";
   EXPECT_EQ(PartOf("transform").state, PartState::kGone);
   manifest_.data[0].made_by->repository = "https://git.example/etl";

@@ -170,7 +170,7 @@ TEST_P(FileImage, WithoutItsEngineSaysWhatIsMissing) {
   EXPECT_THAT(MakeLauncher(GetParam().launcher).error().message,
               HasSubstr(std::string(GetParam().launcher) + " is not installed"));
   EXPECT_THAT(Rerun().evidence.obstacle,
-              HasSubstr(std::string("needs ") + GetParam().launcher + ", which is not to be had"));
+              HasSubstr(std::string("needs ") + GetParam().launcher + ", which is not available"));
 }
 
 TEST_P(FileImage, ThatItsEngineRefusesWasNotStarted) {

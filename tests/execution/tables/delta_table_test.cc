@@ -89,7 +89,7 @@ TEST_F(RealTable, AChangedAGoneAndACutFileAreSeen) {
   EXPECT_THAT(HashRefusal(5), HasSubstr("version 5 of the table says"));
   fs::remove(file);
   EXPECT_THAT(HashRefusal(5), HasSubstr("version 5 can no longer be read: its file '" +
-                                        files[0].path + "' is gone (vacuumed?)"));
+                                        files[0].path + "' is missing (vacuumed?)"));
 }
 
 TEST_F(RealTable, ALinkInPlaceOfAFileIsNotFollowed) {
@@ -139,7 +139,7 @@ TEST_F(TableFolder, ADeletionVectorsFileCounts) {
              R"(,"deletionVector":{"storageType":"u","pathOrInlineDv":"^-aqEH.-t@S}K{vb[*k^",)"
              R"("offset":4,"sizeInBytes":40,"cardinality":6})")});
   Put("a.parquet", "abc");
-  EXPECT_THAT(Hash(0).error().ToString(), HasSubstr("its file '" + vector + "' is gone"));
+  EXPECT_THAT(Hash(0).error().ToString(), HasSubstr("its file '" + vector + "' is missing"));
   Put(vector, "one");
   const std::string one = Hash(0)->sha256;
   Put(vector, "two");

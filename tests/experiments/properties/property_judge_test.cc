@@ -67,7 +67,7 @@ TEST(PropertyJudge, SaysHowManyRepeatsWouldTellWhereStraightRunsDiffer) {
   EXPECT_EQ(judged.state, PropertyState::kNotJudged);
   EXPECT_EQ(judged.repeats, 4);
   EXPECT_THAT(judged.headline, HasSubstr("2 straight runs lie up to 0.125 apart themselves"));
-  EXPECT_THAT(judged.headline, HasSubstr("4 repeats of each would tell"));
+  EXPECT_THAT(judged.headline, HasSubstr("4 repeats of each would decide"));
 }
 
 TEST(PropertyJudge, TellsALossFromNoiseWithEnoughRepeats) {

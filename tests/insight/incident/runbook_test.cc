@@ -305,7 +305,7 @@ TEST(Runbook, LooksForTheChangeThatBrokeARunByTheRunsOwnDrill) {
   EXPECT_EQ(page->parts.back().second,
             "`rharness isolate RUN --history HISTORY --against DIR --out why`");
   const std::string& what = FindRunbookPage("RharnessRunBroken")->parts.at(3).second;
-  EXPECT_THAT(what, HasSubstr("another one approves"));  // it takes two
+  EXPECT_THAT(what, HasSubstr("a second person approves"));  // it takes two
 }
 
 TEST(Runbook, NoticesCommandsThatAreNone) {

@@ -205,7 +205,7 @@ TEST_F(RetiredRunPage, NamesNoSignersWhereTheHistoryDoesNotSayWhatWasSigned) {
   EXPECT_THAT(page, HasSubstr("Doubtful: retirement statement "));
   EXPECT_THAT(page, Not(HasSubstr("approved by Bob on")));
   const std::string part = page.substr(page.find("id=\"signed\""));
-  EXPECT_THAT(part, HasSubstr("not told: it is doubtful"));
+  EXPECT_THAT(part, HasSubstr("not shown: it is doubtful"));
   EXPECT_THAT(part, HasSubstr(people_.bob->public_key().id())) << "the keys are what signed";
   for (const char* who : {"Ada", "Bob", "Eve"}) EXPECT_THAT(part, Not(HasSubstr(who)));
 }

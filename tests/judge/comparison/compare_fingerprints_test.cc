@@ -37,7 +37,7 @@ TEST(CompareFingerprints, OtherThreadsAreNoDriftAndAnotherProcessorsNameIsIdenti
   const auto two = blas(R"({"core": "Haswell", "threads": 2})", "a");
   const Comparison threads = Compare(two, blas(R"({"core": "Haswell", "threads": 4})", "b"));
   EXPECT_EQ(threads.verdict, Verdict::kInconclusive);
-  EXPECT_EQ(threads.headline, "1 of 1 probes were asked otherwise, and so say nothing");
+  EXPECT_EQ(threads.headline, "1 of 1 probes ran with different parameters, and so show nothing");
   EXPECT_EQ(Compare(two, blas(R"({"core": "Zen", "threads": 2})", "a")).verdict,
             Verdict::kIdentical);
   EXPECT_EQ(Compare(two, blas(R"({"core": "Zen", "threads": 2})", "b")).verdict, Verdict::kDrifted);
