@@ -60,24 +60,23 @@ std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
 // per process; empty if there is none.
 std::string HostPackagesSha256();
 
-// The Python that a run ran in; none: no program of it was one. Where several were seen, as of a
-// launcher that starts another one: that which its own VIRTUAL_ENV or CONDA_PREFIX names, else an
-// environment of its own before an interpreter of the system, else that of which more was mapped.
-// `base`: the code's root, absolute and without links. Without version, activation and search path,
-// which no footprint tells.
+// The Python of a run; none: no program of it was one. Of several, as from a launcher that starts a
+// second Python: the one that its own VIRTUAL_ENV or CONDA_PREFIX names, else an isolated
+// environment before an interpreter of the system, else the one with more mapped files. `base`: the
+// code's root, absolute and without links. Without version, activation and search path, which no
+// footprint shows.
 std::optional<PythonEnvironment> FindPython(const Footprint& footprint,
                                             const std::filesystem::path& base);
 
-// Where this Python finds its packages, in the order of its search: PYTHONPATH, the virtual
-// environment it was started from or else its own folders, the user's; then every site-packages and
-// dist-packages folder that something was mapped from and that is no other Python's of the run.
-// Only folders that exist.
+// The package folders of this Python, in search order: PYTHONPATH, the virtual environment it was
+// started from or else its own folders, the user's; then every site-packages and dist-packages
+// folder with a mapped file that belongs to no other Python of the run. Only folders that exist.
 std::vector<std::filesystem::path> PackageFolders(const Footprint& footprint);
 // The same of an environment's folder alone, whatever ran.
 std::vector<std::filesystem::path> PackageFoldersBelow(const std::filesystem::path& prefix);
 
-// Adds the distributions of one folder (*.dist-info, *.egg-info); one that is in the list already
-// was found first and stays, unless this folder's is the one in use. `owners`: as above.
+// Adds the distributions of one folder (*.dist-info, *.egg-info); an entry of the list was found
+// first and stays, unless this folder's is the one in use. `owners`: as above.
 void AddPythonPackages(const std::filesystem::path& folder, const Footprint& footprint,
                        PackageMap* packages, PackageOwners* owners = nullptr);
 
