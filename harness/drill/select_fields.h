@@ -1,4 +1,4 @@
-// What the fields of a selection are called, for messages.
+// Names of the fields of a selection, for messages.
 //
 // Role: private to select.cc. Pure.
 #ifndef RHARNESS_HARNESS_DRILL_SELECT_FIELDS_H_
@@ -13,7 +13,7 @@ inline constexpr std::string_view kFieldsExpected =
     "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
     "rebuild, artifact, 'not' or '('";
 
-// The same, and which of them `typed` may have meant.
+// The same, with suggestions for `typed`.
 std::string FieldExpected(const std::string& typed);
 
 }  // namespace rharness
