@@ -1,4 +1,4 @@
-// What a drill said of each run, in the words in which an MLflow server keeps it.
+// A drill's verdict on each run, in the form for an MLflow server.
 //
 // Role: pure. Between a report and the requests that write it (mlflow_writer.h).
 #ifndef RHARNESS_HARNESS_INSIGHT_PUBLISH_MLFLOW_VERDICTS_H_
