@@ -18,8 +18,8 @@ namespace rharness {
 Result<KubernetesCluster> FindCluster(const std::filesystem::path& folder, KubernetesClient* client,
                                       Clock* clock);
 
-// A site's pod template, read by kubectl, which knows YAML and every field. Checks that it mounts
-// the folder `folder` (empty: no check), and that the cluster has Kueue if the template names a
+// A site's pod template, read by kubectl, which knows YAML and every field. Checks that it mounts a
+// volume with `folder` (empty: no check), and that the cluster has Kueue if the template names a
 // queue of it. Errors: invalid_input.
 Result<PodTemplate> LoadPodTemplate(const std::filesystem::path& file,
                                     const std::filesystem::path& folder, KubernetesClient* client);

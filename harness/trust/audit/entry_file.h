@@ -74,7 +74,7 @@ class NodeFile : public NodeSource {
                                std::uint64_t most_bytes = kWholeFile);
   std::uint64_t size_bytes() const { return size_bytes_; }
   Result<TreeHash> Node(int level, std::uint64_t index) override;
-  // Fills `hashes` from this offset, fewer at the end.
+  // Replaces `hashes` by the bytes from this offset on, fewer at the end.
   Status Read(std::uint64_t offset, std::size_t bytes, std::string* hashes) const;
 
  private:
