@@ -47,7 +47,7 @@ struct AuditException {
   std::string signed_by;   // empty: not said
   std::string until;       // "through 2026-12-31 (UTC)"; empty: no end
   bool holds = true;       // now
-  std::string doubt = {};  // why it is not what was signed, of which nobody is named; empty: it is
+  std::string doubt = {};  // why it differs from its signed form; empty: it matches
 };
 
 // A signed statement about the run.

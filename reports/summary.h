@@ -15,8 +15,8 @@
 
 namespace rharness {
 
-// A recorded fact that is another one now in at least one drifted run. A change of many drifted
-// and few reproduced runs is where to look first.
+// A recorded fact that has changed in at least one drifted run. A change of many drifted and few
+// reproduced runs is where to look first.
 struct SharedDifference {
   Layer layer = Layer::kData;
   std::string key;
@@ -42,7 +42,7 @@ struct Summary {
 // `report` must outlive the result. Cost: linear in runs and differences.
 Summary Summarize(const Report& report);
 
-// What is told once, without the changes that `shared` lists with their counts.
+// The merged statements, without the changes that `shared` lists with their counts.
 std::vector<const ToldOnce*> ToldBesideShared(const Summary& summary);
 
 // "Changed without effect: environment os.kernel (A → B) in 3 runs; 4 more facts.": the change that

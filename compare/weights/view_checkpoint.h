@@ -69,7 +69,7 @@ struct ViewCheckpointParts {
 };
 
 // Checks that every element of every view is in its source and that names are unique; sorts. Reads
-// of dense views go to the file; others are gathered in bands, of which at most 16 of 4 MB are kept
+// of dense views go to the file; others are gathered in bands; at most 16 bands of 4 MB are kept
 // (64 MB). Deflated sources are inflated from their beginning, or from where an earlier read ended:
 // reading in order costs one pass, transposed views of them a pass a band. CRC-32 of deflated
 // members is checked when a read reaches their end. Errors: invalid_input, unsupported (a limit

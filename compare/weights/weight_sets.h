@@ -27,7 +27,7 @@ bool IsForOtherLoader(std::string_view name);
 enum class SetRelation {
   kApart,    // no name in common, or what is in common is the same beside more
   kRepeats,  // every tensor of it is one of the first, with the same bits
-  kOther,    // a tensor of the same name is another one
+  kOther,    // a tensor of the same name is different
 };
 struct SetComparison {
   SetRelation relation = SetRelation::kApart;

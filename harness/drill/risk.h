@@ -8,11 +8,11 @@
 //          decision counts at most ten times the days since then, so that what never reaches a
 //          conclusion comes again and delays no other for ever. Not below 0.
 //   stake  of the first of the policy's stakes that holds for the run; 1 where none does.
-//   doubt  1, and 1 for each of five kinds of the environment that is another one today than at
-//          that verdict, and 1/2 for each of which it is not known: GPUs, GPU driver, CPU, system
-//          (os, kernel, glibc), packages (the host's, those that the run's processes used); and 1
-//          more where `rharness rebuild` was last told that a part of the run is gone, 1/2 where it
-//          is not known whether all can be had. 1 to 7.
+//   doubt  1, plus 1 for each of five kinds of the environment that differs today from that
+//          verdict's, and 1/2 for each that is not known: GPUs, GPU driver, CPU, system (os,
+//          kernel, glibc), packages (the host's, those that the run's processes used); and 1 more
+//          where `rharness rebuild` was last told that a part of the run is gone, 1/2 where it is
+//          not known whether all can be had. 1 to 7.
 //
 // Unknown is no change, and no reassurance either. A run that had no GPU is not concerned by GPUs,
 // one in an image not by packages. Python's packages are not compared: which a run finds is known
@@ -35,7 +35,7 @@
 
 namespace rharness {
 
-// Of the five kinds, in words: "kernel 6.1 -> 6.8"; and those of which nothing can be said.
+// Of the five kinds, in words: "kernel 6.1 -> 6.8"; and those that are not known.
 struct EnvironmentChange {
   std::vector<std::string> changed;
   std::vector<std::string> not_known;

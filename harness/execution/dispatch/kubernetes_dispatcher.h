@@ -68,7 +68,7 @@ class KubernetesDispatcher : public Dispatcher {
   Status Create(int batch);
   void Refuse(int batch, const std::string& why);
   Status CreateWhatIsMissing();
-  // None: the server does not answer, or another one does.
+  // None: the server does not answer, or a wrong one does.
   std::optional<Seen> Look();
   void LookCloser(Seen* seen);
   bool IsStillTheCluster();

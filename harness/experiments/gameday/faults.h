@@ -4,7 +4,7 @@
 //   hyperparameter:NAME*F[,F...]    as the command passes it, or with @--option behind: appended
 //   argument:NAME=VALUE             another argument
 //   env:NAME=VALUE                  a variable, such as one that swaps a library's kernel
-//   data:NAME=row                   one row is a copy of another one
+//   data:NAME=row                   one row is a copy of a different row
 //   data:NAME=row-unseen            the same, as if no hash had told
 //   data:NAME=order-unseen          all rows shuffled, likewise
 //   tensor:bit|zero|bf16            in the kept checkpoint: one bit of one element, one tensor all
