@@ -34,7 +34,7 @@ std::vector<const RecordedCheckpoint*> OfRecordedRole(
   return of_role;
 }
 
-// By path; where each side has but one of a role, that one, whatever it is called.
+// By path; if each side has one of a role, these two, whatever they are called.
 std::vector<WeightsPair> PairUp(const std::vector<RecordedCheckpoint>& a,
                                 const std::vector<RecordedCheckpoint>& b) {
   std::vector<WeightsPair> pairs;
@@ -110,7 +110,7 @@ std::string Excerpt(std::string_view text, std::size_t from, std::size_t size) {
                      end < text.size() ? "..." : "");
 }
 
-// "epoch: 3 in A, 4 in B", a line a key; of long values the place where they part.
+// "epoch: 3 in A, 4 in B", one line per key; for long values the place where they part.
 std::vector<std::string> DifferingMetadata(const Checkpoint& a, const Checkpoint& b) {
   constexpr std::size_t kLongest = 60, kBefore = 20, kMost = 200;
   std::map<std::string, std::array<std::string, 2>> values;
@@ -199,8 +199,8 @@ PartPairs PairParts(const Checkpoint& a, const Checkpoint& b) {
   return parts;
 }
 
-// Whether a side can say nothing of what is loaded with its tensors: a file that was named by
-// itself, and that says nothing of it either.
+// Whether a side cannot have data on files loaded with its tensors: a file that was named alone,
+// without such data itself.
 bool HasTensorsAlone(const RecordedCheckpoint& side) {
   return side.is_file && std::ranges::find(side.checkpoint->unread(), PartKind::kModel,
                                            &UnreadPart::kind) == side.checkpoint->unread().end();
@@ -219,8 +219,8 @@ std::string SentenceOf(const UnreadPart& part, const std::string& how) {
   return fmt::format("{} was not compared, and {}: {}", name, how, part.why);
 }
 
-// A sentence for every part that is not read as tensors, unless both sides have the same of it.
-// That there is a second set of weights is said even so, once for its files.
+// A sentence for every part that is not read as tensors, unless both sides have an equal one. A
+// second set of weights is always reported, once for its files.
 Result<PartSentences> NotCompared(const WeightsPair& pair, bool weights_only) {
   PartSentences sentences;
   std::set<std::string> said;
@@ -252,7 +252,7 @@ Result<PartSentences> NotCompared(const WeightsPair& pair, bool weights_only) {
 // Bytes that were kept must be those that were recorded.
 Status VerifyBytes(const WeightsPair& pair, int threads) {
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
-    // Bytes are compared here; a digest of what is read stands for less than they are.
+    // Bytes are compared here; a digest of the readable parts would cover less.
     const bool partial = std::ranges::any_of(weights->checkpoint->unread(), &LimitsDigest);
     if (weights->recorded_digest.empty() || partial) continue;
     ASSIGN_OR_RETURN(const CheckpointDigest digest,

@@ -43,7 +43,7 @@ bool IsMovedCopy(const FactDifference& difference) {
          build == build_of(difference.observed);
 }
 
-// The most telling change of all layers first; empty where nothing telling changed.
+// The most telling change of all layers first; empty if nothing telling changed.
 std::vector<FactDifference> TellingChanges(const Comparison& comparison) {
   std::vector<FactDifference> changes;
   for (const LayerComparison& layer : comparison.layers) {

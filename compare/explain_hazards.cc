@@ -87,7 +87,7 @@ void Salted(const ExplainInput& in, CauseList* out) {
          std::move(evidence), "rerun with the PYTHONHASHSEED of A"});
     return;
   }
-  // Nearly every Python is salted: without a place that goes by hashes it explains nothing.
+  // Nearly every Python is salted: without code that depends on hashes it explains nothing.
   if (at.empty() || !OnEither(in, kSeed, "random")) return;
   evidence.emplace_back("python.hash_seed is random");
   out->Add(CausePlace::kUnordered,

@@ -115,7 +115,7 @@ void AddRerunsCause(const std::vector<RerunOutputs>& reruns, Comparison* compari
   // What is declared statistical spreads: that explains no shift that a test has shown.
   if (comparison->verdict == Verdict::kDrifted && !comparison->declared_bitwise) return;
   const auto place = std::ranges::find_if_not(comparison->causes, StandsBefore);
-  // It is shown: what was likely behind it is so no more.
+  // It is shown, so a likely cause after it is likely no more.
   for (auto behind = place; behind != comparison->causes.end(); ++behind) {
     if (behind->strength == "likely") behind->strength = "possible";
   }

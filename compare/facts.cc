@@ -31,7 +31,7 @@ Bundles Shared(const std::vector<Fact>& a, const std::vector<Fact>& b) {
 // Facts of one layer, sorted by key. The first of two facts with one key counts.
 class FactsByKey {
  public:
-  // Of bundles in `shared` no fact is held, but how many they are.
+  // Keeps no fact of the bundles in `shared`, only their number.
   FactsByKey(const std::vector<Fact>& facts, Layer layer, const Bundles& shared) {
     for (const Fact& fact : facts) {
       if (fact.layer != layer) continue;
@@ -101,7 +101,7 @@ bool IsBelow(const std::vector<std::string_view>& keys, std::string_view key) {
   return std::ranges::any_of(keys, [&](std::string_view above) { return key.starts_with(above); });
 }
 
-// Whether both say of which content the value is, and it is another one.
+// Whether both have a digest of the content, and the digests differ.
 bool HasOtherContent(const Fact& a, const Fact& b) {
   const auto algorithm = [](const Fact& fact) {
     return std::string_view(fact.digest).substr(0, fact.digest.find(':'));
@@ -213,7 +213,7 @@ class LayerOfFacts {
   LayerComparison out_;
 };
 
-// How much a state claims: what differs outweighs what is not known, and that what is the same.
+// The rank of a state's claim: "differs" outweighs "not known", which outweighs "same".
 int Claim(LayerState state) {
   constexpr std::array kRising = {LayerState::kUnknown, LayerState::kSame, LayerState::kPartlyKnown,
                                   LayerState::kDiffers};

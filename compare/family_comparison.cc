@@ -54,7 +54,7 @@ Finding FindingOf(const MetricDecision& metric, bool decisive) {
           .decisive = decisive};
 }
 
-// Which metrics decide, and what they come to.
+// The metrics that decide, and their verdict.
 Verdict Decide(const FamilyComparison& family, std::vector<bool>* decisive) {
   const std::vector<bool> significant = DecideMetricSet(family.metrics).significant;
   std::vector<bool> drifted(family.metrics.size());
@@ -102,7 +102,7 @@ Finding BeyondFinding(const FamilyComparison& family) {
           .decisive = true};
 }
 
-// What the curves of its runs add to what its metrics say.
+// Adds the results of its runs' curves to those of its metrics.
 void AddCurves(FamilyComparison* family) {
   if (family->verdict == Verdict::kDrifted || !IsMoreThanQuarter(family->beyond.size(), *family)) {
     return;
@@ -133,7 +133,7 @@ int Weakness(const Cause& cause) {
   return cause.strength == "shown" ? 0 : cause.strength == "likely" ? 1 : 2;
 }
 
-// The one with this code and, where there are several (a variable each), this statement.
+// The one with this code and, if there are several (one per variable), this statement.
 const Cause* Like(const Cause& cause, const Comparison& run) {
   const Cause* found = nullptr;
   for (const Cause& other : run.causes) {

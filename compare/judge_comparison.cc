@@ -53,7 +53,7 @@ class Ladder {
     return !c_.is_rerun && !records && c_.a.kind == c_.b.kind && c_.checkpoints.empty() &&
            c_.curves.empty() && c_.metrics.empty();
   }
-  // The error rates of a test are stated for this family; what a curve leaves open then advises.
+  // The error rates of a test are stated for this family; curves left open then only advise.
   bool HasTestedMetric() const {
     return std::ranges::any_of(c_.metrics, [](const MetricDecision& metric) {
       return metric.primary && IsTested(metric);
@@ -209,7 +209,7 @@ void Ladder::NoteBands() {
   }
 }
 
-// Curves that say nothing beside metrics that were tested are told all the same.
+// Inconclusive curves beside tested metrics are reported all the same.
 void Ladder::NoteOpenCurves() {
   for (const CurveComparison& curve : c_.curves) {
     if (curve.kind == CurveKind::kResource) continue;
@@ -324,7 +324,7 @@ void Ladder::Inconclusive() {
   }
 }
 
-// Names what is open, the strongest kind of reason first; something is always named.
+// Names the open questions, the strongest kind of reason first; always names at least one.
 void Ladder::LeaveOpen() {
   bool open = false;
   const auto name = [&](Finding finding) {

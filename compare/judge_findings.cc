@@ -262,7 +262,7 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
     const double before = metric.recorded.value_or(metric.history.front());
     const auto other =
         std::ranges::find_if(metric.reruns, [&](double value) { return !SameBits(value, before); });
-    if (other == metric.reruns.end()) continue;  // one that is missing is told apart
+    if (other == metric.reruns.end()) continue;  // a missing one has its own finding
     const double now = *other;
     findings.push_back(BitsFinding(comparison, "metric " + metric.name, fmt::format("{}", now),
                                    fmt::format("{} is {} in {} and {} in {}", metric.name, before,

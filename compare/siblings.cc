@@ -55,7 +55,7 @@ double Median(std::vector<double> values) {
 // A share of the loss as people read it.
 std::string Percent(double relative) { return fmt::format("{:+.2g} %", 100.0 * relative); }
 
-// All curves of one name of a group, and what they come to.
+// All curves of one name of a group, and their shifts.
 struct Shifts {
   std::vector<const CurveComparison*> curves;
   std::vector<double> shifts;
@@ -289,7 +289,7 @@ bool Judge::TellByShifts(const Sibling& sibling, CurveComparison* curve) {
     group.told = true;
     SiblingStanding standing =
         StandingAmongSiblings(place_of, shifts.shifts, shifts.together, shifts.margin);
-    // Theirs may be of another change: what they scatter by is no excuse for more than its own.
+    // They may be of another change: their scatter does not excuse more than its own.
     constexpr double kErrors = 3.0;
     const double own_room = std::max(
         shifts.margin, kErrors * RelativeErrorOf(*curve, curve->shift_first, curve->shift_last));

@@ -1,7 +1,7 @@
 // rharness-probe: fingerprints the arithmetic of the stack that it runs on.
 //
-// One file that runs in any image: of shared libraries it needs glibc alone, and what it probes it
-// opens at run time.
+// One file that runs in any image: it needs only glibc as a shared library, and opens the libraries
+// under test at run time.
 #include <sys/random.h>
 
 #include <cstdint>

@@ -26,7 +26,7 @@ extern "C" ssize_t getrandom(void* buffer, std::size_t size, unsigned flags) {
 }
 
 extern "C" int getentropy(void* buffer, std::size_t size) {
-  constexpr std::size_t kMost = 256;  // what is not interrupted, and comes whole
+  constexpr std::size_t kMost = 256;  // is never interrupted or partial
   if (size > kMost) {
     errno = EIO;
     return -1;

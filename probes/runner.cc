@@ -274,7 +274,7 @@ Json FingerprintTree(const ProbeResult& result, const std::string& name) {
 }
 
 Json FingerprintProbe(const Probe& probe, const ProbeResult& result) {
-  // What did not work shows nothing, whatever it had noted before.
+  // A failed probe shows nothing, whatever it had noted before.
   const bool ok = result.status == ProbeStatus::kOk;
   Json json = ToJson(result);
   Json trees = Json::MakeObject();

@@ -46,7 +46,7 @@ std::string RowHtml(const GridRow& row) {
       HtmlName(row.probe), HtmlText(row.family, 60), cells, WhatChanged(row));
 }
 
-// The stack as a row of its own: it has an identity and no behaviour.
+// The stack as a separate row: it has an identity and no behaviour.
 std::string StackRow(const FingerprintDifference& difference) {
   const bool changed = !difference.stack.empty();
   const std::string words =

@@ -71,7 +71,7 @@ std::string_view SignOf(const GateReason& reason) {
   return reason.closes ? "✗" : "·";
 }
 
-// What is said of several subjects in the same words is said once.
+// Equal statements on several subjects appear once.
 struct SharedReason {
   const GateReason* first;
   std::size_t more = 0;  // subjects beside the first one's

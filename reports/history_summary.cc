@@ -1,4 +1,4 @@
-// Reading a history: standings, changes, and what they come to.
+// Reads a history: standings, changes, and the summary.
 #include "reports/history_summary.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ void FindTurn(const RunHistory& history, RunOutlook* outlook) {
   }
 }
 
-// Of drills after the last one that could tell.
+// For drills after the last conclusive one.
 std::string OpenSince(const std::vector<HistoryVerdict>& verdicts) {
   const auto told = std::ranges::find_if(
       verdicts.rbegin(), verdicts.rend(),
@@ -121,7 +121,7 @@ bool AnyExplains(const std::array<LayerComparison, 5>& layers) {
   });
 }
 
-// Severity of what is known of a run, the worst first.
+// Severity of a run's known state, the worst first.
 std::tuple<int, int, int> Rank(const FamilyRun& run) {
   const int flaky = IsFlaky(run) ? 0 : 1;
   switch (StandingNow(run)) {

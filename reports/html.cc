@@ -1,7 +1,7 @@
 // The report as one self-contained HTML page: no network, no framework, works without script.
 //
-// Every string of a run passes HtmlText. Rows are always there; what they expand to is left out for
-// reproduced runs of a large drill and beyond a budget, and the page says so.
+// Every string of a run passes HtmlText. All rows are present; their details are left out for
+// reproduced runs of a large drill and beyond a budget, with a note on the page.
 #include <fmt/format.h>
 
 #include <algorithm>

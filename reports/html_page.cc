@@ -31,7 +31,7 @@ std::string HtmlHead(std::string_view title) {
 namespace {
 
 constexpr int kHeadingColumns = 70;       // of one line at a width of 1280 px
-constexpr std::size_t kLeastClause = 12;  // what is shorter says nothing by itself
+constexpr std::size_t kLeastClause = 12;  // a shorter one has no meaning alone
 
 // A heading of one line, and, where the answer is longer, the answer below it.
 std::string Heading(const std::string& answer) {

@@ -64,7 +64,7 @@ std::string Why(const ReportRun& run, const Summary& summary) {
   return fmt::format("as in {}, see above", Counted(runs, "run"));
 }
 
-// What is told above of several runs, by kind and words.
+// Statements listed above for several runs, by kind and words.
 using ToldSet = std::set<std::pair<ToldKind, std::string_view>>;
 
 ToldSet ToldAbove(const Summary& summary) {

@@ -75,7 +75,7 @@ void RerunSeries(const Report& report, PrometheusSeries* out) {
   double cpu_seconds = 0.0;
   for (const ReportRun& run : report.runs) {
     for (const ReportRerun& rerun : run.reruns) {
-      // A state this version does not know would open the label to strangers.
+      // An unknown state would let untrusted text into the label.
       if (const auto at = states.find(rerun.state); at != states.end()) ++at->second;
       cpu_seconds += rerun.cpu_seconds;
     }

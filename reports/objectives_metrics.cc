@@ -20,7 +20,7 @@ class ObjectiveSeries {
   explicit ObjectiveSeries(const ObjectivesReport& report)
       : report_(report), out_(report.history) {}
 
-  // One sample a family, of the first hundred, the worst; NaN where it has none.
+  // One sample per family, for the first hundred, the worst; NaN if it has none.
   void ByFamily(std::string_view name, std::string_view help,
                 const std::function<double(const FamilyObjectives&)>& value) {
     out_.Head(name, help);

@@ -1,4 +1,4 @@
-// Objectives on a terminal: a row a family, and what is missed in sentences.
+// Objectives on a terminal: one row per family, and missed ones in sentences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ std::string ObjectiveHead(int name, int columns) {
          ObjectiveCells(heads, columns - name - 1, false, Verdict::kInconclusive) + "\n";
 }
 
-// What is missed, and what is not known, a sentence each.
+// Missed and unknown objectives, a sentence each.
 std::string CheckLines(const ObjectivesReport& report, int columns) {
   std::string out;
   std::size_t told = 0;

@@ -25,7 +25,7 @@ std::string JoinedNames(const std::vector<std::string>& names) {
   return text;
 }
 
-// "mlp-1, mlp-2, mlp-3 and 4 more: among the last 7 of family mlp", a line a reason.
+// "mlp-1, mlp-2, mlp-3 and 4 more: among the last 7 of family mlp", one line per reason.
 std::string KeptRunsText(const std::vector<KeptRun>& kept, int columns) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const KeptRun& run : kept) by_reason[run.why].push_back(run.run_id);
@@ -40,7 +40,7 @@ std::string KeptRunsText(const std::vector<KeptRun>& kept, int columns) {
   return text;
 }
 
-// "  why   ...", what it says wrapped behind its name.
+// "  why   ...", with the text wrapped behind its name.
 std::string NamedLine(std::string_view name, const std::string& value, int columns) {
   constexpr int kNameColumns = 8;
   return fmt::format("  {:<6}", name) +

@@ -110,8 +110,8 @@ struct CountedChange {
   FactDifference difference;
 };
 
-// Every change with its counts, of those runs alone that `in` counts. Packages that the runs are
-// not known to have used are left out where there is anything else to look at.
+// Every change with its counts, over the runs that `in` counts. Leaves out packages that the runs
+// are not known to have used if there is any other change.
 std::vector<CountedChange> CountChanges(const Report& report, int SharedDifference::*in) {
   using Key =
       std::tuple<Layer, std::string, std::optional<std::string>, std::optional<std::string>>;

@@ -29,7 +29,7 @@ struct DivergencePicture {
   bool has_band = false;
 };
 
-// Whole decades around what is above zero.
+// Whole decades around the values above zero.
 SvgScale LogScale(double low, double high) {
   const double last = std::ceil(std::log10(high) + 1e-12);
   const double first = std::max(std::floor(std::log10(low)), last - kMostDecades);

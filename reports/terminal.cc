@@ -58,8 +58,7 @@ void Row(const ReportRun& run, const Layout& layout, bool color, std::string* ou
   }
 }
 
-// Below the last listed of the runs that it is the headline of, where there is something to
-// explain.
+// After the last listed run with this headline, if there is something to explain.
 void Headline(const ReportRun& run, const ReportRun* next, const Summary& summary,
               const Layout& layout, std::string* out) {
   if (Reproduced(run.verdict) || run.headline.empty()) return;

@@ -39,7 +39,7 @@ std::string NotFiniteInA(const CurveComparison& c) {
 std::string Decide(const CurveSeries& a, const CurveSeries& b, const FurtherCurves& further,
                    const CurveRules& rules, CurveComparison* out) {
   out->basis = "none";
-  // A log writes "nan" for a time that it did not take; a loss that is none has blown up.
+  // A log writes "nan" for a time that it did not measure; a loss that is NaN has blown up.
   if (out->first_non_finite && out->kind != CurveKind::kResource && !out->stopped_after) {
     out->state = CurveState::kBeyond;
     out->rule = "finite in A, so finite in B";

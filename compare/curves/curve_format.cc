@@ -36,7 +36,8 @@ bool IsIn(std::string_view word, std::initializer_list<std::string_view> list) {
   return false;
 }
 
-// Walks through one JSON object, which may be cut off, and notes what its first two levels hold.
+// Walks through one JSON object, which may be cut off, and notes the content of its first two
+// levels.
 class ObjectScan {
  public:
   explicit ObjectScan(std::string_view text) : text_(text) { Walk(); }

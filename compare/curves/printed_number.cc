@@ -1,4 +1,4 @@
-// Numbers with the place of their last digit, and the spellings of what is no number.
+// Numbers with the place of their last digit, and the spellings of missing numbers.
 #include "compare/curves/printed_number.h"
 
 #include <fmt/format.h>

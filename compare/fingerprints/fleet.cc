@@ -153,7 +153,7 @@ class HardwareGroup {
 
   struct Evidence {
     std::size_t repeats = 0;         // of this node on this stack that agree, this one included
-    bool repeats_differ = false;     // another one of this node on this stack differs
+    bool repeats_differ = false;     // a further fingerprint of this node on this stack differs
     std::set<std::string> alike;     // other nodes of this stack that agree with this one
     std::set<std::string> unlike;    // other nodes of this stack that do not
     bool own_majority = false;       // this node on another stack is in the majority

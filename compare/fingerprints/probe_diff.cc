@@ -65,8 +65,8 @@ class ProbeComparison {
     return true;
   }
 
-  // Kernels for another processor that show order and bits, and the same ones, are the same. Where
-  // they show others, or nothing, the choice is what is told first.
+  // Kernels for another processor with equal, visible order and bits are the same. With different
+  // or unknown ones, the choice is reported first.
   void SettleProcessor() {
     if (processor_.empty()) return;
     const bool same = trees_ + bits_ > 0 && out_.tree_cases.empty() && out_.bits_cases.empty() &&
@@ -333,7 +333,7 @@ class ProbeComparison {
   ProbeDifference out_;
   std::vector<std::string> gained_;
   std::vector<std::string> lost_unstable_;
-  std::vector<std::string> processor_;      // cases whose choice names another one, and no more
+  std::vector<std::string> processor_;      // cases whose choice names another processor only
   std::vector<std::string> other_threads_;  // that add otherwise, with another number of threads
   int choices_ = 0;                         // cases that show it on both sides
   int trees_ = 0;

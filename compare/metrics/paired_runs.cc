@@ -1,4 +1,4 @@
-// One run beside its family: held to its own record, and to how far the others moved.
+// One run of a family: compared with its own record, and with how far the others moved.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 // A run is one of its family unless that is doubtful at this rate over the family.
 constexpr double kDoubtAlpha = 0.05;
 
-// What the run is held to, and what came of it before any verdict.
+// The yardsticks of the run, and the result before any verdict.
 struct Held {
   double difference = 0.0;
   bool equal = false;

@@ -18,8 +18,8 @@ struct Trend {
   double deviation = 0.0;  // of the final difference around that
 };
 
-// Under the current trend the final difference is expected where the present one is; what is still
-// to come scatters it.
+// Under the current trend the final difference is expected at the present one; the remaining reruns
+// scatter it.
 Trend FinalDifference(const MetricDecision& metric, double information, double last_information) {
   const double rest = std::max(0.0, last_information - information);
   return {metric.difference, metric.standard_deviation * std::sqrt(rest) / last_information};

@@ -298,7 +298,7 @@ class OnsetSearch {
   const Trace& b_;
   Onset onset_;
   bool parted_ = false;
-  std::size_t unknown_ = 0;  // records of which nothing can be said, and the others
+  std::size_t unknown_ = 0;  // records without a conclusion, and the others
   std::size_t known_ = 0;
   std::set<std::string> settings_;
   std::set<std::string> generators_;

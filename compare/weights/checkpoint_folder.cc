@@ -1,4 +1,4 @@
-// Sorts a folder's names, then opens what they leave no doubt about.
+// Sorts a folder's names, then opens an unambiguous checkpoint.
 #include "compare/weights/checkpoint_folder.h"
 
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ Result<WeightSet> FolderReader::OpenIndex(const std::string& name) const {
   return set;
 }
 
-// What the folder is: what it says, what loaders take first, or all that there is.
+// The checkpoint of the folder: as declared, as loaders choose, or all files.
 Result<WeightSet> FolderReader::OpenMain() const {
   WeightSet main;
   if (contents_.declared() && contents_.distributed) {
@@ -145,7 +145,7 @@ Status FolderReader::AddIndexes() {
   return {};
 }
 
-// A file beside what a folder is: tensors, or a part that is not read.
+// A further file beside the checkpoint: tensors, or an unread part.
 Status FolderReader::AddBeside(const std::string& name) {
   auto file = OpenFile(name);
   if (!file.ok()) {

@@ -8,7 +8,7 @@ namespace rharness {
 namespace {
 
 constexpr std::uint64_t kSpanBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMaxGapBytes = 4096;  // a read of its own costs as much
+constexpr std::uint64_t kMaxGapBytes = 4096;  // a separate read costs as much
 
 using Dimensions = std::span<const GatherDimension>;
 

@@ -41,7 +41,7 @@ Result<std::unique_ptr<Checkpoint>> OpenZip(InputFile file) {
       file.name());
 }
 
-// A format that is read. Safetensors has no mark of its own and takes what no other row takes.
+// A readable format. Safetensors has no mark of its own and accepts what no other row accepts.
 struct Reader {
   std::string_view first_bytes;
   Result<std::unique_ptr<Checkpoint>> (*open)(InputFile file);
@@ -92,8 +92,8 @@ std::string Describe(std::string_view head) {
   return fmt::format("a file that begins with the bytes{}, and no known kind of checkpoint", bytes);
 }
 
-// By the length of its header, the only mark that the format has: what is no checkpoint has one
-// beyond the file's end. A name of the format wants to hear what is wrong with it instead.
+// By the length of its header, the only mark of the format: other files have one beyond the file's
+// end. A name of the format gets its error message instead.
 bool MayBeSafetensors(std::string_view head, const InputFile& file) {
   if (file.name().ends_with(".safetensors")) return true;
   constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);

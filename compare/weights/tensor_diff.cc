@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-// Walks two name-sorted lists; what is on one side only goes to `difference`.
+// Walks two name-sorted lists; names on one side only go to `difference`.
 template <class Tensor>
 std::vector<TensorPair> PairUp(const std::vector<Tensor>& a, const std::vector<Tensor>& b,
                                CheckpointDifference* difference) {

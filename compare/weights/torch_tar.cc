@@ -176,7 +176,7 @@ Status TarReader::ReadStorage(PickleSequence* sequence) {
   return {};
 }
 
-// Storages that are a part of another one.
+// Storages that are a part of a different storage.
 Status TarReader::ReadViews(PickleSequence* sequence) {
   ASSIGN_OR_RETURN(const Pickle list, sequence->Next());
   for (const PickleId row : list.Items(list.root())) {

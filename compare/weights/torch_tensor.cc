@@ -263,7 +263,7 @@ std::optional<View> TorchTensors::ReadBytes(PickleId id, std::string name) {
   return view;
 }
 
-// Of the array's data; what is named twice is kept once.
+// Of the array's data; keeps repeated ones once.
 std::optional<std::size_t> TorchTensors::SourceOf(const PickledArray& array) {
   const auto known = source_by_data_.find(array.data);
   if (known != source_by_data_.end()) return known->second;

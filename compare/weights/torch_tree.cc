@@ -71,7 +71,7 @@ class Flattener {
   TorchContainers containers_;
   std::string_view where_;
   PickleTexts texts_;
-  std::vector<bool> entered_;  // objects: what is in them is walked over once
+  std::vector<bool> entered_;  // objects: their content is walked once
   ViewCheckpointParts parts_;
   std::vector<Frame> frames_;
   std::string name_;

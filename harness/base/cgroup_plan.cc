@@ -74,7 +74,7 @@ std::string OwnPath(std::string_view own, std::string_view controller) {
   return {};
 }
 
-// Empty: the group is not below what is mounted there.
+// Empty: the group is not below the mounted one.
 fs::path FolderOf(const MountedGroup& mount, const std::string& own) {
   const std::string root = mount.root == "/" ? "" : mount.root;
   if (own.empty() || own.starts_with("/..") || !(own + "/").starts_with(root + "/")) return {};

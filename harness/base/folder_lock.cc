@@ -105,7 +105,7 @@ Result<FolderLock> FolderLock::TakeOwn(const std::filesystem::path& folder) {
 
 namespace {
 
-// Until it is held, or `until`. Whoever holds the lock may hold it as long as a signature takes.
+// Until it is held, or `until`. A signature may hold the lock for a while.
 int LockUntil(int fd, std::chrono::steady_clock::time_point until) {
   constexpr std::chrono::milliseconds kPause(5);
   while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {

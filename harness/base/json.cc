@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxQuoted = 80;
 
-// The start of a stranger's text for an error message, cut between characters.
+// The start of untrusted text for an error message, cut between characters.
 std::string Excerpt(std::string_view text) {
   if (text.size() <= kMaxQuoted) return std::string(text);
   std::size_t end = kMaxQuoted;

@@ -15,7 +15,7 @@ namespace {
 // memory than the careful way.
 constexpr std::size_t kLongestDocument = std::size_t{16} << 20;
 
-// Keeps what is read in two stacks: a container takes its own off the end when it is closed.
+// Keeps values in two stacks: a closed container takes its own off the end.
 class QuickBuilder {
  public:
   using Size = rapidjson::SizeType;

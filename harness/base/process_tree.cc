@@ -186,7 +186,7 @@ void ProcessTree::Refresh(bool search_environments) {
     if (!stat) continue;
     const auto known = members_.find(pid);
     const bool same = known != members_.end() && known->second.start_ticks == stat->start_ticks;
-    // Where the group is all there is, a member that has left it is none any more.
+    // If only the group counts, a process that left it is no member any more.
     if (same && (!group_only_ || Adopt(*stat, false))) {
       members.emplace(pid, *stat);
     } else {

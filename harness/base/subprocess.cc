@@ -44,8 +44,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Everything that the child needs between vfork and execve, made ready beforehand: it shares the
-// parent's memory there, so it allocates nothing and only calls what is async-signal-safe.
+// Everything that the child needs between vfork and execve, prepared beforehand: it shares the
+// parent's memory there, so it allocates nothing and makes only async-signal-safe calls.
 struct Launch {
   std::string program;
   std::vector<char*> argv;

@@ -1,4 +1,4 @@
-// Absolute places, strays, and evidence that is still what was journalled.
+// Absolute paths, leftovers, and evidence that is still as journalled.
 #include "harness/drill/drill_folder.h"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
   std::error_code error;
   fs::path absolute = fs::absolute(path, error);
   if (error) return IoError("cannot find this folder: " + error.message(), std::string(option));
-  // Links in it are resolved as far as it is there, so that what lies below can be held to it.
+  // Resolves links in its existing part, so that paths below can be compared with it.
   absolute = fs::weakly_canonical(absolute.lexically_normal(), error);
   if (error) return IoError("cannot resolve: " + error.message(), std::string(option));
   return absolute;

@@ -89,7 +89,7 @@ Status Explain(const std::string& run_id, const std::vector<std::string>& places
   return {};
 }
 
-// The grid of one family in the making: what each drill said of each run, and where it ran.
+// The grid of one family under construction: each drill's verdict on each run, and its place.
 struct Cell {
   std::optional<Verdict> verdict;
   std::string place;

@@ -1,4 +1,4 @@
-// Ranking all selected runs from what listing tells of them.
+// Ranks all selected runs from the data of their list.
 #include "harness/drill/ranking.h"
 
 #include <algorithm>

@@ -96,7 +96,7 @@ void CompareSystem(const std::map<std::string, std::string>& then,
   system.AddTo(change);
 }
 
-// Of the packages that processes of the run used; of all, where that is known of none.
+// The packages that processes of the run used; all packages if that is not known.
 void ComparePackages(const Environment& then, const Environment& now, EnvironmentChange* change) {
   const auto both = std::ranges::find_if(kSystemManagers, [&](const char* manager) {
     return then.packages.contains(manager) && now.packages.contains(manager);

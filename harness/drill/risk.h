@@ -1,18 +1,17 @@
-// How much is at risk where a run is not drilled: how long nobody knows, what hangs on it, what
-// changed since.
+// The risk of not drilling a run: its age, its stake, and what changed since.
 //
 //   risk [days] = age [days] x stake x doubt
 //
 //   age    since the last verdict that decided something (identical, equivalent, drifted); of a
 //          run that has none, since it was started. A run that a drill judged since without a
-//          decision counts at most ten times the days since then, so that what never reaches a
-//          conclusion comes again and delays no other for ever. Not below 0.
-//   stake  of the first of the policy's stakes that holds for the run; 1 where none does.
-//   doubt  1, plus 1 for each of five kinds of the environment that differs today from that
+//          decision counts at most ten times the days since then, so that an undecidable run comes
+//          again and never delays the others for ever. Not below 0.
+//   stake  of the first of the policy's stakes that fits the run; 1 without one. doubt 1, plus 1
+//          for each of five kinds of the environment that differs today from that
 //          verdict's, and 1/2 for each that is not known: GPUs, GPU driver, CPU, system (os,
 //          kernel, glibc), packages (the host's, those that the run's processes used); and 1 more
-//          where `rharness rebuild` was last told that a part of the run is gone, 1/2 where it is
-//          not known whether all can be had. 1 to 7.
+//          if the last `rharness rebuild` found a part of the run missing, 1/2 if that is not
+//          known. 1 to 7.
 //
 // Unknown is no change, and no reassurance either. A run that had no GPU is not concerned by GPUs,
 // one in an image not by packages. Python's packages are not compared: which a run finds is known

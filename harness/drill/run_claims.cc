@@ -40,8 +40,8 @@ std::string ProcessName(int pid) {
                      *started);
 }
 
-// Whether it can be told, here, that the process behind a claim has ended. On another machine, or
-// in another container, only the lease tells.
+// Whether it is known here that the process behind a claim has ended. On another machine, or in
+// another container, only the lease shows it.
 bool HasEnded(const Claim& claim) {
   const std::string own = ProcessName(static_cast<int>(::getpid()));
   const auto place = [](const std::string& name) {  // without the pid and its start
@@ -67,7 +67,7 @@ std::string WhoHas(const Claim& claim) {
                      TerminalSafe(claim.host), claim.pid);
 }
 
-// A sentence a drill: what it has of them, and since when.
+// One sentence per drill: the runs that it has, and since when.
 std::vector<std::string> Sentences(const std::vector<Claim>& held) {
   constexpr std::size_t kMostNamed = 5;
   std::map<std::string, std::vector<const Claim*>> by_drill;
@@ -138,7 +138,8 @@ Result<std::vector<std::string>> Reached(const std::vector<std::string>& run_ids
   return reached;
 }
 
-// A sample without a budget is told and planned in the history's order, unless it is the riskiest.
+// A sample without a budget is listed and planned in the history's order, unless it is the
+// riskiest.
 void OrderAsSelected(const std::vector<HistoryEntry>& entries, const DrillOptions& options,
                      std::vector<std::string>* run_ids) {
   if (!options.sample || options.plan.budget_seconds > 0 || options.order == kOrderRisk) return;
@@ -218,7 +219,7 @@ Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettin
       settings->run_ids = std::move(some);
       break;
     }
-    // What was only about to be taken is told of, or free, the next time.
+    // Runs that were about to be taken are reported, or free, the next time.
     std::ranges::move(outcome.held, std::back_inserter(held));
   }
   if (!options.sample) settings->elsewhere = Sentences(held);

@@ -1,4 +1,4 @@
-// Evidence taken apart by its own JSON, so that what it learns to say one day is kept as well.
+// Splits evidence by its own JSON, so that future members are kept as well.
 #include "harness/drill/surroundings.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ bool IsSurrounding(std::string_view name) {
   return name == kObservation;
 }
 
-// What is the same in every rerun that is the same; not what is seen in samples.
+// The parts that are equal in every equal rerun; without sampled ones.
 Observation Lasting(Observation seen) {
   seen.libraries.clear();
   seen.variables_read.reset();

@@ -35,7 +35,8 @@ Result<std::optional<Evidence>> Surveyor::EvidenceOf(const std::string& sha256,
   }
   Result<Evidence> evidence = EvidenceFrom(found->second, manifest, "surroundings");
   if (evidence.ok()) return std::optional(std::move(*evidence));
-  // A newer version may have kept what this one cannot read; the verdicts are still worth telling.
+  // A newer version may have kept data that this one cannot read; the verdicts are still worth
+  // reporting.
   notes_.insert("what some drills ran on cannot be read: " + evidence.error().ToString());
   return std::optional<Evidence>();
 }

@@ -1,4 +1,4 @@
-// The decision as a list of passes, each of which leaves its reasons where it decides.
+// The decision as a list of passes; each adds its reasons where it decides.
 #include "harness/gate/gate.h"
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ class Decision {
            });
   }
 
-  // Declared by runs and compared by nothing: what they depend on may have moved unseen.
+  // Declared by runs and compared by no probe: their dependencies may have changed unseen.
   void JudgeUnprobed() {
     const std::set<std::string> compared = ComparedFamilies();
     std::map<std::string, std::pair<int, int>> unprobed;  // runs, and those of them that reproduced
@@ -109,8 +109,8 @@ class Decision {
         out_.difference.why);
   }
 
-  // One measurement given twice agrees with itself. To gate what was just accepted as the baseline
-  // is no mistake: somebody has answered for it.
+  // One measurement compared with itself agrees. Gating a just accepted baseline is no mistake:
+  // somebody has answered for it.
   void JudgeMeasurements() {
     const Fingerprint &was = in_.baseline, &is = in_.candidate;
     if (is.made.empty() || is.made != was.made || is.node != was.node) return;

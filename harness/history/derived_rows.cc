@@ -68,7 +68,7 @@ class EnvironmentCheck {
  public:
   explicit EnvironmentCheck(soci::session& sql) : sql_(sql) {}
 
-  // The first run of another environment; empty: there is none.
+  // The first run with a wrong environment; empty: none.
   std::string First() {
     struct Row {
       std::string run_id, named, entered;
@@ -88,7 +88,7 @@ class EnvironmentCheck {
   }
 
  private:
-  // Where what was verified last was superseded by a drill without the run, it stays.
+  // If its last verification was superseded by a drill without the run, it stays.
   bool IsOfRun(const std::string& run_id, const std::string& named) {
     int count = 0;
     sql_

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kEffectiveDrill =
     "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = d.drill_id)";
 
-// A verdict with what its first rerun ran on; `reasons` may be left out, as they are long.
+// A verdict with the environment of its first rerun; `reasons` may be left out, as they are long.
 std::string SelectVerdicts(const char* reasons, const std::string& rest) {
   return fmt::format(
       "SELECT v.drill_id, v.run_id, v.verdict, v.decided_ms, v.reruns, {}, "

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kPageRows = 200;  // of those with long texts
 
-// Fills `out` from one history, within one transaction: with what is about the runs of these names,
-// by their bytes. What fails throws.
+// Fills `out` from one history, within one transaction: with rows on the runs of these names, by
+// bytes. Failures throw.
 class HeldReader {
  public:
   HeldReader(soci::session& sql, std::vector<HeldRecord>* out) : sql_(sql), out_(out) {}
@@ -156,7 +156,7 @@ class HeldReader {
   void ReadDrills() {
     for (const Drill& drill : Drills()) {
       const std::size_t place = out_->size();
-      out_->emplace_back();  // the drill stands before what it found
+      out_->emplace_back();  // the drill precedes its findings
       std::size_t reruns = 0;
       std::map<std::string, Json> of_runs = Reruns(drill.drill_id, &reruns);
       const std::size_t verdicts = AddVerdicts(drill.drill_id, &of_runs);
@@ -220,7 +220,7 @@ class HeldReader {
     return of_runs;
   }
 
-  // By run: what a drill measured of it beside the verdict.
+  // By run: a drill's measures beside the verdict.
   std::map<std::string, Json> Measures(const std::string& drill_id) {
     std::map<std::string, Json> of_runs;
     std::string run_id, node;
@@ -301,7 +301,7 @@ class HeldReader {
 
   soci::session& sql_;
   std::string from_;
-  std::string to_ = "\xF4\x8F\xBF\xBF";  // behind every text but of its own first letter
+  std::string to_ = "\xF4\x8F\xBF\xBF";  // after every text except of its own first letter
   std::vector<HeldRecord>* out_;
   std::string other_lookup_;
 };

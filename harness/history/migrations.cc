@@ -62,7 +62,7 @@ Statements AppendOnly(const Dialect& dialect) {
 }
 
 // "The last verdict of each run" over a million runs must not be a scan, so the one derived table
-// holds it, and the database keeps it in step with the rows it is derived from.
+// has it, and the database keeps it in step with its source rows.
 Statements Standing(const Dialect& dialect) {
   const std::string last_verdict =
       "COALESCE((SELECT v.verdict FROM verdicts v WHERE v.run_id = {run} "
@@ -101,8 +101,8 @@ Statements Standing(const Dialect& dialect) {
   return statements;
 }
 
-// What explains a change of verdict must outlive the folders of the drills, and who waits longest
-// for a drill must be known of every run.
+// The reasons of a changed verdict must outlive the folders of the drills, and the wait for a drill
+// must be known for every run.
 Statements SurroundingsTables(const Dialect& dialect) {
   Statements statements = {
       "CREATE TABLE surroundings (sha256 TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL)",
@@ -135,8 +135,8 @@ Statements StandingStaysTrue(const Dialect& dialect) {
       "'')");
 }
 
-// What a drill says later, when it was resumed, is a drill of its own that supersedes what it said
-// before; and what was entered later is later, whatever the clock showed.
+// A later result of a resumed drill is a drill of its own that supersedes the earlier one; and
+// entry order counts, whatever the clock showed.
 Statements Order(const Dialect& dialect) {
   const std::string effective =
       "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
@@ -225,8 +225,8 @@ Statements FirstOfEachEnvironment(const Dialect& dialect) {
           "CREATE UNIQUE INDEX first_of_environment_by_sha256 ON first_of_environment (sha256)"};
 }
 
-// In which environment each run was last verified, so that what changed since can be told of a
-// hundred thousand runs at once. Reruns of before have it among the rest of their surroundings.
+// The environment of each run's last verification, so that changes since can be listed for a
+// hundred thousand runs at once. Older reruns have it among the rest of their surroundings.
 Statements EnvironmentColumns(const Dialect& dialect) {
   const auto last = [](const char* column, const char* run) {
     return fmt::format(
@@ -246,7 +246,7 @@ Statements EnvironmentColumns(const Dialect& dialect) {
                            "ALTER TABLE standing ADD COLUMN environment_sha256 TEXT"};
   const auto add = [&](const Statements& more) { Append(more, &statements); };
   add(FirstOfEachEnvironment(dialect));
-  // Of nothing but this column, whatever the records say of the others.
+  // For this column only, whatever the records have in the others.
   add(dialect.drop_trigger("standing_no_update", "standing"));
   add(
       {"UPDATE standing SET environment_sha256 = (SELECT f.first_sha256 FROM first_of_environment "
@@ -263,7 +263,7 @@ Statements EnvironmentColumns(const Dialect& dialect) {
   return statements;
 }
 
-// Whether what a run needs can still be had, as `rharness rebuild` was told each time.
+// Whether a run's parts are still available: each answer of `rharness rebuild`.
 Statements RebuildAnswers(const Dialect& dialect) {
   Statements statements = {
       "CREATE TABLE rebuild_answers (run_id TEXT NOT NULL REFERENCES runs (run_id), "
@@ -336,8 +336,7 @@ Statements UnknownWords() {
   return statements;
 }
 
-// In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
-// in.
+// In the dialect's words: text has one order everywhere, in any language of a server.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
   for (std::string& statement : statements) {
     if (!statement.starts_with("CREATE TABLE") && !statement.starts_with("ALTER TABLE")) continue;

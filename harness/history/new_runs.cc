@@ -11,7 +11,8 @@
 namespace rharness {
 namespace {
 
-// What is held by the run_id of a run. Statements are prepared once for many runs, here and below.
+// The content stored under the run_id of a run. Statements are prepared once for many runs, here
+// and below.
 class HeldRuns {
  public:
   explicit HeldRuns(soci::session& sql)

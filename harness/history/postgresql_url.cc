@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSchemes[] = {"postgresql:", "postgres:"};
 constexpr const char* kForm = "expected postgresql://HOST:PORT/DATABASE?sslmode=...";
 
-// %XX as the byte; empty for what is no such code.
+// %XX as the byte; empty for an invalid code.
 std::string Decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {

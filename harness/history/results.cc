@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-// A column that may be null, as a statement holds it.
+// A nullable column in the form of a statement.
 template <class T>
 struct NullableColumn {
   T value{};
@@ -28,7 +28,7 @@ struct NullableColumn {
 class ResultWriter {
  public:
   explicit ResultWriter(soci::session& sql);
-  ResultWriter(const ResultWriter&) = delete;  // its statements know where its members are
+  ResultWriter(const ResultWriter&) = delete;  // its statements refer to its members
 
   void Write(const RerunRecord& rerun);
   void Write(const VerdictRecord& verdict);

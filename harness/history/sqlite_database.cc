@@ -60,8 +60,8 @@ std::string UriOf(const std::string& path) {
   return uri;
 }
 
-// What the last read of the file or of its log failed with, which SQLite tells as a damaged
-// database where a disk cannot be read (EIO: SQLITE_IOERR_CORRUPTFS). 0: it did not fail.
+// The errno of the last read of the file or of its log; SQLite reports a damaged database if a disk
+// cannot be read (EIO: SQLITE_IOERR_CORRUPTFS). 0: it did not fail.
 int ReadErrno(soci::session& sql) {
   const auto* backend = static_cast<soci::sqlite3_session_backend*>(sql.get_backend());
   if (backend == nullptr || backend->conn_ == nullptr) return 0;
@@ -191,8 +191,8 @@ void SqliteDatabase::Connect(bool read_only) {
     sql_ << "PRAGMA foreign_keys = ON";
     sql_ << "PRAGMA synchronous = FULL";
   }
-  // The file may come from a stranger: its schema calls no functions with side effects, and
-  // damaged pages are noticed when they are read.
+  // The file may be untrusted: its schema calls no functions with side effects, and damaged pages
+  // are noticed when they are read.
   sql_ << "PRAGMA trusted_schema = OFF";
   sql_ << "PRAGMA cell_size_check = ON";
 }

@@ -133,7 +133,7 @@ Result<Manifest> SqlHistory::Load(const std::string& run_id) {
     return IntegrityError(fmt::format("holds the manifest of run '{}'", manifest.run_id),
                           Where(run_id));
   }
-  // What runs are selected by must be what they are judged by.
+  // The columns for selecting runs must match the manifest that judges them.
   if (family != manifest.family || declared != manifest.determinism.declared ||
       started_ms != ToMs(manifest.started)) {
     return IntegrityError("the columns copied from its manifest were changed", Where(run_id));
@@ -261,7 +261,7 @@ Status SqlHistory::Retire(const std::string& run_id, const std::string& reason, 
   });
 }
 
-// One that was told in the same millisecond, or while the clock went back, is later all the same.
+// An answer in the same millisecond, or after the clock went back, is still later.
 Status SqlHistory::AddRebuild(const RebuildRecord& record) {
   return database_->Write([&]() -> Status {
     RETURN_IF_ERROR(CheckRun(record.run_id));

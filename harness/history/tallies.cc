@@ -94,8 +94,8 @@ constexpr char kFlakes[] =
     "WHERE g.one_drill <> g.another GROUP BY g.run_id) w JOIN standing s ON s.run_id = w.run_id "
     "WHERE s.retired = 0 GROUP BY s.family ORDER BY s.family";
 
-// Reruns that came to be compared; a recorded duration of 0 is none. Summed run by run first: the
-// verdicts lie in the order of their runs in an index.
+// Compared reruns; a recorded duration of 0 does not count. Sums run by run first: an index has the
+// verdicts in the order of their runs.
 std::string SelectRuntimes() {
   return fmt::format(
       "SELECT r.family, SUM(w.reruns), SUM(w.verdicts), SUM(w.wall), "
@@ -224,7 +224,7 @@ Result<std::vector<std::vector<VerdictTally>>> SqlHistory::TallyWindows(
       row.attested = attested;
       row.drifted = drifted;
       if (std::ranges::max(last) >= static_cast<int>(std::size(kRunVerdicts))) {
-        RETURN_IF_ERROR(database_->CheckWords());  // names what was written since it was opened
+        RETURN_IF_ERROR(database_->CheckWords());  // names words written since it was opened
         return InternalError("counts a verdict of no known word", database_->name());
       }
       tallies.Add(row, last);

@@ -134,7 +134,7 @@ std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Cu
   return declared;
 }
 
-// As with curves, but for what was declared and is now not read exactly.
+// As for curves, except declared ones that are now not read exactly.
 UnreadMembers Declared(const UnreadMembers& seen, const Manifest& manifest) {
   UnreadMembers declared;
   const auto holds = [](const auto& list, auto name, std::string_view member) {

@@ -53,7 +53,7 @@ bool IsAmong(const RunMetrics& a, const RunMetrics& b) {
 bool IsOfStack(const Fact& fact) {
   if (fact.layer != Layer::kEnvironment && fact.layer != Layer::kHardware) return false;
   if (fact.kind != FactKind::kValue || !fact.value) return false;
-  // What is seen in samples, or at the end of a process that comes to it, is not seen of each run.
+  // Sampled facts, and those seen only at a regular end of a process, are not seen in each run.
   if (fact.key.starts_with("library.") || fact.key.starts_with("flag.")) return false;
   if (fact.key.starts_with("lock_file.")) return false;  // says what was asked for
   // How a machine is put together rounds nothing, and replicates of before say nothing of it.

@@ -134,7 +134,7 @@ void AddObservation(const std::optional<Observation>& seen, bool again, bool ima
   AddUndeclared(*seen, again, out);
 }
 
-// Unless the run told it itself.
+// Unless the run reported it itself.
 void AddPythonVersion(const Environment& environment, Collector* out) {
   if (!environment.python || environment.software.contains("python")) return;
   out->AddKnown(Layer::kEnvironment, "software.python", environment.python->version,

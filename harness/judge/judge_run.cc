@@ -22,7 +22,7 @@ bool Differs(const CurveComparison& curve) {
   return curve.state != CurveState::kIdentical && !IsQuietlyVacuous(curve);
 }
 
-// Adds what is not there yet; a part that differs replaces one that does not.
+// Adds missing parts; a differing part replaces an equal one.
 template <class Part, class Name>
 void MergeParts(const std::vector<Part>& parts, Name name, std::vector<Part>* merged) {
   for (const Part& part : parts) {
@@ -119,7 +119,7 @@ Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evide
   run.metrics = std::move(metrics);
   JudgeComparison(&run);
   const Evidence* telling = TellingEvidence(evidence, reruns);
-  // One that came to no machine saw nothing that could explain it.
+  // A rerun without a machine saw nothing that could explain it.
   if (telling == nullptr) return run;
   if (!telling->obstacle.empty() && telling->environment.hardware.cpu.architecture.empty()) {
     return run;

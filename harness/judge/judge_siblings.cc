@@ -1,4 +1,4 @@
-// Which runs are siblings, by what changed around them and by what they are.
+// Finds siblings, by what changed around the runs and by their traits.
 #include "harness/judge/judge_siblings.h"
 
 #include <fmt/format.h>
@@ -115,7 +115,7 @@ bool MayBeSibling(const Comparison& merged) {
       merged.ends, [](const RerunEnd& end) { return end.state == RerunEnd::State::kCompared; });
 }
 
-// What a drill of several changes or configurations has to be told apart by.
+// The names that distinguish changes or configurations of one drill.
 struct Names {
   std::set<std::string> changes;
   std::map<std::string, std::map<std::string, std::string>> first_run;  // family, configuration

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The recorded list of tensors; empty where it cannot stand for the checkpoint (an unknown dtype).
+// The recorded list of tensors; empty if it cannot represent the checkpoint (an unknown dtype).
 Result<std::vector<TensorDigest>> DigestsOf(const Artifact& artifact) {
   std::vector<TensorDigest> digests;
   for (const TensorRecord& record : artifact.tensors) {

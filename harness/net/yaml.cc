@@ -122,7 +122,7 @@ Json YamlScalar(const std::string& text, YamlScalars scalars) {
   return number ? *number : YamlNumber(text).value_or(Json(text));
 }
 
-// A tag of the core schema for what a plain scalar may be.
+// A tag of the core schema that a plain scalar may have.
 bool IsCoreTag(std::string_view tag) {
   constexpr std::string_view kCore = "tag:yaml.org,2002:";
   if (!tag.starts_with(kCore)) return false;

@@ -21,8 +21,8 @@ struct Replay {
   int predicted = 0;
 };
 
-// Every output of a run has factors of its own, so that one run is many inputs; those of a region
-// are spread over it.
+// Every output of a run has its own factors, so that one run is many inputs; those of a region are
+// spread over it.
 template <class T>
 Replay ReplayRegion(const MatrixProduct<T>& product, const Region& region, const SumTree& tree,
                     const Arithmetic& arithmetic, std::uint64_t seed) {
@@ -164,7 +164,7 @@ class RegionCase {
     return RevealCase(context_, name_, label, sum, result_);
   }
 
-  // {"arithmetic", "replayed", "outputs"}, as far as there is something to tell.
+  // {"arithmetic", "replayed", "outputs"}, as far as known.
   Json Told(const Region& region, const SumTree& tree, const std::string& label) {
     Json told = Json::MakeObject();
     RegionSum<T> sum(product_, region);

@@ -1,5 +1,5 @@
 // Probe cudnn_conv_tree: the order in which cuDNN's first engines add the products of one pixel,
-// and those of one weight's gradient, which are split among blocks where there are many.
+// and those of one weight's gradient, which are split among blocks if there are many.
 #include "probes/gpu/cudnn_convolution.h"
 #include "probes/gpu/probe_tools.h"
 

@@ -1,7 +1,7 @@
 // Probe gemm_multistream: the same products on two streams of one handle at once. The library
 // promises the same bits only when each stream has a workspace of its own, or when
 // CUBLAS_WORKSPACE_CONFIG names one of two settings. It reads the variable when a handle is made,
-// so that each setting has a process of its own. Source: cuBLAS documentation, "Results
+// so each setting runs in a process of its own. Source: cuBLAS documentation, "Results
 // Reproducibility".
 #include <optional>
 #include <utility>

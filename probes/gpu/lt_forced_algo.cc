@@ -1,5 +1,5 @@
 // Probe lt_forced_algo: the bits of fixed cuBLASLt configurations. When a heuristic has drifted,
-// this tells whether the old configuration is still there and still computes the same.
+// this shows whether the old configuration still exists and still computes the same.
 #include <fmt/format.h>
 
 #include "probes/gpu/gemm.h"

@@ -1,4 +1,4 @@
-// The model of fused addition, its questions, and what is published.
+// The model of fused addition, its questions, and published variants.
 #include "probes/gpu/mma_model.h"
 
 #include <fmt/format.h>
@@ -222,7 +222,7 @@ std::optional<FusedAddition> PublishedAddition(const MmaInstruction& instruction
     case NumberType::kE4m3:
     case NumberType::kE5m2:
       if (instruction.warpgroup && compute == 90) return FusedAddition{32, 13, 13, -133};
-      // mma.sync of fp8 on later devices is emulated, and what is published of it is not settled.
+      // mma.sync of fp8 on later devices is emulated, and publications on it disagree.
       if (compute == 89) return FusedAddition{16, 13, 13, -132};
       return std::nullopt;
     default:

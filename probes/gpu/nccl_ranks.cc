@@ -80,7 +80,7 @@ Result<std::vector<TuningChoice>> NcclLog::Take(Collective collective) {
 
 Result<std::unique_ptr<NcclRanks>> NcclRanks::Open(const ProbeContext& context) {
   std::unique_ptr<NcclRanks> ranks(new NcclRanks());
-  // The device that was asked for, first: it says best that there is none.
+  // The requested device first: its error is the clearest if there is none.
   ASSIGN_OR_RETURN(const auto asked, Device::Open(context));
   ASSIGN_OR_RETURN(ranks->log_, NcclLog::Start());
   ASSIGN_OR_RETURN(ranks->nccl_, Nccl::Open(context.library_paths));

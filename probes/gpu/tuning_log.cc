@@ -1,4 +1,4 @@
-// A reader that takes a line apart from the left and gives up at the first surprise.
+// A reader that parses a line from the left and gives up at the first unexpected text.
 #include "probes/gpu/tuning_log.h"
 
 #include <fmt/format.h>
@@ -75,7 +75,7 @@ std::string NameIn(const std::array<std::string_view, kCount>& names, std::strin
   return text;
 }
 
-// A line without channels is an older one; one with broken channels is none.
+// A line without channels is an older one; one with broken channels is invalid.
 bool ReadChannels(Reader* reader, TuningChoice* choice) {
   if (!reader->SkipTo(" channel{Lo..Hi}={")) return true;
   int first = 0, last = 0;

@@ -1,9 +1,9 @@
 // One directed sum for each product and each partial sum, and their replay.
 //
 // All factors b are u = 1 + e with a small e. The product of u and u is 1 + 2 e + e^2, and e^2 is
-// lost where it is rounded. A leaf beside it contributes -u, exactly: what is left says whether
-// e^2 was still there when they met. Of a partial sum the question is the same with u and u 2^-30
-// on its two sides and -u beside it.
+// lost if it is rounded. A leaf beside it contributes -u, exactly: the rest shows whether e^2 was
+// still there when they met. A partial sum is tested in the same way with u and u 2^-30 on its two
+// sides and -u beside it.
 #include "probes/order/products.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ int SiblingOf(const SumTree& tree, int node) {
   return terms[0] == node ? terms[1] : terms[0];
 }
 
-// Asks; true by place where an answer is `kept`, false where it is `lost`.
+// Asks; true by place if an answer is `kept`, false if it is `lost`.
 template <class T>
 Result<std::vector<bool>> AskWhich(ProductSum<T>& sum, const std::vector<Question<T>>& questions,
                                    T kept, T lost, std::string_view of, std::string* why) {
@@ -142,7 +142,7 @@ std::string Arithmetic::Products() const { return Runs(exact, 'r', 'f'); }
 std::string Arithmetic::Sums() const { return Runs(wide, 't', 'w'); }
 
 std::string Arithmetic::ProductsName(const SumTree& tree, int first) const {
-  std::vector<int> rounded;  // terms of additions that take no product as it is
+  std::vector<int> rounded;  // terms of additions that take no exact product
   int fused = 0;
   for (int node = tree.leaves(); node < tree.nodes(); ++node) {
     const auto terms = tree.children(node);

@@ -178,7 +178,7 @@ class Revealer {
         Attach(task.leaves[i], task.parent);
         continue;
       }
-      // One subtree of known size: asked about as a tree of its own below the same node.
+      // One subtree of known size: revealed as a tree of its own below the same node.
       const int size = static_cast<int>(child.size());
       Task subtree{.above = task.above, .parent = task.parent};
       for (const std::size_t j : child) {

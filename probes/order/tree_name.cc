@@ -129,14 +129,14 @@ std::string CommonName(const SumTree& tree, const std::vector<int>& nodes, int r
   std::map<int, std::string> by_count;
   for (const int node : nodes) {
     std::string name = Describe(tree.Subtree(node), room - 1);
-    if (tree.count(node) < 3) continue;  // too small to tell one from another
+    if (tree.count(node) < 3) continue;  // too small to be distinctive
     if (!common.empty() && name != common) return {};
     common = std::move(name);
   }
   return common.empty() ? "sequential" : common;
 }
 
-// A name inside another one.
+// A name inside a name.
 std::string Term(const std::string& name) {
   return name.find(' ') == name.npos ? name : "(" + name + ")";
 }
@@ -180,7 +180,7 @@ std::optional<int> ExtendedBy(const SumTree& tree, int body, int begin, int more
   return node;
 }
 
-// The running sums of `ways`, of which one also has the last `more` terms; empty if it is not so.
+// The running sums of `ways`, if one of them also has the last `more` terms; else empty.
 std::vector<int> UnevenLanes(const SumTree& tree, const Ranges& ranges, int ways, int more,
                              int room) {
   const int n = tree.leaves();

@@ -105,7 +105,7 @@ Result<Json> KubernetesClient::CallForJson(std::vector<std::string> arguments) {
 
 Result<KubernetesCluster> KubernetesClient::Identify() {
   KubernetesCluster cluster;
-  // In a pod there is none: kubectl has its service account.
+  // In a pod there is none: kubectl uses its service account.
   const auto config = CallForJson({"config", "view", "--minify"});
   if (!config.ok() && config.error().code == ErrorCode::kNotFound) return config.error();
   if (config.ok()) {

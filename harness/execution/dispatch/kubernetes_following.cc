@@ -1,4 +1,4 @@
-// Following what was handed over: one look at the server a round, and what comes of each task.
+// Follows submitted attempts: one look at the server per round, and a decision on each task.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ bool KubernetesDispatcher::IsStillTheCluster() {
   return false;
 }
 
-// Where reruns do not run though they may: why. Who may not ask is told less.
+// Why reruns do not run although they may. A user without read access gets less detail.
 void KubernetesDispatcher::LookCloser(Seen* seen) {
   const MonotonicTime now = clock_.Monotonic();
   const bool idle = std::ranges::any_of(

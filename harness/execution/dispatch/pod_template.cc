@@ -38,8 +38,8 @@ Json Requirement(std::string_view key, std::string_view operation,
   return Json::MakeObject({{"key", key}, {"operator", operation}, {"values", Strings(values)}});
 }
 
-// A node selector term with more of one of its lists: terms are alternatives, what is in a term
-// must hold together.
+// A node selector term with one more entry in one of its lists: terms are alternatives, entries of
+// a term are combined.
 void AddToTerm(Json* term, std::string_view list, const std::vector<Json>& requirements) {
   if (requirements.empty()) return;
   Json all = MemberOr(*term, list, Json::MakeArray());

@@ -107,7 +107,7 @@ Status SlurmDispatcher::SubmitBatch(const ResourceClass& needs, std::vector<Atte
   const auto job = client_.Submit(SbatchArguments(options_, batch, needs, attempts.size(), avoid_));
   if (job.ok()) RETURN_IF_ERROR(WriteFileAtomic(batch / "job", std::to_string(*job) + "\n"));
   if (!job.ok() && job.error().code == ErrorCode::kNotFound) return job.error();
-  // Where the call failed, what it asked for may have come about all the same.
+  // A failed call may have taken effect all the same.
   const bool refused = !job.ok() && job.error().code == ErrorCode::kInvalidInput;
   if (!job.ok() && !refused) TellSilence(job.error());
   for (std::size_t i = 0; i < attempts.size(); ++i) {
@@ -132,7 +132,7 @@ void SlurmDispatcher::TellSilence(const Error& error) {
   }
 }
 
-// The batches of which no number is on record, looked for by their names.
+// Finds batches without a recorded number by their names.
 Result<bool> SlurmDispatcher::FindNumbers() {
   std::set<fs::path> batches;
   for (const Task& task : tasks_) {
@@ -148,7 +148,7 @@ Result<bool> SlurmDispatcher::FindNumbers() {
     std::erase_if(tasks_, [&](Task& task) {
       if (task.folder.parent_path() != batch) return false;
       if (*job) task.id = fmt::format("{}_{}", **job, task.folder.filename().string());
-      // One that was taken up was submitted, whatever Slurm knows by now.
+      // A started attempt was submitted, whatever Slurm knows now.
       std::error_code error;
       if (*job || fs::exists(task.folder / "out", error)) return false;
       if (task.index) {

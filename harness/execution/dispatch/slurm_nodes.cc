@@ -203,7 +203,7 @@ Result<NodeChoice> ChooseNodes(const std::vector<std::string>& sbatch) {
     choice.others.push_back(option);
   }
   if (choice.constraint.empty()) return choice;
-  // What is no expression is told before anything is asked.
+  // An invalid expression is reported before any query.
   const auto readable = HasFeatures(choice.constraint, {});
   if (!readable.ok()) return readable.error();
   return choice;

@@ -39,7 +39,7 @@ std::string PlainState(std::string_view state) {
   return std::string(state.substr(0, state.find_first_of(" +")));
 }
 
-// Nodes that are none: "", "None assigned", "(null)".
+// Placeholders for no node: "", "None assigned", "(null)".
 std::string NodeOf(std::string_view text) {
   if (text == "None assigned" || text == "(null)") return "";
   return std::string(text);

@@ -1,4 +1,4 @@
-// What servers say of an object, held to the file that is said to be the same.
+// Compares servers' data on an object with the file that should be the same.
 #include "harness/execution/fetch/pin.h"
 
 #include <fmt/format.h>

@@ -219,16 +219,16 @@ Result<ProcessSpec> ContainerLauncher::BuildCommand(const Job& job) const {
   return ClientSpec(std::move(argv));
 }
 
-// As the container knows him. Podman's root in the container is another one outside: this process's
-// user, or the first of those mapped.
+// The user as seen by the container. Podman's root in the container is a different user outside:
+// this process's user, or the first of those mapped.
 std::string ContainerLauncher::UserOf(const Job& job) const {
   if (engine_.maps_root) return "0:0";
   if (!RunsUnprivileged(job, host_)) return fmt::format("{}:{}", ::geteuid(), ::getegid());
   return fmt::format("{0}:{0}", kFirstContainerUser);
 }
 
-// What is not asked for is limited all the same, by what the machine has: a container's /tmp and
-// /dev/shm are its memory, and what it forgets to limit would be everybody's.
+// Unrequested resources are limited all the same, by the machine's size: a container's /tmp and
+// /dev/shm are its memory, and an unlimited one would take everybody's.
 void ContainerLauncher::AddResources(const Job& job, std::vector<std::string>* argv) const {
   const std::uint64_t asked = MemoryLimit(job);
   const std::uint64_t memory = asked > 0 ? asked : host_.memory_bytes;

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A version of a table is had where the table still holds its files, whatever else it holds.
+// A version of a table is available if the table still has its files.
 Answer OfTableAt(const fs::path& path, const DataItem& item, bool verify) {
   const auto unfit = UnfitData(path, item);
   if (!unfit.ok()) return {PartState::kUnknown, unfit.error().ToString()};

@@ -19,8 +19,8 @@ constexpr std::size_t kMostNamed = 5;
 
 using NameAndVersion = std::pair<std::string, std::string>;
 
-// Those that the run was seen to use, where that is known of any; else all. Within the limit.
-// `may_be_used`: also those of which it cannot be seen, as of pure Python.
+// The packages that the run was seen to use, if any is known; else all. Within the limit.
+// `may_be_used`: also packages of unknown use, as pure Python.
 std::vector<NameAndVersion> Wanted(const PackageList& list, bool may_be_used, std::size_t most) {
   const bool use_known = std::ranges::any_of(
       list, [](const auto& one) { return one.second.use == PackageUse::kUsed; });

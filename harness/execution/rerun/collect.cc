@@ -72,7 +72,7 @@ Status BringHome(const HeldFolder& folder, const fs::path& relative, const fs::p
   return {};
 }
 
-// Measures one declared artifact; the error says what is wrong with the run's output.
+// Measures one declared artifact; the error names the fault of the run's output.
 Result<Artifact> Measure(const Artifact& recorded, const HeldFolder& folder) {
   Artifact seen{.role = recorded.role, .path = recorded.path};
   ASSIGN_OR_RETURN(const FileDigest digest, folder.HashFile(recorded.path));
@@ -100,8 +100,8 @@ Status KeepCheckpoints(const HeldFolder& folder, const fs::path& keep, const fs:
   return {};
 }
 
-// A file of the commit or of the data is none of the run's outputs, however well it agrees with the
-// record: told of the first of these that the run did not write.
+// A file of the commit or of the data is no output of the run, even if it matches the record:
+// reports the first of these that the run did not write.
 bool TellOfUnwritten(const Manifest& manifest, const Workspace& workspace,
                      const std::vector<fs::path>& files, Evidence* evidence) {
   for (const fs::path& file : files) {

@@ -27,7 +27,7 @@ std::string IndexedPath(std::string_view list, const std::vector<T>& items,
   return fmt::format("{}[{}]", list, found - items.begin());
 }
 
-// But for what it was measured on.
+// Except the data that it was measured on.
 bool SaysNothingElse(const Metric& metric) {
   return metric.unit == "1" && metric.direction.empty() && !metric.primary && !metric.margin &&
          metric.quantum == 0.0;
@@ -219,7 +219,7 @@ class Completing {
     return {};
   }
 
-  // Relative to --root where it lies below; else absolute.
+  // Relative to --root if it lies below; else absolute.
   std::string PlaceOf(const std::string& path) const {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(path, error);
@@ -344,7 +344,7 @@ class Completing {
 
 Result<Manifest> CompleteManifest(Manifest manifest, const Completion& completion, WallTime now) {
   RETURN_IF_ERROR(Completing(&manifest, completion, now).Run());
-  // A reader would refuse later what it may not hold.
+  // A reader would later refuse invalid content.
   return ParseManifest(ToJson(manifest), "the completed record");
 }
 

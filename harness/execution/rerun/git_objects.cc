@@ -1,4 +1,4 @@
-// Every folder that git would read objects from is visited, and held to the declared places.
+// Visits every folder that git would read objects from, and checks it against the declared places.
 #include "harness/execution/rerun/git_objects.h"
 
 #include <set>

@@ -56,9 +56,9 @@ std::vector<std::string> SubmodulesIn(std::string_view listing) {
   return paths;
 }
 
-// What is changed of a work tree against its commit, as text; empty: nothing. Git would look into
-// submodules by running itself there, with their configuration: here each is asked as a repository
-// of its own.
+// The changes of a work tree against its commit, as text; empty: none. Git would look into
+// submodules by running itself there, with their configuration: here each is queried as a
+// repository of its own.
 Result<std::string> ChangesOf(const BorrowedRepository& git, const fs::path& root, int depth) {
   ASSIGN_OR_RETURN(std::string changes, git.Ask({"status", "--porcelain", "--untracked-files=no",
                                                  "--ignore-submodules=dirty"}));

@@ -171,7 +171,7 @@ class Maker {
     return {};
   }
 
-  // Without packages but pip, where that was one of the recorded.
+  // Without packages except pip, if that is recorded.
   Status StartEmpty() {
     interpreter_ = Interpreter();
     uv_ = OnPath("uv");

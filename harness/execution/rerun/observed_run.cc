@@ -138,7 +138,7 @@ void ObservedRun::AddTo(Job* job) {
   job->mounts.push_back({look_->parts(), kInsideParts});
   job->mounts.push_back({look_->door(), kInsideDoor});
   job->scratch = {.target = kInsideNotes, .size_bytes = kNotesBytes};
-  // The run's own memory stays what it was.
+  // The run's own memory limit is unchanged.
   if (job->limits.memory_bytes > 0) job->limits.memory_bytes += kNotesBytes;
 }
 

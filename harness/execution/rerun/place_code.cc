@@ -37,7 +37,8 @@ class CommitFiles {
     if (!removed.ok()) LogWarning(removed.error().ToString());
   }
 
-  // Where the file lies with the recorded hash, or, with why_not told, nowhere. Errors: trouble.
+  // The place of the file with the recorded hash; nothing, with why_not set, if there is none.
+  // Errors: trouble.
   Result<std::optional<fs::path>> Find(const CodeFile& file) {
     const std::optional<fs::path> nowhere;
     if (commit_.empty()) return nowhere;

@@ -72,7 +72,7 @@ class Attempt {
   }
 
  private:
-  // What cannot be removed is told: nothing else would say that it is still there.
+  // A file that cannot be removed is reported: nothing else would show it.
   void RemoveWorkspace() {
     const std::string name = (place_.here() / "workspace").string();
     const Status removed = place_.RemoveWorkspace();
@@ -294,8 +294,8 @@ class Attempt {
     return {};
   }
 
-  // A child that never ran, or whose end nobody saw, is the machine's fault; so is whatever becomes
-  // of one that had no space to write in, also where it did not notice.
+  // A child that never ran, or whose end nobody saw, is the machine's fault; so is every end of a
+  // child that had no space to write, even if it did not notice.
   void JudgeOutcome() {
     const OutcomeKind kind = evidence_.outcome.kind;
     const auto full = WhyFull(place_.path());
@@ -330,8 +330,8 @@ class Attempt {
     return std::chrono::milliseconds(stop ? 1000 : 100);
   }
 
-  // A rerun that ends while the drill is being stopped was interrupted, whatever its end looks
-  // like: a stop that signals every process ends the run as well.
+  // A rerun that ends while the drill stops was interrupted, whatever its end looks like: a stop
+  // that signals every process ends the run as well.
   bool WasStopped() const {
     if (!context_.should_cancel || evidence_.outcome.kind == OutcomeKind::kCancelled) return false;
     const auto until = context_.clock->Monotonic() + StopGrace();

@@ -1,4 +1,4 @@
-// git makes the diff and git applies it; what it may contain is looked at in between.
+// git makes the diff and git applies it; its content is checked in between.
 #include "harness/execution/rerun/tree_diff.h"
 
 #include <fmt/format.h>
@@ -241,7 +241,7 @@ Status ApplyTreeDiff(const std::string& diff, const fs::path& repository, const 
   for (const ProcessResult* result : {&listed, &applied}) {
     if (result->outcome.Succeeded()) continue;
     const Error error = BorrowedRepository::Failure("apply", *result);
-    // git ends by itself where the diff is at fault, and says what is.
+    // git exits by itself if the diff is at fault, with a message.
     if (result->outcome.kind != OutcomeKind::kExited) return error;
     return IntegrityError("the kept diff does not fit the commit: " + error.message);
   }

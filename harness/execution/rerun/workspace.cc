@@ -53,8 +53,8 @@ bool Clone(const fs::path& from, const fs::path& to) {
   return false;
 }
 
-// Takes away what a checkout has put where data belong; the place, without any link on the way.
-// Refuses one outside the workspace, to which a link in the checkout may lead.
+// Removes what a checkout has put in the place of data; returns the place, without any link on the
+// way. Refuses one outside the workspace, to which a link in the checkout may lead.
 Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
   fs::path reached = place.parent_path();
   std::error_code error;
@@ -67,8 +67,7 @@ Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
   return parent / place.filename();
 }
 
-// Where its bytes lie: at its location, or in the cache where that has them and the location has
-// not.
+// The place of its bytes: its location, or the cache if the location does not have them.
 Result<fs::path> FindData(const Places& places, const DataItem& item) {
   const auto located = Locate(places, item.location.empty() ? item.path : item.location);
   if (places.cache.empty()) return located;
@@ -160,7 +159,7 @@ Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const DataI
   return ContentCache::Content{digest.sha256, digest.size_bytes};
 }
 
-// Hashes an item in its place and holds it to the manifest.
+// Hashes an item in its place and compares it with the manifest.
 Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData placed,
                                            Workspace* workspace, ContentCache* cache) {
   if (placed.shared) placed.identity = IdentityOfData(placed.at, item);
@@ -169,7 +168,7 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
     return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
   }
   DataItem seen = item;
-  seen.made_by.reset();  // bytes do not say who made them
+  seen.made_by.reset();  // bytes do not show who made them
   seen.sha256 = content->sha256;
   seen.size_bytes = content->size_bytes;
   workspace->data.push_back(seen);
@@ -217,7 +216,7 @@ std::string HowTouched(const Workspace& workspace, const DataItem& item, const P
   return "the same content, but other inodes, sizes or times: written, or swapped and put back";
 }
 
-// Last, over code and data: what they have at its place stays.
+// Last, after code and data: existing files at its place stay.
 Status PlacePython(const Manifest& manifest, const Places& places,
                    const std::function<bool()>& should_cancel, Workspace* workspace) {
   ASSIGN_OR_RETURN(workspace->python, ChoosePython(manifest, places, should_cancel));

@@ -1,4 +1,4 @@
-// Checkpoints in Parquet: a row an action, of which the columns that tell files are read.
+// Checkpoints in Parquet: one row per action; reads the columns about files.
 #include <fmt/format.h>
 
 #include <algorithm>

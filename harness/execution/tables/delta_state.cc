@@ -103,7 +103,7 @@ std::optional<std::string> UuidOf(std::string_view digits) {
                      hex.substr(16, 4), hex.substr(20));
 }
 
-// Where the file of a deletion vector lies below the table; empty where it is within the log.
+// The place of a deletion vector's file below the table; empty if it is within the log.
 Result<std::string> DeletionsPath(const DeletionVector& deletions) {
   constexpr std::size_t kUuidDigits = 20;
   if (deletions.storage == "i") return std::string();

@@ -100,7 +100,7 @@ RowGroup ReadRowGroup(ThriftReader& in, bool* elsewhere) {
 bool LeavesOf(const std::vector<SchemaElement>& elements, std::vector<ParquetLeaf>* leaves) {
   struct Open {
     std::int64_t children;
-    ParquetLeaf below;  // what a leaf directly below begins with
+    ParquetLeaf below;  // prefix of a leaf directly below
   };
   if (elements.empty() || elements[0].children <= 0) return false;
   std::vector<Open> open = {{elements[0].children, {}}};

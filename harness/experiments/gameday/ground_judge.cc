@@ -94,7 +94,7 @@ GroundJudge::Trial GroundJudge::Drill(const std::vector<Looks>& looks, std::size
   return trial;
 }
 
-// The first that passed is what a fault's sensitivity is about; without any, the first found.
+// A fault's sensitivity is about the first one that passed; without any, the first found.
 void GroundJudge::CountTrial(const Trial& trial, SensitivityRate* rate) const {
   const bool passed = trial.answer == PlantedAnswer::kPassed;
   const bool first = passed && rate->trials - rate->found - rate->undecided == 0;
@@ -265,7 +265,7 @@ std::vector<Manifest> GroundJudge::Others(const std::set<std::string>& run_ids) 
   return others;
 }
 
-// A rerun as the record of another one: nothing that judges them has seen either.
+// One rerun as the record of a second: the judge has seen neither.
 void GroundJudge::JudgeSame() {
   same_ = RateOf("same", "held to another rerun of the run");
   for (const std::string& run_id : inputs_.ground.run_ids) {

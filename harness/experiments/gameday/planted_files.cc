@@ -27,7 +27,7 @@ std::mt19937_64 DrawsOf(std::string_view key) {
   return std::mt19937_64(std::stoull(Sha256HexOf(key).substr(0, 16), nullptr, 16));
 }
 
-// From 0 up to, and without, `below`; the bias of so few is none that matters.
+// From 0 up to, and without, `below`; the bias is negligible for so few.
 std::size_t Draw(std::mt19937_64& draws, std::size_t below) {
   return static_cast<std::size_t>(draws() % below);
 }

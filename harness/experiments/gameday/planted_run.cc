@@ -148,7 +148,7 @@ Result<Manifest> WithData(const Fault& fault, const Manifest& run, const DataIte
   if (item == planted.data.end()) return CannotPlant("the record has no such data");
   item->location = data.location;
   item->source.clear();
-  if (!fault.unseen) return planted;  // it claims to be what was recorded, and is another
+  if (!fault.unseen) return planted;  // it claims the recorded content, and differs
   item->sha256 = data.sha256;
   item->size_bytes = data.size_bytes;
   item->other_digest.clear();

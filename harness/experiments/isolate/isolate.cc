@@ -77,7 +77,8 @@ class CauseSearch {
     return launchers;
   }
 
-  // Of a run that does not promise bits: each end several times, to see whether one rerun tells.
+  // For a run that does not promise bits: each end several times, to see whether one rerun is
+  // enough.
   Status RunBothEnds() {
     const int reruns = settings_.end_reruns;
     if (settings_.rules.budget > 0 && 2 * reruns > settings_.rules.budget) {

@@ -180,8 +180,8 @@ Status TakeDrifted(const IsolateOptions& options, HistoryStore* history,
   return {};
 }
 
-// Commits from behind `good` to `bad`, the first parents alone; none where git cannot tell: then
-// the two are all there is, and a note says why.
+// Commits from after `good` to `bad`, the first parents alone; none if git cannot list them: then
+// only the two are known, with a note.
 Result<std::vector<std::string>> CommitsBetween(const Places& places, const Code& good,
                                                 const std::string& bad) {
   ASSIGN_OR_RETURN(const fs::path path,
@@ -247,7 +247,7 @@ Result<std::string> WhyDataAreMissing(const Places& places, const std::optional<
   return std::string();
 }
 
-// Data that lie nowhere any more as they were on one side are held as they are on the other.
+// Data missing in the version of one side are held at the version of the other.
 Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings) {
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(*settings, options.parse_image));
   for (const Axis& axis : axes) {
@@ -274,7 +274,7 @@ Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings)
   return {};
 }
 
-// A Python environment that is not here is held as recorded.
+// A Python environment that is missing here is held as recorded.
 Status HoldMissingPython(const IsolateOptions& options, IsolateSettings* settings) {
   if (options.drill.dispatch != "local") return {};
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(*settings, options.parse_image));

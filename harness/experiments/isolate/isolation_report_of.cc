@@ -110,7 +110,7 @@ void AddProof(const SearchDone& done, IsolationReport* report) {
   }
 }
 
-// Of a curve the steps of the training, to tell a time a step.
+// The steps of the training from a curve, to give a time per step.
 double StepsTrained(const Evidence& evidence) {
   double most = 0.0;
   for (const Curve& curve : evidence.metrics.curves) {

@@ -57,7 +57,7 @@ std::vector<FactDifference> DifferencesOf(const Manifest& recorded, const Manife
   return differences;
 }
 
-// For people: a file is told by its path.
+// For people: a file appears by its path.
 std::string NameOf(const FactDifference& difference) {
   if (!difference.key.starts_with(kInput)) return difference.key;
   return "input " + difference.key.substr(kInput.size());

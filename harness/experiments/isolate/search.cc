@@ -10,11 +10,11 @@
 namespace rharness {
 namespace {
 
-// What is named was seen to show the difference alone, and not to show it without any of its parts:
-// a wrong cause is named only where one of these answers is wrong, wherever the search went before.
-// The allowed chance is shared out among them: for each cause half a share for nothing changed, a
+// A named cause was seen to show the difference alone, and not to show it without any of its parts:
+// a wrong cause is named only if one of these answers is wrong, wherever the search went before.
+// The allowed chance is divided among them: for each cause half a share for nothing changed, a
 // share for the first set that is tried alone, then a half, a quarter, ..., and half of these for
-// what is needed. An error in what else is asked costs trials, or the answer.
+// needed parts. An error in other questions costs trials, or the answer.
 constexpr double kShares = 0.5 + 2.0 + 1.5;
 constexpr double kSearchError = 0.03;
 // Of the first look at a set that is tried alone; the second, a contrast, holds to its share.
@@ -91,7 +91,7 @@ class SearchPasses {
     return Finish(SearchEnd::kContradiction);
   }
 
-  // False: what is left of the line does not show it, though it must.
+  // False: the rest of the line does not show it, though it must.
   std::optional<bool> TryToFind(const Positions& limit, int* asked, CauseSet* cause) {
     Positions base(last_.size(), 0);
     std::vector<SearchStep> line = LineUpTo(limit);
@@ -185,9 +185,9 @@ class SearchPasses {
     return true;
   }
 
-  // Leaves groups out one by one as long as the difference stays. Those without which it is gone
-  // are parts of their own; those without which nothing can be judged are one, of which any may be
-  // it.
+  // Leaves groups out one by one as long as the difference stays. Groups without which it
+  // disappears are parts of their own; groups without which nothing can be judged form one part,
+  // and any of them may be it.
   bool KeepWhatCounts(const Positions& below, std::vector<CausePart> groups, CauseSet* parts) {
     CausePart open;
     for (std::size_t i = 0; i < groups.size();) {

@@ -11,7 +11,7 @@ namespace rharness {
 namespace {
 
 constexpr int kUnjudgedAnswers = 3;  // of one set, where answers may be wrong: then it is given up
-constexpr int kMostPairs = 60;       // of reruns that are held to each other
+constexpr int kMostPairs = 60;       // of reruns compared with each other
 constexpr double kHopeless = 0.05;   // of the evidence for a difference
 
 bool SaysNo(TrialAnswer answer) {
@@ -32,7 +32,7 @@ double Drift(const SearchRules& rules) {
   return std::min((1.0 - miss) * yes - miss * no, (1.0 - fake) * no - fake * yes);
 }
 
-// Which beginnings of a line to try: the middles of the widest gaps between what is known.
+// The prefixes of a line to try: the middles of the widest gaps between known ones.
 std::vector<std::size_t> PickBetween(std::size_t low, std::size_t high,
                                      const std::set<std::size_t>& skipped, int width) {
   std::set<std::size_t> marks(skipped.lower_bound(low), skipped.upper_bound(high));

@@ -44,7 +44,7 @@ std::string WithoutPlaces(std::string text) {
   return text;
 }
 
-// An exit code is what tells failures apart; a time at which it was stopped is not.
+// An exit code distinguishes failures; the time of a stop does not.
 std::string FailureOf(const std::string& reason) {
   if (reason.find("exited with") != std::string::npos) return reason;
   return WithoutNumbers(WithoutPlaces(reason));
@@ -148,7 +148,7 @@ TrialAnswer Relate(const Signature& target, const Signature& seen) {
     if (wanted != target.moved.end() && std::signbit(wanted->second) == std::signbit(amount)) {
       continue;
     }
-    // Of a metric of the target a step the other way that is small beside it is none of its own.
+    // For a metric of the target a small step in the other direction is no difference of its own.
     const bool small =
         wanted != target.moved.end() && std::abs(amount) < kFarEnough * std::abs(wanted->second);
     if (!small) return TrialAnswer::kOther;

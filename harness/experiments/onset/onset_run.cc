@@ -1,4 +1,4 @@
-// Both sides, what is kept of them, and where they part.
+// Both sides, their kept data, and the place where they part.
 #include "harness/experiments/onset/onset_run.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct OnsetSide {
   std::vector<CurveSeries> curves;
 };
 
-// Where a trace is, of what was given; empty: nowhere.
+// The trace of a given path; empty: none.
 fs::path TraceAt(const fs::path& path) {
   std::error_code error;
   if (IsTrace(path)) return path;

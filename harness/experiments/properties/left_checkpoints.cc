@@ -51,7 +51,7 @@ Result<LeftByPath> ReadMarker(const fs::path& file) {
   return left;
 }
 
-// A regular file or a folder, by no link; nothing where there is none.
+// A regular file or a folder, not through a link; nothing if there is none.
 Result<std::optional<std::string>> KindAt(const HeldFolder& folder, const fs::path& relative) {
   const auto parent = folder.OpenFolder(relative.parent_path());
   if (!parent.ok()) {

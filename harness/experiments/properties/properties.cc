@@ -168,7 +168,7 @@ class PropertyDrill {
     return {};
   }
 
-  // Of runs that the history has; of a drill that was interrupted, what is judged for good.
+  // For runs in the history; for an interrupted drill only final verdicts.
   Status Keep(HistoryStore* history, const PropertiesReport& report) const {
     if (history == nullptr) return {};
     std::vector<PropertyRecord> verdicts;

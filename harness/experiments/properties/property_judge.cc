@@ -190,7 +190,7 @@ std::string Headline(const JudgedClaim& judged, std::size_t things) {
   return "not decided" + first + more;
 }
 
-// The worst state counts, and its reasons are told, the furthest apart first.
+// The worst state counts; reports its reasons, the furthest apart first.
 JudgedClaim Merge(std::vector<JudgedThing> things) {
   JudgedClaim judged;
   if (things.empty()) {

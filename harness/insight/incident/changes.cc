@@ -1,4 +1,4 @@
-// Changes and seeds told apart; see changes.h.
+// Separates changes from seeds; see changes.h.
 #include "harness/insight/incident/changes.h"
 
 #include <fmt/format.h>

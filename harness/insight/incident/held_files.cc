@@ -1,4 +1,4 @@
-// Files of a run held to its record and to what was signed; see held_files.h.
+// Checks a run's files against its record and the signatures; see held_files.h.
 #include "harness/insight/incident/held_files.h"
 
 #include <fmt/format.h>
@@ -134,7 +134,7 @@ class FilesCheck {
            [this](const fs::path& at) { return VerdictWords(at); });
   }
 
-  // `words`: what it says, held to the record.
+  // `words`: its content, compared with the record.
   void LookAt(const fs::path& statement,
               const std::function<Result<std::string>(const fs::path&)>& words) {
     std::error_code error;

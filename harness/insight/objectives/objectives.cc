@@ -54,7 +54,7 @@ Tallies ByFamily(std::vector<VerdictTally> tallies) {
 
 Result<Period> PeriodOf(HistoryStore* history, WallTime now, double days) {
   const double hour = days / kBurnPeriodHours;                // of a period of 28 days an hour
-  const WallTime until = now + std::chrono::milliseconds(1);  // what is decided now is of it
+  const WallTime until = now + std::chrono::milliseconds(1);  // includes verdicts of this moment
   ASSIGN_OR_RETURN(auto windows, history->TallyWindows({Before(now, days),
                                                         Before(now, kTicketAlarm.long_hours * hour),
                                                         Before(now, kPageAlarm.long_hours * hour),
@@ -344,7 +344,7 @@ void Conclude(ObjectivesReport* report) {
   report->next = "drill them: rharness drill --select \"family = NAME\"";
 }
 
-// Nobody is held to what was meant for somebody.
+// Objectives meant for somebody apply to nobody.
 void TellIdle(ObjectivesReport* report) {
   if (report->notes.empty() || report->exit_code != 0) return;
   report->exit_code = 3;

@@ -51,7 +51,7 @@ Result<std::uint64_t> NewestVersion(HttpClient* client, const std::string& model
   return static_cast<std::uint64_t>(newest);
 }
 
-// The path below the server's own store of what it hands out.
+// The path below the server's own store of a file that it serves.
 std::optional<std::string> ServedPath(std::string_view root) {
   constexpr std::string_view kServed = "mlflow-artifacts:";
   if (!root.starts_with(kServed)) return std::nullopt;

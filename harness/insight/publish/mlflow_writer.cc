@@ -204,8 +204,8 @@ class MlflowWriter {
     return answer.ok() ? Status() : Status(answer.error());
   }
 
-  // The registered versions that the runs are, by model. A run whose versions cannot be asked for
-  // has a line of its own.
+  // The registered versions of the runs, by model. A run whose versions cannot be queried gets a
+  // line of its own.
   std::map<std::string, DrilledVersions> FindModels(
       const std::vector<const MlflowVerdict*>& verdicts, std::vector<Published>* all) {
     std::map<std::string, DrilledVersions> models;

@@ -57,7 +57,7 @@ void SiteCounter::Publish(bool whole) {
   current_ = std::move(counted);
 }
 
-// Told in the log when it changes: what is wrong with a file stays so for a while.
+// Logged when it changes: the fault of a file lasts for a while.
 void SiteCounter::LookAtFiles() {
   const auto now = std::chrono::steady_clock::now();
   if (!asked_.any() || (looked_ && now < *looked_ + limits_.files)) return;
@@ -109,7 +109,7 @@ Status SiteCounter::CountWeeks() {
                      CountNewVerdicts(browser_.get(), oldest, limits_.drills, &totals_));
     if (!more) break;
     any = true;
-    // The first time it takes seconds: what is there is shown meanwhile.
+    // The first time takes seconds: partial data are shown meanwhile.
     if (first && steps % 20 == 0) Publish(false);
   }
   if (Ending() || (!any && open_bad_of_ == totals_.sequence)) return {};

@@ -42,7 +42,7 @@ void Doubt(const char* words, const Error& error, SignedFile* file) {
   file->trouble = error.ToString();
 }
 
-// Who signed this content of it, or the doubt. `sha256`: of what was read.
+// The signers of this content of it, or the doubt. `sha256`: of the bytes read.
 void HoldToSignatures(const fs::path& path, const std::string& sha256,
                       const Result<TrustPolicy>& trust, WallTime now, SignedFile* file) {
   if (!trust.ok()) return Doubt(kNoTrust, trust.error(), file);

@@ -88,8 +88,8 @@ Status AddRcp(const ResultGroup& group, std::string_view side, const RcpSet& set
   return {};
 }
 
-// Groups that cannot tell: no run reached the target, or an evaluation is not finite. What they
-// agree in is no pass.
+// Uninformative groups: no run reached the target, or an evaluation is not finite. Their agreement
+// is no pass.
 std::string WhyVacuous(const ResultGroup& group, std::string_view side) {
   if (group.converged.empty()) {
     return fmt::format("no run of {} ({}) reached the target", side, group.name);

@@ -140,7 +140,7 @@ void NoteUnknown(const Subject& a, const Subject& b, Comparison* comparison) {
   }
 }
 
-// A rerun that failed says nothing about what it left behind.
+// A failed rerun says nothing about its outputs.
 void NoteFailure(const Subject& subject, std::string_view side, Comparison* comparison) {
   if (subject.failure.empty()) return;
   comparison->findings.push_back({.code = "run_failed",
@@ -167,7 +167,7 @@ void AcceptRounding(const std::vector<Metric>& reference, double value, MetricDe
   }
   const double limit = kRoundingFloor * std::abs(metric->value);
   if (!(std::abs(value - metric->value) <= limit)) return;
-  // What was compared is the value with its own record, whatever further runs there are.
+  // The value was compared with its own record, whatever further runs exist.
   decision->mean_history = metric->value;
   decision->difference = value - metric->value;
   decision->verdict = MetricVerdict::kWithin;
@@ -179,7 +179,7 @@ void LeaveOut(const std::vector<OtherEvalSet>& others, std::vector<Metric>* metr
   for (const OtherEvalSet& other : others) {
     std::erase_if(*metrics, [&](const Metric& metric) { return metric.name == other.metric; });
   }
-  // What is left was measured on one set, whatever its name.
+  // The remaining ones were measured on one set, under any name.
   for (Metric& metric : *metrics) metric.evaluated_on.clear();
 }
 
@@ -220,8 +220,8 @@ std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates) {
   if (a.manifest.metrics.empty() || b.manifest.metrics.empty()) return {};
-  // A rerun is held to its own record, as a drill holds it that has this run alone. Else replicates
-  // stand for what runs of A differ by: each is a draw, whatever its seed.
+  // A rerun is compared with its own record, as in a drill of this run alone. Else replicates show
+  // how runs of A differ: each is a draw, with any seed.
   const bool rerun = replicates.empty() && IsRerunOf(a, b);
   RecordedMetrics reference{.run_id = a.manifest.run_id, .metrics = ReferenceOf(a, b)};
   if (rerun) reference.seeds = SeedsOf(a.manifest);
@@ -237,7 +237,7 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
   for (MetricDecision& decision : decisions) {
     if (!rerun)
       AcceptRounding(reference.metrics, ValueOf(b.manifest.metrics, decision.name), &decision);
-    // The value itself, which may be an infinity; and what was not finite in A judges nothing.
+    // The value itself, which may be an infinity; a non-finite value in A judges nothing.
     decision.reruns = {ValueOf(b.manifest.metrics, decision.name)};
     if (!IsMeasured(ValueOf(reference.metrics, decision.name))) {
       decision.verdict = MetricVerdict::kInconclusive;

@@ -75,7 +75,7 @@ Result<Side> ReadSide(const fs::path& folder, const std::string& metric) {
   return side;
 }
 
-// What counts: larger is better, and what is not finite is behind all that is.
+// The sort key: larger is better, and non-finite values rank last.
 double Worth(double value, bool higher) {
   if (!std::isfinite(value)) return -std::numeric_limits<double>::infinity();
   return higher ? value : -value;

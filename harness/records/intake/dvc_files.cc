@@ -72,7 +72,7 @@ Status ReadEntries(const Json* list, const std::string& where, std::vector<DvcEn
   return {};
 }
 
-// DVC gives every line of a text to a shell of its own, as it does every text of a list.
+// DVC runs every line of a text in a shell of its own, like every text of a list.
 void AddCommands(const Json& cmd, std::vector<std::string>* commands) {
   ForEachElement(&cmd, [&](const Json& one) {
     std::string text = LooseText(&one);

@@ -47,7 +47,7 @@ bool PartsMatch(const std::vector<std::string>& pattern, const std::vector<std::
   reached[0] = true;
   for (std::size_t p = 0; p < pattern.size(); ++p) {
     std::vector<bool> next(path.size() + 1, false);
-    // At the end it stands for what is in the folder, not for the folder.
+    // At the end it matches the folder's content, not the folder.
     const std::size_t least = p + 1 == pattern.size() ? 1 : 0;
     for (std::size_t i = 0; i <= path.size(); ++i) {
       if (!reached[i]) continue;

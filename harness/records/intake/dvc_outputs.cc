@@ -195,7 +195,7 @@ class OutputReader {
     return md5.ok() && *md5 == out.hash ? blob : text;
   }
 
-  // As they are in the workspace, under a name that says what they are.
+  // As in the workspace, under a telling name.
   void AddTensors(const std::string& below, const fs::path& at, Artifact* artifact) {
     if (artifact->role != "weights" && artifact->role != "optimizer") return;
     if (at != (shared_.root.path() / below).lexically_normal()) return;

@@ -25,7 +25,7 @@ void Flatten(const Json& json, const std::string& prefix,
   }
 }
 
-// "train.lr" as a name of its own, or step by step.
+// "train.lr" as one name, or step by step.
 const Json* FindDotted(const Json& json, std::string_view name) {
   if (const Json* there = json.Find(name)) return there;
   const Json* at = &json;

@@ -116,7 +116,7 @@ class DvcRunBuilder {
     return ParseDvcValues(*text, file);
   }
 
-  // What the commit has otherwise than the run had it; what it has as the run had it is its code.
+  // Paths whose version in the commit differs from the run's; equal ones are its code.
   std::vector<std::string> OtherThanInCommit() {
     std::vector<std::string> others;
     for (const DvcEntry& dep : from_.stage.deps) {
@@ -255,7 +255,7 @@ class DvcRunBuilder {
     return fs::path(clean).filename().string();
   }
 
-  // Where the default remote has a file, or where it was imported from.
+  // The place of a file in the default remote, or its import source.
   std::string SourceOf(const DvcEntry& dep, const std::string& below) const {
     if (IsDvcUrl(dep.path)) return WithoutCredentials(dep.path);
     const std::string& remote = shared_.config.remote_url;

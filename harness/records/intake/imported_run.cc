@@ -1,4 +1,4 @@
-// Values with their worth: each setter checks what a manifest may hold.
+// Values with their grades: each setter checks the rules of a manifest.
 #include "harness/records/intake/imported_run.h"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ Json WithoutSecrets(std::string_view name, Json value) {
   return IsSecret(name, text) ? Json(Withheld(name, text)) : value;
 }
 
-// The member of `items` with this name, made where it is not there.
+// The member of `items` with this name; makes a missing one.
 template <class T>
 T& Named(std::vector<T>* items, std::string_view name) {
   const auto found = std::ranges::find(*items, name, &T::name);

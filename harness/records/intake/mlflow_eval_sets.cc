@@ -17,7 +17,7 @@ bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> word
   return std::ranges::find(words, text) != words.end();
 }
 
-// "test_accuracy", "eval/loss" and "val-f1" say that they are none of training.
+// "test_accuracy", "eval/loss" and "val-f1" are no metrics of training.
 bool NamesEvaluation(std::string_view metric) {
   const std::string_view first = metric.substr(0, metric.find_first_of("_/-. "));
   return IsOneOf(first, {"eval", "evaluation", "test", "testing", "val", "valid", "validation"});

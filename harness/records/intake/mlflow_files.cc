@@ -19,8 +19,8 @@ constexpr std::size_t kMostFolders = 10'000;                           // of one
 constexpr std::uint64_t kMostArtifactBytes = std::uint64_t{64} << 30;  // to be hashed
 constexpr int kMostFailures = 3;  // of downloads that a server fails
 
-// Of a server that keeps files itself ("mlflow-artifacts:/1/RUN/artifacts"), its interface for
-// them; of others, where its own pages get them.
+// For a server that stores files itself ("mlflow-artifacts:/1/RUN/artifacts"), its interface for
+// them; for others, the address used by its own pages.
 std::pair<std::string, HttpQuery> AddressOf(const MlflowServed& served, const std::string& path) {
   constexpr std::string_view kKept = "mlflow-artifacts:";
   std::string_view rest = served.root;

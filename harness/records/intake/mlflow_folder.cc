@@ -43,7 +43,7 @@ Result<Json> ReadMeta(const fs::path& root, const fs::path& folder) {
   return meta;
 }
 
-// The names of the folders in a folder, sorted; links are none.
+// The names of the folders in a folder, sorted; ignores links.
 Result<std::vector<std::string>> FoldersIn(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;

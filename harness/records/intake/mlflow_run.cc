@@ -1,4 +1,4 @@
-// A run of MLflow's as a manifest: which field is which, and what it is worth.
+// Maps a run of MLflow to a manifest, with the grade of each field.
 // Sources: mlflow/utils/mlflow_tags.py (names of tags), mlflow/data/digest_utils.py (digests of the
 // first rows), mlflow/store/tracking/file_store.py (lines of metrics), of MLflow 3.
 #include "harness/records/intake/mlflow_run.h"
@@ -77,7 +77,7 @@ void SetImages(const MlflowRun& from, ImportedRun* run) {
   }
 }
 
-// MLflow cuts values that are longer, where it is told to.
+// MLflow cuts longer values, if configured.
 bool MayBeCut(const std::string& value) {
   return value.size() == 250 || value.size() == 500 || value.size() == 6000;
 }

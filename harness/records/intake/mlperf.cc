@@ -77,7 +77,7 @@ struct EventSpan {
   WallTime last{};
 };
 
-// The times of the first and the last event; an unreadable one is none.
+// The times of the first and the last event; an unreadable one does not count.
 EventSpan EventSpanOf(std::string_view text) {
   const auto time_at = [&](std::size_t mark) {
     WallTime time{};

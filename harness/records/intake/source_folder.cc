@@ -1,4 +1,4 @@
-// Folders listed through open descriptors, one a level.
+// Lists folders through open descriptors, one per level.
 #include "harness/records/intake/source_folder.h"
 
 #include <fmt/format.h>

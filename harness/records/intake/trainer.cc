@@ -190,7 +190,7 @@ class TrainerReader {
     return "";
   }
 
-  // Puts in what the run was told, and returns OutputFolder's answer.
+  // Adds the run's arguments, and returns OutputFolder's answer.
   std::string AddArguments(const std::string& home, ImportedRun* run) const {
     WithJson(home, "config.json", run, [&](const Json& json) { AddModelConfig(json, run); });
     WithJson(home, "all_results.json", run,

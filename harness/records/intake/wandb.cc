@@ -1,4 +1,4 @@
-// Weights & Biases: folders that its client wrote, one a run, online or offline.
+// Weights & Biases: folders of its client, one per run, online or offline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMostRuns = 1'000'000;
 constexpr std::size_t kMostLogRemarks = 20;
 
-// The entries of a folder whose names `wanted` takes, sorted; links are none.
+// The entries of a folder whose names `wanted` accepts, sorted; ignores links.
 template <class F>
 Result<std::vector<std::string>> NamesIn(const fs::path& folder, F wanted) {
   std::vector<std::string> names;
@@ -106,7 +106,7 @@ Status ReadLog(const fs::path& folder, const std::string& name, WandbRun* run) {
   return {};
 }
 
-// f(text) of a file in files/, or beside it as before 0.10, where it is there; what cannot be read
+// Calls f(text) for a file in files/, or beside it as before 0.10, if it exists; an unreadable one
 // becomes a remark.
 template <class F>
 void WithFile(const fs::path& folder, const std::string& file, WandbRun* run, F f) {

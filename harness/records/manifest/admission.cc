@@ -189,7 +189,7 @@ void CheckEnvironment(const Manifest& m, Findings* out) {
   }
 }
 
-// An output that reruns are held to: by its tensors, or else by its bytes.
+// An output to compare reruns with: by its tensors, or else by its bytes.
 bool HasOutput(const Manifest& m) {
   return std::any_of(m.artifacts.begin(), m.artifacts.end(), [&](const Artifact& artifact) {
     return artifact.role != "log" && artifact.role != "metrics" && artifact.role != kModelOfTracker;
@@ -298,7 +298,7 @@ void CheckArtifacts(const Manifest& m, Findings* out) {
     } else {
       out->RequireHash(artifact.sha256, "missing_hash", at + ".sha256", "the file");
     }
-    // Where bits are promised, the bytes of a file that no reader opens are held to as well.
+    // With promised bits, the bytes of a file that no reader opens are also compared.
     if (artifact.role == "weights" && m.determinism.declared != "bitwise") {
       out->RequireHash(artifact.tensor_digest, "missing_tensor_digest", at + ".tensor_digest",
                        "its tensors, of a format that is read; declare another file as --artifact "

@@ -55,8 +55,8 @@ bool IsSeedValue(std::string_view text, const Manifest& manifest) {
   return IsSeed(value, manifest);
 }
 
-// The one argument that is a seed's value and stands behind no option, as in "train.py 3"; empty
-// where there is none, or several, of which one may be something else.
+// The one argument that is a seed's value and follows no option, as in "train.py 3"; empty if there
+// is none, or if there are several, since one may be something else.
 std::optional<std::size_t> PositionalSeed(const Manifest& manifest) {
   std::optional<std::size_t> found;
   for (std::size_t i = 1; i < manifest.command.size(); ++i) {

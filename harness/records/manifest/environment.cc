@@ -76,8 +76,8 @@ struct Host {
   Topology topology;
 };
 
-// Read once: it stays as it is while this process lives, and a drill asks at every rerun. GPUs are
-// not part of it; they can be lost on the way.
+// Read once: constant while this process lives, and a drill needs it at every rerun. Excludes GPUs;
+// they can be lost on the way.
 const Host& ThisHost() {
   static const Host kHost = [] {
     utsname system{};

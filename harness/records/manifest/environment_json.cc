@@ -115,7 +115,7 @@ Json PackagesToJson(const std::map<std::string, PackageList>& packages) {
   return json;
 }
 
-// Here and below, what is not known is left out, so that a record of before keeps its bytes.
+// Here and below, unknown values are left out, so that an older record keeps its bytes.
 Json CpuToJson(const Cpu& cpu) {
   Json json = ObjectOf({{"architecture", cpu.architecture},
                         {"model", cpu.model},

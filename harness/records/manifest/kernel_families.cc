@@ -146,7 +146,7 @@ Result<std::vector<std::string>> NamesOf(std::string_view text, std::string_view
   const auto lines = LinesOf(text);
   std::size_t at = 0;
   std::optional<std::size_t> column;
-  // A profiler may say where it writes before its table.
+  // A profiler may print its output path before its table.
   while (at < lines.size() && !(column = NameColumn(lines[at].second, file)) &&
          lines[at].second.find(',') == std::string_view::npos) {
     ++at;

@@ -1,4 +1,4 @@
-// Which of the Pythons that were seen a run ran in, and where that one finds its packages.
+// Selects the Python of a run among those seen, and finds its packages.
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -49,10 +49,9 @@ std::vector<fs::path> SplitPath(const SeenProgram& program, const char* name) {
   return folders;
 }
 
-// The file that was started, links not followed: a virtual environment's python is a link out of
-// it. None: it cannot be told. A sample may meet a process that has left its folder since, has
-// given itself another name, or is being made another one by execve: what it then says names no
-// file.
+// The started file, links not followed: a virtual environment's python is a link out of it. None:
+// not known. A sample may meet a process that has changed its folder or name since, or is in
+// execve: its data then name no file.
 std::optional<fs::path> InvokedFile(const SeenProgram& program) {
   const fs::path name = program.invoked_as;
   std::error_code error;
@@ -192,9 +191,9 @@ SeenPython Look(const SeenProgram& program, const Footprint& footprint) {
   return seen;
 }
 
-// All that were seen, the one that the run ran in first. A launcher or a wrapper has a Python of
-// its own: the one that its variables name is meant, then one that was made for a project, then the
-// one whose packages were used.
+// All that were seen, the run's own first. A launcher or a wrapper has a Python of its own: first
+// the one that its variables name, then one made for a project, then the one with more used
+// packages.
 std::vector<SeenPython> PythonsOf(const Footprint& footprint) {
   std::vector<SeenPython> pythons;
   for (const SeenProgram& program : footprint.programs) {

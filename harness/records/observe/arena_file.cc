@@ -177,7 +177,7 @@ Result<ArenaNotes> ReadArena(const HeldFolder& folder) {
   while (at < sizeof(Arena)) {
     const off_t data = ::lseek(fd, static_cast<off_t>(at), SEEK_DATA);
     if (data < 0 && errno == ENXIO) break;  // nothing but a hole follows
-    // A file system that cannot tell says EINVAL: then all of it is read.
+    // A file system without this query returns EINVAL: then all of it is read.
     const off_t hole = data < 0 ? -1 : ::lseek(fd, data, SEEK_HOLE);
     const std::size_t first = data < 0 ? at : EntryBefore(static_cast<std::size_t>(data));
     const std::size_t end = hole < 0 ? sizeof(Arena) : EntryBefore(static_cast<std::size_t>(hole));

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 // Change times are the kernel's clock ticks, up to this much behind.
 constexpr std::chrono::milliseconds kTick{4};
 
-// Whether a record can hold it: readers refuse control characters and what is not UTF-8.
+// Whether a record can hold it: readers refuse control characters and invalid UTF-8.
 bool IsRecordable(const std::string& path) {
   constexpr std::size_t kLongest = 1024;
   return path.size() > 1 && path.size() <= kLongest && path.front() == '/' &&
@@ -127,7 +127,7 @@ class InputSelection {
   }
 
  private:
-  // The file as it is to be told; empty: it is accounted for.
+  // The reported form of the file; empty: it is accounted for.
   std::string Undeclared(const std::string& file) const {
     const fs::path path = SourceOf(file);
     std::error_code error;

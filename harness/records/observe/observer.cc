@@ -1,4 +1,4 @@
-// Before a run: what its environment gets. After it: the notes, put together.
+// Before a run: additions to its environment. After it: the combined notes.
 #include "harness/records/observe/observer.h"
 
 #include <fmt/format.h>
@@ -222,7 +222,7 @@ void Observer::CollectPython(const std::set<std::string>& programs) {
   }
 }
 
-// A shell uses what its script names: looked for in the text of what it was given.
+// A shell uses the names in its script: searches the text of its arguments.
 void Observer::AddMentioned() {
   std::set<std::string> names;
   std::ranges::set_difference(request_.variables, variables_, std::inserter(names, names.end()));
@@ -300,7 +300,7 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
   std::set<std::string> programs = programs_;
   for (const SeenProgram& program : footprint.programs) {
     if (program.executable.empty()) continue;
-    // Of a script that was started as a program: what it runs in.
+    // For a script started as a program: its interpreter.
     const std::string real = ProgramOf(program.executable, {}, "/").string();
     programs.insert(real.empty() ? program.executable : real);
   }

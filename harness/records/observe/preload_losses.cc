@@ -41,8 +41,8 @@ bool AppendNumber(unsigned long number, char* text, size_t size, size_t* at) {
   return true;
 }
 
-// Processes that this one sent a signal: that they end by it is what it wanted. 0: none; a group
-// stands for its leader.
+// Processes that this one sent a signal: it wanted them to end. 0: none; a group is represented by
+// its leader.
 constexpr size_t kMostSignalled = 64;
 pid_t signalled[kMostSignalled];
 size_t next_signalled = 0;

@@ -1,4 +1,4 @@
-// Whether what the history says of retirements is what was signed.
+// Checks the history's retirements against the signed statements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace rharness {
 namespace {
 
-// What the statement says of the run that holds by it. Errors: integrity for the first difference.
+// Compares the statement with the run that it retires. Errors: integrity for the first difference.
 Status HoldToRecord(const HistoryEntry& entry, const GatheredStatement& gathered,
                     const Retirement& said) {
   const std::string where = gathered.where();

@@ -1,4 +1,4 @@
-// A report held to what the history and the journal have of its drill.
+// Checks a report against the drill's entries in history and journal.
 #include "harness/trust/attestation/held_report.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Subjects by their names below a folder, each held to its signed SHA-256.
+// Finds subjects by their names below a folder, and checks each against its signed SHA-256.
 #include "harness/trust/attestation/held_subjects.h"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ Result<HeldSubjects> HoldManifest(const HeldFolder& folder, const AttestedVerdic
   return HeldSubjects{.held = 1, .manifest = true};
 }
 
-// What must be there, and what must be the signed one where it is there.
+// Required subjects, and optional ones that must be the signed ones if present.
 struct SubjectsToHold {
   std::string of;
   std::vector<SignedSubject> required;

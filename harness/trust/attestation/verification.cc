@@ -73,7 +73,7 @@ Error NoSignature(const SignedEnvelope& envelope, const std::string& where) {
                         where);
 }
 
-// What a statement says, in what a rule needs to know of it.
+// The parts of a statement that a rule needs.
 struct Claim {
   decltype(Verified::said) said;
   std::string family;
@@ -168,7 +168,7 @@ struct Asking {
   WallTime now;
   const std::string& where;
   std::size_t enough;          // so many keys are, where the rule asks for more
-  bool* lacks_keys = nullptr;  // set where what is wrong is that keys have not signed
+  bool* lacks_keys = nullptr;  // set if the only fault is missing signatures
 };
 
 Error LacksKeys(const Asking& asking, Error error) {
@@ -274,7 +274,7 @@ bool IsOfStrangers(const SignedText& signed_text, const TrustPolicy& policy) {
   return some;
 }
 
-// A line of a file into what it says or into what counts for nothing.
+// Turns a line of a file into a statement or into a reason to ignore it.
 Status SortLine(std::string_view text, const std::string& where, const TrustPolicy& policy,
                 WallTime now, VerifiedFile* file) {
   ASSIGN_OR_RETURN(const SignedText signed_text, ParseSigned(text, where));

@@ -32,7 +32,7 @@ bool IsGood(Verdict verdict) {
   return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
 }
 
-// Why a statement is refused, without its file, which is told beside it.
+// Why a statement is refused, without its file, which is shown beside it.
 std::string RefusedWords(const Error& error, const std::string& file) {
   if (error.where == file) return error.message;
   if (!error.where.starts_with(file + ":")) return error.ToString();
@@ -42,17 +42,17 @@ std::string RefusedWords(const Error& error, const std::string& file) {
   return fmt::format("{}{}: {}", line ? "line " : "", at, error.message);
 }
 
-// What statements come to beside what they say.
+// The results of statements beside their content.
 struct SignedVerdicts {
   std::set<std::string> drills;  // whose verdicts of the run are signed, as the history has them
-  bool contradicted = false;     // what was signed is not what record and history say
+  bool contradicted = false;     // a signed verdict contradicts record and history
 };
 
 AuditStatement Refused(const fs::path& file, const std::string& why) {
   return {.file = file.string(), .says = {}, .signed_by = {}, .refused = why};
 }
 
-// Those lines that are verdicts on the run, each held to its record and to the history.
+// The lines that are verdicts on the run, each checked against its record and the history.
 Status AddVerdicts(const fs::path& file, const std::vector<Verified>& lines,
                    const Manifest& manifest, EnteredDrills* history, AuditReport* report,
                    SignedVerdicts* told) {

@@ -76,7 +76,7 @@ Result<FolderLock> WaitForLock(const AppendRequest& request) {
   }
 }
 
-// ".rharness-a1B2c3": what a file is called until it is whole (WriteFileAtomic).
+// ".rharness-a1B2c3": the name of an incomplete file (WriteFileAtomic).
 bool IsHalfWritten(const std::string& name) {
   constexpr std::string_view kBegins = ".rharness-";
   constexpr std::size_t kLetters = 6;
@@ -213,7 +213,7 @@ struct Growth {
   WallTime time{};
 };
 
-// Writes what is new and signs it; the log holds up to here.
+// Writes new entries and signs; the log is valid up to here.
 Result<Appended> Grow(const AppendRequest& request, LogView* log, const CheckedLog& checked,
                       const Growth& growth) {
   Appended done{.added = growth.records.size()};
@@ -238,7 +238,7 @@ Result<Appended> Grow(const AppendRequest& request, LogView* log, const CheckedL
   return done;
 }
 
-// Of a log that is to be begun: nothing, or what was begun before and has nothing in it.
+// For a log to begin: nothing, or an existing empty one.
 Result<LogView> OpenNewLog(const fs::path& folder) {
   ASSIGN_OR_RETURN(const bool holds, HoldsLog(folder));
   LogView log{.folder = folder};
