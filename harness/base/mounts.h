@@ -1,4 +1,6 @@
 // Mount points, and the place of a path on its file system.
+//
+// Source: proc_pid_mountinfo(5).
 #ifndef RHARNESS_HARNESS_BASE_MOUNTS_H_
 #define RHARNESS_HARNESS_BASE_MOUNTS_H_
 

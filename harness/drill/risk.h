@@ -6,8 +6,8 @@
 //          run that has none, since it was started. A run that a drill judged since without a
 //          decision counts at most ten times the days since then, so that an undecidable run comes
 //          again and never delays the others for ever. Not below 0.
-//   stake  of the first of the policy's stakes that fits the run; 1 without one. doubt 1, plus 1
-//          for each of five kinds of the environment that differs today from that
+//   stake  of the first of the policy's stakes that fits the run; 1 without one.
+//   doubt  1, plus 1 for each of five kinds of the environment that differs today from that
 //          verdict's, and 1/2 for each that is not known: GPUs, GPU driver, CPU, system (os,
 //          kernel, glibc), packages (the host's, those that the run's processes used); and 1 more
 //          if the last `rharness rebuild` found a part of the run missing, 1/2 if that is not

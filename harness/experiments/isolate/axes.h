@@ -76,8 +76,8 @@ using ParseImageText = std::function<Result<Image>(std::string_view)>;
 //   env:NAME=VALUE, env:NAME (unset)          argument:NAME=VALUE[,VALUE...]
 //   seed:NAME=VALUE, hyperparameter:NAME=VALUE[,VALUE...] (as the command passes them)
 //   commit:COMMIT[,COMMIT...], commit:GOOD..BAD (the caller finds those between)
-//   data:NAME=SHA256[@LOCATION] image:REFERENCE@sha256:DIGEST[,...] python:FOLDER[,FOLDER...]
-//   (environments) cpus:NUMBER
+//   data:NAME=SHA256[@LOCATION]               image:REFERENCE@sha256:DIGEST[,...]
+//   python:FOLDER[,FOLDER...] (environments)  cpus:NUMBER
 //   node:NAME
 // Errors: invalid_input with the expected form.
 Result<GivenAxis> ParseGivenAxis(const std::string& text, const ParseImageText& parse_image);

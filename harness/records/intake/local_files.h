@@ -1,4 +1,6 @@
 // The files below a folder of an untrusted program, as artifacts.
+//
+// Role: private to this folder.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_LOCAL_FILES_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_LOCAL_FILES_H_
 

@@ -1,4 +1,6 @@
 // The description of a system in an MLPerf submission.
+//
+// Role: private to mlperf.cc.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_MLPERF_SYSTEM_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_MLPERF_SYSTEM_H_
 

@@ -1,6 +1,6 @@
 // Notes on an admitted manifest: checks in it that cannot fail, and so show nothing; secrets in it.
 //
-// Role: refuses nothing; `record`, `check` and `history add` print it. Pure.
+// Role: refuses nothing; `record`, `admit`, `history add` and `lint` print it. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_
 
