@@ -91,7 +91,7 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
     comparison.tied = FindTied(tensors[0], tensors[1], comparison.difference);
     return comparison;
   }
-  // Root digests decide where no list of tensors was recorded; that of no tensor shows nothing.
+  // Root digests decide if no list of tensors was recorded; the root of no tensor shows nothing.
   comparison.difference.vacuous = roots[0] == CombineDigests({}) && roots[0] == roots[1];
   comparison.difference.bit_equal =
       !comparison.difference.vacuous && !roots[0].empty() && roots[0] == roots[1];
@@ -151,7 +151,7 @@ std::set<TensorRole> RolesIn(const Checkpoint& checkpoint) {
   return roles;
 }
 
-// Of the first tensors that differ: whether their bytes are those that were written.
+// For the first differing tensors: whether their bytes match the written checksum.
 Result<std::vector<std::string>> FindDamage(const Checkpoint& a, const Checkpoint& b,
                                             const CheckpointDifference& difference) {
   constexpr std::size_t kMost = 16;
@@ -243,13 +243,13 @@ Result<PartSentences> NotCompared(const WeightsPair& pair, bool weights_only) {
     std::string sentence = SentenceOf(part, how);
     if (second_set && !said.insert(part.why + how).second) continue;
     auto& list = aside ? sentences.aside : sentences.decide;
-    // Behind files that lie about, nobody would see it.
+    // At the end of the list of other files nobody would see it.
     list.insert(second_set ? list.begin() : list.end(), std::move(sentence));
   }
   return sentences;
 }
 
-// Bytes that were kept must be those that were recorded.
+// Kept bytes must be the recorded ones.
 Status VerifyBytes(const WeightsPair& pair, int threads) {
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
     // Bytes are compared here; a digest of the readable parts would cover less.
@@ -262,14 +262,14 @@ Status VerifyBytes(const WeightsPair& pair, int threads) {
   return {};
 }
 
-// What a module holds beside its state_dict() is compared where both sides are modules.
+// The state of a module beside its state_dict() is compared if both sides are modules.
 void NoteUnsaved(bool in_a, CheckpointComparison* part) {
   part->asides.push_back(fmt::format(
       "{} holds tensors that no state_dict has, and {} does not: they were not compared",
       in_a ? "A" : "B", in_a ? "B" : "A"));
 }
 
-// The parts of one pair by what their tensors are for: the weights apart from all the rest.
+// Splits one pair by the role of its tensors: the weights apart from the rest.
 Result<std::vector<CheckpointComparison>> CompareRoles(const WeightsPair& pair, int threads,
                                                        bool weights_only_wanted) {
   const Checkpoint& a = *pair.a->checkpoint;

@@ -172,7 +172,7 @@ void ThreadsInForce(const ExplainInput& in, CauseList* out) {
     return;
   }
   if (threads.empty()) return;
-  // A variable that says how many is the cause of that.
+  // A variable that sets the number is the cause of that number.
   for (const PlacedCause& one : *out->list()) {
     if (one.cause.statement.find("_NUM_THREADS") != std::string::npos) return;
   }
@@ -193,7 +193,7 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
   const bool computed = !comparison.is_rerun || comparison.ends.empty() ||
                         std::ranges::find(comparison.ends, RerunEnd::State::kCompared,
                                           &RerunEnd::state) != comparison.ends.end();
-  // Those that say less where others speak of the same come behind them.
+  // Less specific causes come after others on the same subject.
   if (computed) {
     for (const ExplainRule rule : HazardRules()) rule(input, &causes);
   }

@@ -31,8 +31,8 @@ std::string Went(const FactDifference& difference) {
                      Short(difference.observed.value_or("")));
 }
 
-// The same build of a library, loaded from another place ("PATH, build id ID"): no change of what
-// ran.
+// The same build of a library, loaded from another place ("PATH, build id ID"): no change of the
+// code that ran.
 bool IsMovedCopy(const FactDifference& difference) {
   const auto build_of = [](const std::optional<std::string>& value) {
     const auto at = value ? value->rfind("build id ") : std::string::npos;

@@ -34,7 +34,7 @@ std::array<std::optional<std::string>, 2> LineageOf(const FactDifference& differ
   return makers;
 }
 
-// Adds that another transform made it, if both sides say which did.
+// Adds that a different transform made it, if both sides name theirs.
 bool MadeOtherwise(const FactDifference& difference, const ExplainInput& in, CauseList* out) {
   const auto [was, is] = LineageOf(difference, in);
   if (!was || !is || *was == *is) return false;

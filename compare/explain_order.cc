@@ -113,7 +113,7 @@ std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> cause
   std::vector<Cause> ordered;
   for (std::size_t i = 0; i < causes.size(); ++i) {
     Cause& cause = causes[i].cause;
-    // Of two that stand alike each is wrong as often as not.
+    // Of two equally placed causes each is wrong half of the time.
     const bool alike = i + 1 < causes.size() && causes[i + 1].place == causes[i].place &&
                        causes[i + 1].cause.strength != "possible";
     if (cause.strength == "likely" && (i > 0 || alike)) cause.strength = "possible";

@@ -75,7 +75,7 @@ void FromLater(const ExplainInput& in, CauseList* out) {
   if (curve == nullptr || *curve->first_difference == curve->steps.front()) return;
   const std::int64_t first = *curve->first_difference;
   const double relative = RelativeAt(*curve, first);
-  if (!std::isfinite(relative)) return;  // NotFinite speaks of it, or nothing can be said
+  if (!std::isfinite(relative)) return;  // NotFinite covers it, or there is no conclusion
   const std::string evidence =
       fmt::format("{} is equal before step {} and differs by {:.2g} relative there", curve->name,
                   first, relative);
@@ -113,7 +113,7 @@ void NotFinite(const ExplainInput& in, CauseList* out) {
   }
 }
 
-// Whether a hyperparameter says that the model drops nothing out.
+// Whether a hyperparameter turns dropout off.
 bool HasNoDropout(const ExplainInput& in) {
   bool named = false;
   for (const Fact& fact : in.facts_a) {
@@ -188,7 +188,7 @@ Cause Amplified(const CurveComparison& curve, std::vector<std::string> evidence)
       fmt::format("compare both runs at step {}", *curve.first_difference)};
 }
 
-// A loss beyond its limit, by what the difference looks like.
+// A loss beyond its limit, by the nature of the difference.
 Cause CauseOfNature(const ExplainInput& in, const CurveComparison& curve) {
   const std::string evidence =
       fmt::format("{} leaves its limit at step {}, {:.3g} times the limit at most", curve.name,

@@ -74,8 +74,8 @@ bool HasValueBelow(const FactsByKey& facts, std::string_view keys) {
   return false;
 }
 
-// Whether a list that is complete and empty stands beside one that is not: what should have filled
-// it, such as a Python that lived for some milliseconds, may not have been seen.
+// Whether a complete, empty list stands beside one that is not empty: its source, such as a Python
+// that lived for some milliseconds, may have been missed.
 bool MissesAll(const FactsByKey& facts, const FactsByKey& others, std::string_view keys) {
   const auto is_complete = [&](const FactsByKey& of) {
     const Fact* marker = of.Find(keys);
@@ -85,8 +85,7 @@ bool MissesAll(const FactsByKey& facts, const FactsByKey& others, std::string_vi
          HasValueBelow(others, keys);
 }
 
-// Below which keys that which the other side has and this one has not is absent here: those of
-// complete lists.
+// The prefixes of keys below which a missing fact is absent: those of complete lists.
 std::vector<std::string_view> AbsentBelow(const FactsByKey& here, const FactsByKey& there) {
   std::vector<std::string_view> keys;
   for (const Fact* fact : here) {

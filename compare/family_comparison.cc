@@ -78,7 +78,7 @@ Verdict Decide(const FamilyComparison& family, std::vector<bool>* decisive) {
   return any(within) && !any(open) ? Verdict::kEquivalent : Verdict::kInconclusive;
 }
 
-// As of metrics a quarter may be apart; of more runs it is no exception, but what the change did.
+// As for metrics a quarter may be apart; more runs are no exception but the effect of the change.
 bool IsMoreThanQuarter(std::size_t part, const FamilyComparison& family) {
   return 4 * part > family.runs.size();
 }
@@ -116,7 +116,7 @@ void AddCurves(FamilyComparison* family) {
   family->findings.push_back(BeyondFinding(*family));
 }
 
-// By a metric or, where this is no matter of the family, by a curve.
+// By a metric or, if the metrics do not apply to the family, by a curve.
 std::string ApartWords(const FamilyComparison& family) {
   std::vector<std::string> apart = family.apart;
   if (!IsMoreThanQuarter(family.beyond.size(), family)) {

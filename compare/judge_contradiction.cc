@@ -42,7 +42,7 @@ EqualLoss Finest(EqualLoss loss, std::span<const double> values) {
   return loss;
 }
 
-// The equal loss that shows most; empty where a loss differs, or none is there.
+// The most telling equal loss; empty if a loss differs, or if there is none.
 std::optional<EqualLoss> FinestEqualLoss(const Comparison& comparison) {
   std::optional<EqualLoss> finest;
   const auto take = [&](EqualLoss loss) {
@@ -74,7 +74,7 @@ bool HasFractions(DType dtype) {
   }
 }
 
-// |a - b| over the larger norm; NaN where only digests are at hand.
+// |a - b| over the larger norm; NaN if only digests are at hand.
 double DistanceOf(const TensorDifference& tensor) {
   if (tensor.elements == 0) return std::numeric_limits<double>::quiet_NaN();
   return tensor.norm_difference / std::max(tensor.norm_a, tensor.norm_b);

@@ -65,7 +65,7 @@ std::string PairedMessage(const MetricDecision& metric) {
   switch (metric.verdict) {
     case MetricVerdict::kWithin:
       if (IsEqual(metric)) moved = metric.name + " is equal to its record bit for bit";
-      // Said alike of all its runs: how far each moved stands beside it.
+      // The same for all its runs: the shift of each is shown beside it.
       if (metric.reason.find("with_family") != std::string::npos) {
         return fmt::format("{} of its family of {} runs is shown to be within ±{:.3g}", metric.name,
                            metric.pairs, metric.margin);

@@ -1,4 +1,4 @@
-// Every tensor without a counterpart against those of its side that could be its twin.
+// Compares every tensor without a counterpart with the possible twins on its side.
 #include "compare/tied_weights.h"
 
 #include <algorithm>

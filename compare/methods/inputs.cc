@@ -1,4 +1,4 @@
-// What a method of the calculator takes, and the values after they were checked.
+// Inputs of a method of the calculator, and their checked values.
 #include "compare/methods/inputs.h"
 
 #include <fmt/format.h>

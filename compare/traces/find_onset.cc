@@ -1,4 +1,4 @@
-// From the traces of all ranks to the earliest parting, with the curves that they hold.
+// From the traces of all ranks to the earliest onset, with their curves.
 #include <fmt/format.h>
 
 #include <algorithm>

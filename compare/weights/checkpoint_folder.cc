@@ -129,7 +129,7 @@ Result<WeightSet> FolderReader::OpenMain() const {
                       folder_.string());
 }
 
-// Indexes of other sets. One that cannot be read is a leftover: its shards are gone.
+// Indexes of other sets. An unreadable one is a leftover: its shards are gone.
 Status FolderReader::AddIndexes() {
   for (const std::string& name : contents_.indexes) {
     if (name == main_.name) continue;
@@ -167,8 +167,8 @@ Status FolderReader::AddPart(const std::string& name, const InputFile& file, std
   return {};
 }
 
-// Tensors beside those of the folder are no less of it; where they have names of these, they are
-// the same once more, or another model.
+// Tensors beside those of the folder belong to it as well; with equal names they are a copy, or
+// another model.
 Status FolderReader::AddSet(WeightSet set) {
   taken_.insert(set.files.begin(), set.files.end());
   ASSIGN_OR_RETURN(SetComparison sets, CompareSets(*main_.checkpoint, *set.checkpoint));

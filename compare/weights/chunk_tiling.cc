@@ -1,4 +1,4 @@
-// Boxes as sums of signed corners, which vanish where they should.
+// Boxes as sums of signed corners, which must cancel.
 #include "compare/weights/chunk_tiling.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Vector instructions say whether a block holds any; only then are they counted.
+// Vector instructions find whether a block has any; only then are they counted.
 #include "compare/weights/non_finite.h"
 
 #include <fmt/format.h>

@@ -55,8 +55,8 @@ constexpr std::array<Reader, 5> kReaders = {{
     {"\x89HDF\r\n\x1a\n"sv, OpenHdf5},
 }};
 
-// The first bytes of a header length below 2^32 may happen to be those of another format; what
-// follows them then decides.
+// The first bytes of a header length below 2^32 may look like another format; the bytes after them
+// decide.
 bool LooksLikeSafetensors(std::string_view head) {
   return head.size() > 8 && head[8] == '{' && head.substr(4, 4) == "\0\0\0\0"sv;
 }
@@ -68,7 +68,7 @@ bool LooksLikeJson(std::string_view head) {
          (second == std::string_view::npos || head[second] == '"' || head[second] == '}');
 }
 
-// The first bytes, fewer where the file has fewer.
+// The first bytes, fewer if the file has fewer.
 Result<std::string> HeadOf(const InputFile& file) {
   std::string head(std::min<std::uint64_t>(16, file.size_bytes()), '\0');
   RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(head))));

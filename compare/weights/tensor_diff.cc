@@ -1,4 +1,4 @@
-// Pairs tensors by name, compares their bytes in blocks, and measures only where bits differ.
+// Pairs tensors by name, compares their bytes in blocks, and measures only if bits differ.
 #include "compare/weights/tensor_diff.h"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ struct Counted {
   std::vector<NonFiniteCounts> a, b;
 };
 
-// The tensors whose values should be finite and are not, on the side that has more of them.
+// The tensors with unexpected non-finite values, on the side that has more of them.
 Status AddNonFinite(const Checkpoint& a, const Checkpoint& b, const Counted& counts,
                     CheckpointDifference* difference) {
   std::map<std::string, NonFiniteTensor> worse;

@@ -127,7 +127,7 @@ Status TarReader::CheckSystem() const {
                      fmt::format("{}: sys_info", file_.name()));
 }
 
-// A key is the address that the object had, and in the tree the same as text.
+// A key is the former address of the object; in the tree it is text.
 std::optional<std::string> KeyOf(const Pickle& pickle, PickleId id) {
   if (pickle.kind(id) == PickleKind::kString) return std::string(pickle.Text(id));
   if (pickle.kind(id) == PickleKind::kInt) return fmt::to_string(pickle.Int(id));

@@ -275,7 +275,7 @@ std::optional<std::size_t> TorchTensors::SourceOf(const PickledArray& array) {
   return sources_.size() - 1;
 }
 
-// Conjugated and negated views keep other values than they stand for.
+// Conjugated and negated views store other values than they represent.
 Status TorchTensors::CheckMetadata(const Call& call) const {
   const std::size_t index = call.callee->kind == Kind::kTensorV3 ? 7 : 6;
   if (call.arguments.size() <= index || call.callee->kind == Kind::kTensor) return {};

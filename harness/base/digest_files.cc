@@ -151,7 +151,7 @@ class Worker {
 
   void FailRead(int lane_index, int error_number) {
     Lane& lane = At(lane_index);
-    pair_.Finish(lane_index, {});  // forgets what the lane was given
+    pair_.Finish(lane_index, {});  // resets the lane
     Record(lane, IoErrorFromErrno("cannot read", error_number, job_->paths[lane.index].string()));
   }
 

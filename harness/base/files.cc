@@ -1,4 +1,4 @@
-// Reading with bounds, writing without halves, paths that stay where they belong.
+// Bounded reads, atomic writes, paths that stay in their folder.
 #include "harness/base/files.h"
 
 #include <fcntl.h>

@@ -58,7 +58,7 @@ Status RequireOwnPlace(const std::filesystem::path& path) {
       return IoErrorFromErrno("cannot stat", errno, above.string());
     }
     const bool enter = (info.st_mode & S_IXOTH) != 0;
-    // What others cannot enter hides all that lies below.
+    // A folder closed to others hides everything below it.
     if (!enter) open.clear();
     if (enter && (info.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH) open = above;
   }

@@ -107,7 +107,7 @@ struct Stream {
 
   Descriptor fd;
   CappedBuffer buffer;
-  std::uint64_t most_bytes;  // what writes more than that is no longer read
+  std::uint64_t most_bytes;  // further output is no longer read
 };
 
 class Watcher {
@@ -322,7 +322,7 @@ void Watcher::Reap(Outcome* outcome) {
   }
 }
 
-// The pipes end with the last writer; one that escaped may hold them for as long as it likes.
+// The pipes end with the last writer; an escaped one may keep them open for any time.
 void Watcher::Drain() {
   const SteadyTime until = Now() + kDrainGrace;
   pidfd_.Close();

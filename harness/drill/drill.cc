@@ -90,8 +90,8 @@ class Drill {
     return written.ok() ? Status() : Status(written.error());
   }
 
-  // All that verdicts rest on is read before anything runs: what cannot be read whole ends the
-  // drill, since on less than was planned another verdict may come out.
+  // Reads all inputs of verdicts before anything runs: an incomplete read ends the drill, since
+  // less data could give another verdict.
   Status LoadManifests() {
     const auto of_family = [this](const std::string& family, const std::vector<Manifest>& members) {
       families_.emplace(family, Family(members));
@@ -188,7 +188,7 @@ class Drill {
     NameApart(&judged_);
   }
 
-  // Where rounding may be all that moved, how far it carries is measured.
+  // Measures the effect of rounding if rounding may be the only change.
   Status MakeReplicates(const Plan& plan) {
     for (;;) {  // of each configuration, then of the runs that these do not decide
       if (reruns_.IsStopped()) return {};

@@ -1,4 +1,4 @@
-// Reading verdicts out of the store, and what differs where they turn.
+// Reads verdicts from the store, and the differences where they change.
 #include "harness/drill/history_of.h"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ Status LoadTogether(HistoryStore* store, FamilyHistory* history) {
   return {};
 }
 
-// What differs between where two drills reran a run.
+// The differences between the places of two drills' reruns of a run.
 Result<std::optional<Surveyor::Layers>> LayersBetween(const std::string& run_id,
                                                       const std::string& before,
                                                       const std::string& after, HistoryStore* store,

@@ -30,7 +30,7 @@ std::string Line(const Json& json) {
   return fmt::format("{:08x} {}\n", Crc(text), text);
 }
 
-// The JSON part of a line whose checksum holds.
+// The JSON part of a line with a valid checksum.
 std::optional<std::string_view> Checked(std::string_view line) {
   if (line.size() < kCrcDigits + 2 || line[kCrcDigits] != ' ') return std::nullopt;
   std::uint32_t crc = 0;

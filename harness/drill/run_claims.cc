@@ -127,7 +127,7 @@ Result<Plan> PlanOf(const std::vector<std::string>& run_ids, const DrillOptions&
   return BuildPlan(runs, options.plan);
 }
 
-// What a drill of these runs reruns: those that its budget reaches.
+// The runs within the drill's budget.
 Result<std::vector<std::string>> Reached(const std::vector<std::string>& run_ids,
                                          const DrillOptions& options, HistoryStore* history) {
   if (options.plan.budget_seconds <= 0) return run_ids;
@@ -199,8 +199,8 @@ Status RunClaims::Choose(DrillSettings* settings) {
   return {};
 }
 
-// What the budget reaches depends on what others have, so both are settled together: until it
-// reaches only runs that are ours.
+// The budget's reach depends on others' claims, so both are settled together: until it reaches only
+// our runs.
 Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettings* settings) {
   const DrillOptions& options = settings->options;
   const std::vector<std::string> all = order;
@@ -254,8 +254,7 @@ Status RunClaims::Renew() {
   return {};
 }
 
-// Also where the history cannot be reached, claims end with their lease: another drill may reach
-// it.
+// Claims end with their lease even if the history is unreachable here: another drill may reach it.
 void RunClaims::KeepAlive(std::stop_token stop) {
   constexpr std::chrono::milliseconds kAgain{5000};
   using Clock = std::chrono::steady_clock;
@@ -317,7 +316,7 @@ Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistorySto
   }
   RETURN_IF_ERROR(CheckGivenNames(options, run_ids, history));
   std::vector<RunRisk> risks = ranking.Explain(run_ids);
-  entries = {};  // of a large history they are half of what the plan takes
+  entries = {};  // for a large history they are half of the plan's memory
   ASSIGN_OR_RETURN(Plan plan, PlanOf(run_ids, options, history));
   plan.risks = std::move(risks);
   return plan;

@@ -73,7 +73,7 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
   Surroundings surroundings;
   Evidence without = evidence;
   without.environment.packages.clear();
-  // Where it lies changes nothing that it computes.
+  // Its place does not change its results.
   if (without.environment.python) {
     PythonEnvironment same;
     same.prefix = "/";
@@ -87,7 +87,7 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
   if (evidence.observation) {
     surroundings[std::string(kObservation)] = ToJson(Lasting(*evidence.observation)).Dump();
   }
-  // An environment in which nothing was looked at says nothing.
+  // An environment without observations says nothing.
   static const Surroundings kNothing = PartsOf(ToJson(Environment()));
   Surroundings environment = PartsOf(*json.Find(kEnvironment));
   if (!evidence.environment.packages.empty()) {

@@ -11,8 +11,8 @@
 namespace rharness {
 namespace {
 
-// Of the variables watched by prefix only those that are set are recorded: what one drill saw and
-// another did not was not set there.
+// Of the variables watched by prefix only set ones are recorded: one that is missing on one side
+// was not set there.
 void MarkComplete(std::vector<Fact>* facts) {
   constexpr std::string_view kVariables = "variable.";
   const bool looked = std::ranges::any_of(*facts, [&](const Fact& fact) {

@@ -179,7 +179,7 @@ class Decision {
     return rule == in_.policy.rules.end() ? nullptr : &*rule;
   }
 
-  // The waiver that holds now; else, of those that no longer do, the last one.
+  // The currently valid waiver; else the last expired one.
   const Waiver* WaiverOf(const std::string& probe, const std::string& family) const {
     const Waiver* last = nullptr;
     for (const Waiver& waiver : in_.policy.waivers) {
@@ -280,7 +280,7 @@ class Decision {
   }
 
   void JudgeDrill() {
-    // Without a history nobody knows which runs depend on what moved, nor that none does.
+    // Without a history it is not known which runs depend on the changes, nor that none does.
     if (in_.policy.drill_required && AnythingMoved() && in_.history.empty()) {
       Add(Ending::kNoEvidence, in_.drill ? "history_missing" : "drill_missing", "drill",
           "drill: required",
@@ -300,7 +300,7 @@ class Decision {
     JudgeCoverage(*in_.drill);
   }
 
-  // A drill elsewhere says nothing of the candidate, however well it ended.
+  // A drill elsewhere says nothing about the candidate, however well it ended.
   void JudgePlace(const Report& drill) {
     if (!in_.drilled_in) return;
     std::size_t elsewhere = 0;

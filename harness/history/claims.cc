@@ -96,7 +96,7 @@ void SqlHistory::ExtendLease(const Claimant& who) {
       soci::use(now_ms), soci::use(until_ms);
 }
 
-// In one transaction: of these, as many as `most` that nobody holds and nobody is about to.
+// In one transaction: of these, up to `most` that nobody holds and nobody is about to claim.
 std::vector<std::string> SqlHistory::TakeFree(const Claimant& who,
                                               const std::vector<std::string>& run_ids,
                                               std::size_t most) {

@@ -43,8 +43,8 @@ void Database::Transaction::Rollback() {
   try {
     sql_ << "ROLLBACK";
   } catch (const std::exception&) {
-    // SQLite has rolled back by itself after some errors, and so has a server whose connection was
-    // lost; then there is nothing left to do.
+    // SQLite rolls back by itself after some errors, as does a server with a lost connection; then
+    // there is nothing left to do.
   }
 }
 

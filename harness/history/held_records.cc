@@ -1,4 +1,4 @@
-// Everything that a history holds, a digest a record, in one view of it. In SQL over SOCI.
+// All records of a history, one digest each, in one view of it. In SQL over SOCI.
 #include <fmt/format.h>
 
 #include <map>
@@ -25,7 +25,7 @@ class HeldReader {
   HeldReader(soci::session& sql, const std::string& run_id, std::vector<HeldRecord>* out)
       : sql_(sql), from_(run_id), to_(run_id), out_(out) {}
 
-  // The first run that 'lookups' says otherwise of than its manifest; empty: none.
+  // The first run whose 'lookups' contradict its manifest; empty: none.
   const std::string& other_lookup() const { return other_lookup_; }
 
   void ReadOneRun() {
@@ -86,7 +86,7 @@ class HeldReader {
     }
   }
 
-  // A page at a time, since the texts of all runs are more than memory need hold.
+  // A page at a time, since the texts of all runs may exceed memory.
   void ReadTexts(const char* kind, const char* page, std::string after = {}) {
     std::string name, body;
     const int rows = kPageRows;
@@ -104,7 +104,7 @@ class HeldReader {
     }
   }
 
-  // The same of manifests, and what pages search them by beside it.
+  // The same for manifests, with their search keys.
   void ReadManifests() {
     std::string name, body, after;
     MaybeNull<std::string> commit, image;
@@ -246,7 +246,7 @@ class HeldReader {
     return of_runs;
   }
 
-  // Each with its reruns, which it takes from `of_runs`.
+  // Each with its reruns, taken from `of_runs`.
   std::size_t AddVerdicts(const std::string& drill_id, std::map<std::string, Json>* of_runs) {
     std::string run_id, verdict, reasons;
     long long decided_ms = 0, count = 0;

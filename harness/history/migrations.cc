@@ -123,7 +123,7 @@ Statements SurroundingsTables(const Dialect& dialect) {
   return statements;
 }
 
-// The derived table changes only to what the records say.
+// The derived table changes only to the values of the records.
 Statements StandingStaysTrue(const Dialect& dialect) {
   return dialect.refuse_update_where(
       "standing",
@@ -208,7 +208,7 @@ Statements ClaimTables() {
   };
 }
 
-// Of the texts that say where reruns ran, the first one of each environment. Such a text names the
+// The first text of each environment among the texts of reruns' surroundings. Such a text has the
 // digests of its parts, `{"data":"...","environment.hardware":"...", ...}`.
 Statements FirstOfEachEnvironment(const Dialect& dialect) {
   std::string parts;
@@ -274,7 +274,7 @@ Statements RebuildAnswers(const Dialect& dialect) {
   return statements;
 }
 
-// What drills said of properties that need no recorded result.
+// Drills' verdicts on properties that need no recorded result.
 Statements PropertyVerdictTable(const Dialect& dialect) {
   Statements statements = {
       "CREATE TABLE property_verdicts (drill_id TEXT NOT NULL, "
@@ -300,8 +300,8 @@ Statements VerdictMeasuresTable(const Dialect& dialect) {
   return statements;
 }
 
-// By what else than its name and family a run is looked for: its commit, its image as one text, as
-// LookupImage in new_runs.cc spells it, and its last verdict.
+// Further search keys of a run: its commit, its image as one text, spelled as by LookupImage in
+// new_runs.cc, and its last verdict.
 Statements Lookups(const Dialect& dialect) {
   const auto member = [&](const char* outer, const char* inner) {
     return fmt::format("COALESCE({}, '')", dialect.json_text("m.body", outer, inner));
@@ -327,8 +327,8 @@ Statements Lookups(const Dialect& dialect) {
   return statements;
 }
 
-// Words that a later version may add, in an index that holds no others: it is empty, so that
-// opening a history of any size can ask. A version that adds a word drops its index and makes a new
+// Words that a later version may add, in an index of nothing else: it is empty, so that the check
+// is cheap for a history of any size. A version that adds a word drops its index and makes a new
 // one.
 Statements UnknownWords() {
   Statements statements;

@@ -92,7 +92,7 @@ NewRun NewRunOf(const Manifest& manifest) {
   return run;
 }
 
-// Compares what the stored body says today: a later version may write the same manifest otherwise.
+// Compares the parsed content: a later version may write the same manifest differently.
 Result<HeldContent> SqlHistory::CompareSlowly(const NewRun& run) {
   ASSIGN_OR_RETURN(const Manifest held, Load(run.run_id));
   return ToJson(held).Dump() == run.body ? HeldContent::kSame : HeldContent::kOther;

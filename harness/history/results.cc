@@ -23,8 +23,8 @@ struct NullableColumn {
   }
 };
 
-// Each statement is prepared once: that costs more than carrying it out, above all where triggers
-// hang on a table. Made within a transaction and gone before its end.
+// Prepares each statement once: that costs more than executing it, especially with triggers on a
+// table. Lives within one transaction.
 class ResultWriter {
  public:
   explicit ResultWriter(soci::session& sql);

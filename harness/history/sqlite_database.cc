@@ -1,4 +1,4 @@
-// Opening an SQLite file, its schema as it keeps it, and its errors.
+// Opens an SQLite file, reads its schema, and words its errors.
 #include "harness/history/sqlite_database.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace rharness {
 namespace {
 
-constexpr int kMostReads = 5;  // of a file that is written to while it is read as it lies
+constexpr int kMostReads = 5;  // of a file that changes while it is read without locks
 
 // Everything that a schema consists of, as SQLite keeps it, sorted. What SQLite makes for itself
 // has no text.
@@ -43,7 +43,7 @@ int IsTooLate(void* deadline) {
          *static_cast<const std::chrono::steady_clock::time_point*>(deadline);
 }
 
-// Debian's SQLite takes URIs as they are, others are asked to.
+// Debian's SQLite accepts URIs by default, others need a setting.
 void TakeUris() {
   static std::once_flag once;
   std::call_once(once, [] { sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1); });
@@ -159,7 +159,7 @@ void SqliteDatabase::End() {
 
 bool SqliteDatabase::ComeBack(int failures) {
   if (failures >= kMostReads || !untouched_) return false;
-  // Written to meanwhile; or somebody wrote when it was opened, and has gone with SQLite's log.
+  // It was written meanwhile; or a writer at opening time has ended and removed SQLite's log.
   if (rest_ ? !WasTouched() : !LookAtRest()) return false;
   try {
     ConnectUntouched();

@@ -184,7 +184,7 @@ Result<std::vector<HistoryEntry>> SqlHistory::NextToDrill(std::size_t limit) {
       static_cast<long long>(std::min<std::size_t>(limit, 1u << 30)));
 }
 
-// Verdicts are looked through of those runs alone whose last one is open.
+// Reads the verdicts only of runs whose last one is open.
 Result<std::vector<HistoryEntry>> SqlHistory::LastBad(std::size_t limit) {
   ASSIGN_OR_RETURN(auto bad,
                    Entries(fmt::format("WHERE s.retired = 0 AND (s.last_verdict IN {} OR ({})) "
@@ -246,7 +246,7 @@ Status SqlHistory::Retire(const std::string& run_id, const std::string& reason, 
   return database_->Write([&]() -> Status {
     RETURN_IF_ERROR(CheckRun(run_id));
     std::string earlier;
-    long long same_ms = 0;  // this call, whose answer was lost with the connection
+    long long same_ms = 0;  // this call, if its answer was lost with the connection
     sql() << "SELECT reason, retired_ms FROM retirements WHERE run_id = :run_id", soci::use(run_id),
         soci::into(earlier), soci::into(same_ms);
     if (sql().got_data() && earlier == reason && same_ms == ToMs(now)) return {};

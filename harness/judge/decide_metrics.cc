@@ -66,7 +66,7 @@ std::vector<double> ReportedValues(const std::string& metric,
   return values;
 }
 
-// Against all recorded runs of the configuration: nothing says which draw a rerun repeats.
+// Against all recorded runs of the configuration: nothing shows which draw a rerun repeats.
 MetricDecision DecideUnpaired(const ComparedRun& run, const Metric& metric,
                               const std::vector<double>& recorded, const VariancePrior& prior) {
   MetricInput input{.name = metric.name,

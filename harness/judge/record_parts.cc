@@ -92,8 +92,8 @@ std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
   return series;
 }
 
-// The realm of the notes in a setting, however deep they lie. One that is redacted keeps the whole
-// from being compared, as do those of several keys from another side's.
+// The realm of the notes in a setting, at any depth. One redacted note makes the whole
+// incomparable, as do notes of several keys.
 std::string RealmIn(const Json& value) {
   std::set<std::string> realms;
   const std::function<void(const Json&)> add = [&](const Json& part) {

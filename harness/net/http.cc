@@ -72,7 +72,7 @@ struct HttpClient::State {
   struct Failure {
     Error error;
     bool again = false;
-    std::chrono::milliseconds wait{0};  // as the server says; 0: it does not
+    std::chrono::milliseconds wait{0};  // requested by the server; 0: none
   };
 
   Result<std::string> Perform(const Request& request);

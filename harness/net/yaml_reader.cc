@@ -54,7 +54,7 @@ class Counter : public YAML::EventHandler {
   std::size_t values_ = 0;
 };
 
-// Looks at no more than two: of what follows "[]," the parser makes empty documents without end.
+// Reads at most two: after "[]," the parser makes empty documents without end.
 bool HasSecondDocument(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);

@@ -239,7 +239,7 @@ void KubernetesDispatcher::CancelAll() {
   next_poll_ = clock_.Monotonic() + interval_;
 }
 
-// What has no task left is taken off the server; what could not be is tried again.
+// Deletes objects without remaining tasks from the server; retries failures.
 void KubernetesDispatcher::ClearFinished() {
   for (const auto& [kind, names] :
        {std::pair("pods", &unwanted_pods_), std::pair("jobs", &unwanted_jobs_)}) {

@@ -37,11 +37,11 @@ int NodesTooSmall(const KubernetesTask& task, std::string_view resource) {
   }));
 }
 
-// "2 Insufficient cpu": whether these nodes will not take it when others have gone, either.
+// "2 Insufficient cpu": whether these nodes stay insufficient when others' pods are gone.
 bool IsLasting(const KubernetesTask& task, std::string_view reason) {
   static constexpr std::array<std::string_view, 4> kLasting = {
       "didn't match", "had volume node affinity conflict", "had taint", "untolerated taint"};
-  // Those that the control plane sets by itself, and takes away.
+  // Taints that the control plane sets and removes by itself.
   if (reason.find("node.kubernetes.io/") != reason.npos) return false;
   if (HasAnyOf(reason, kLasting)) return true;
   constexpr std::string_view kInsufficient = "Insufficient ";
@@ -130,7 +130,7 @@ Trouble TroubleOfContainer(const KubernetesTask& task, const KubernetesPod& pod)
   return {};
 }
 
-// Nodes may not be for this user to see; of a pod that runs the control plane says it all the same.
+// This user may not be allowed to see nodes; for a running pod the control plane reports it anyway.
 Trouble TroubleOfNode(const KubernetesTask& task, const KubernetesPod& pod) {
   if (pod.node.empty()) return {};
   const auto node = std::ranges::find(task.nodes, pod.node, &KubernetesNode::name);

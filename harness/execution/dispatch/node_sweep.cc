@@ -280,7 +280,7 @@ void NodeSweep::GiveBack(int number, bool alone) {
   batches_.erase(number);
 }
 
-// Its job is over, and these nodes brought nothing.
+// Its job is over, and these nodes gave no result.
 void NodeSweep::EndBatch(int number, const SlurmTask& said) {
   const auto log = ReadFile(FolderOf(number) / "log.txt", kMostLogBytes);
   const Batch batch = std::move(batches_.at(number));

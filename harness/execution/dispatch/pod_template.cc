@@ -67,7 +67,7 @@ void AddAffinity(Json* spec, const std::vector<Json>& labels, const std::vector<
   spec->Set("affinity", std::move(affinity));
 }
 
-// A node that is gone is known to be gone sooner than after the five minutes that are usual.
+// Detects a lost node before the usual five minutes.
 void AddTolerations(Json* spec) {
   Json tolerations = MemberOr(*spec, "tolerations", Json::MakeArray());
   for (const std::string_view key :

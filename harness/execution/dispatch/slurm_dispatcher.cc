@@ -52,7 +52,7 @@ Status SlurmDispatcher::Adopt() {
 Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
   ASSIGN_OR_RETURN(const std::vector<fs::path> folders, ListTasks(batch));
   if (folders.empty()) return {};
-  // Its number is not on record where the process was killed while it asked for it.
+  // Its number is not on record if the process was killed during the call.
   std::optional<std::uint64_t> job;
   if (const auto text = ReadFile(batch / "job"); text.ok()) {
     ASSIGN_OR_RETURN(job, ParseSbatch(*text));
@@ -207,7 +207,7 @@ Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
   const std::vector<std::uint64_t> jobs(asked.begin(), asked.end());
   const auto queue = jobs.empty() ? Result<SlurmTasks>(SlurmTasks()) : client_.Queue(jobs);
   if (!queue.ok()) {
-    // A controller that is down says nothing of the tasks: they are waited for.
+    // A controller that is down says nothing about the tasks: they are waited for.
     TellSilence(queue.error());
     return {};
   }
@@ -257,7 +257,7 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
                 .accounting_answers = accounting.has_value()};
   view.since_out = SinceOut(task, view, now);
   const bool live = view.queue && PhaseOf(view.queue->state) == SlurmPhase::kLive;
-  // Its marker ends it, also where the word of its node has not reached Slurm yet.
+  // Its marker ends it, even before the node's report reaches Slurm.
   const bool marked = IsMarked(task->folder);
   if (!live) {
     if (!task->ended) task->ended = now;
@@ -266,7 +266,7 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
   }
   if (!live || marked) {
     auto end = ReadEndMarker(task->folder / "out", task->ticket);
-    // One that was stopped by somebody else has no answer; Slurm says whose doing it was.
+    // An attempt stopped by somebody else has no answer; Slurm reports who did it.
     view.stopped = end.ok() && *end && !cancelled_ &&
                    (*end)->result.evidence.outcome.kind == OutcomeKind::kCancelled;
     if (end.ok() && *end && !view.stopped) {

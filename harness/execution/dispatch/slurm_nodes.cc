@@ -225,7 +225,7 @@ NodeRoom RoomOf(const SlurmNode& node, bool reserved) {
 }
 
 std::string FoldNames(const std::vector<std::string>& names) {
-  std::map<std::string, std::vector<Suffix>> numbers;  // by what stands before them
+  std::map<std::string, std::vector<Suffix>> numbers;  // by the text before them
   for (const std::string& name : names) {
     const Suffix suffix = SuffixOf(name);
     numbers[name.substr(0, name.size() - suffix.width)].push_back(suffix);

@@ -1,4 +1,4 @@
-// Reading what Slurm prints, and deciding by it.
+// Parses Slurm's output, and decides from it.
 #include "harness/execution/dispatch/slurm_states.h"
 
 #include <fmt/format.h>
@@ -201,7 +201,7 @@ TaskDecision DecideTask(const TaskView& view) {
     case SlurmPhase::kEnded:
       break;
   }
-  // Of a task that had no node there is nothing to wait for.
+  // For a task without a node there is nothing to wait for.
   const bool ran = !said->node.empty();
   if (ran && !view.stopped && view.since_ended < kEvidenceLag) return {};
   return {Kind::kRetry,

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where it lies, if something of the recorded kind and size is there.
+// Its place, if data of the recorded kind and size are there.
 std::optional<fs::path> InPlace(const Places& places, const DataItem& item) {
   const auto path = Locate(places, item.location.empty() ? item.path : item.location);
   std::error_code error;
@@ -41,7 +41,7 @@ std::optional<fs::path> InPlace(const Places& places, const DataItem& item) {
   return !error && size == item.size_bytes ? std::optional(*path) : std::nullopt;
 }
 
-// Why a table is not to be had: of a version that was vacuumed or cleaned, that it was.
+// Why a table is not available: for a vacuumed or cleaned version, that fact.
 std::string WhyNot(const Places& places, const DataItem& item) {
   const auto path = Locate(places, item.location.empty() ? item.path : item.location);
   if (!path.ok()) return path.error().ToString();

@@ -1,4 +1,4 @@
-// Builds the engine's command line from checked parts, and asks the engine what really ran.
+// Builds the engine's command line from checked parts, and queries the engine for what really ran.
 #include "harness/execution/launch/container_launcher.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ const std::array<Engine, 2>& Engines() {
              .maps_root = true,
              .run_flags = {"--replace", "--http-proxy=false"},
              .mount_options = ",nosuid,nodev"},
-      // Docker has no such options; no-new-privileges and a user without rights stand for them.
+      // Docker has no such options; no-new-privileges and an unprivileged user replace them.
       Engine{.name = "docker",
              .gpus = "--gpus=all",
              .maps_root = false,
@@ -118,7 +118,7 @@ Status AddMounts(const Job& job, const Engine& engine, std::vector<std::string>*
   return {};
 }
 
-// Each variable is one argument, so that a value may hold anything but NUL.
+// Each variable is one argument, so that a value may contain anything but NUL.
 Status AddEnvironment(const Job& job, std::vector<std::string>* argv) {
   for (const auto& [name, value] : job.environment) {
     const bool plain = !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
@@ -265,7 +265,7 @@ ProcessResult ContainerLauncher::RunEngine(std::vector<std::string> arguments,
   return RunProcess(ClientSpec(std::move(arguments)), limits);
 }
 
-// Both engines print "[]" and fail for what does not exist.
+// Both engines print "[]" and fail for a missing object.
 Result<ImageProof> ContainerLauncher::Prove(const std::string& name, const Image& image) const {
   const ProcessResult result = RunEngine({"image", "inspect", name}, kReplyTimeout);
   if (result.outcome.kind != OutcomeKind::kExited || result.stdout_text.empty()) {

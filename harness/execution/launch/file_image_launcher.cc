@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where enroot's containers begin: the first argument is the folder, the second is made to say that
-// this was reached, the rest is the command.
+// The start script of enroot's containers: the first argument is the folder, creating the second
+// reports that this was reached, the rest is the command.
 constexpr char kEnrootScript[] =
     "cd -- \"$1\" || exit 126\n: >\"$2\" || exit 126\nshift 2\nexec \"$@\"\n";
 

@@ -18,7 +18,7 @@ struct LauncherRow {
   std::string_view version;     // argument that prints the engine's version; empty: no engine
 };
 
-// Of those for one kind the first is what "auto" means.
+// "auto" means the first one of a kind.
 constexpr std::array<LauncherRow, 6> kLaunchers = {{{"host", "host", ""},
                                                     {"podman", "oci", "--version"},
                                                     {"docker", "oci", "--version"},

@@ -35,7 +35,7 @@ Answer OfTableAt(const fs::path& path, const DataItem& item, bool verify) {
           fmt::format("another one lies at {}: sha256 {}", path.string(), digest->sha256)};
 }
 
-// Of what lies at a path; empty: nothing does.
+// Of the data at a path; empty: there are none.
 std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
                                Rebuilder::Asked* asked) {
   std::error_code error;

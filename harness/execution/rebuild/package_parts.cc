@@ -33,7 +33,7 @@ std::vector<NameAndVersion> Wanted(const PackageList& list, bool may_be_used, st
   return wanted;
 }
 
-// How many are had, and each that is not by name, the first few of a kind.
+// The number of available ones, and each missing one by name, the first few of a kind.
 void AddPackageParts(const std::string& kind, std::size_t of,
                      const std::vector<std::pair<NameAndVersion, Answer>>& answers,
                      std::vector<Part>* parts) {
@@ -150,7 +150,7 @@ std::set<NameAndVersion> ParseMadison(std::string_view text) {
   return served;
 }
 
-// What apt's lists say, which `apt-get update` brought here; the network is not asked.
+// From apt's lists, fetched by `apt-get update`; makes no network query.
 void AskForDpkg(const PackageList& list, Rebuilder::Asked* asked, std::vector<Part>* parts) {
   const std::vector<NameAndVersion> wanted = Wanted(list, false, asked->options.most_packages);
   std::vector<std::string> argv = {"apt-cache", "madison", "--"};

@@ -1,4 +1,4 @@
-// A run's parts in order, and what the questions share.
+// A run's parts in order, and the state that queries share.
 #include "harness/execution/rebuild/rebuild.h"
 
 #include <fmt/format.h>

@@ -41,8 +41,8 @@ Remark RemarkOf(std::string_view path, const Error& error) {
                       missing ? "the run did not write it" : error.ToString());
 }
 
-// Moves a checkpoint out of the workspace, to a file of ours with a mode of ours. Only a file that
-// has no other name is moved; else it is copied, so that nothing that lies elsewhere is touched.
+// Moves a checkpoint out of the workspace, to a file of ours with a mode of ours. Moves only a file
+// without further names; else copies it, so that no file elsewhere is touched.
 Status BringHome(const HeldFolder& folder, const fs::path& relative, const fs::path& to) {
   ASSIGN_OR_RETURN(const HeldFolder from, folder.OpenFolder(relative.parent_path()));
   ASSIGN_OR_RETURN(const OpenedFile file, from.OpenFile(relative.filename()));
@@ -112,7 +112,7 @@ bool TellOfUnwritten(const Manifest& manifest, const Workspace& workspace,
   return false;
 }
 
-// What the recording said already of this file need not be said again of each rerun.
+// Remarks of the recording on this file are not repeated for each rerun.
 Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
                       const HeldFolder& folder, Evidence* evidence) {
   if (manifest.metrics_path.empty()) return {};

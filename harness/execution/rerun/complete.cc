@@ -1,4 +1,4 @@
-// What was said afterwards, put into a manifest part by part, each a hint.
+// Adds later statements to a manifest part by part, each a hint.
 #include "harness/execution/rerun/complete.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "data[2]": of the item whose `member` is `value`.
+// "data[2]": for the item whose `member` is `value`.
 template <class T>
 std::string IndexedPath(std::string_view list, const std::vector<T>& items,
                         const std::string& value, std::string T::*member) {
@@ -302,7 +302,7 @@ class Completing {
     return names.empty() ? "none" : names;
   }
 
-  // Of what the record says nothing is overwritten.
+  // Never overwrites values of the record.
   void PutHere() {
     const Environment here = CaptureEnvironment();
     Environment& recorded = manifest_.environment;

@@ -1,4 +1,4 @@
-// Gathering an attempt's files for a log, and putting them where others expect them.
+// Gathers an attempt's files for a log, and writes them to their usual places.
 #include "harness/execution/rerun/framed_files.h"
 
 #include <fmt/format.h>

@@ -35,7 +35,7 @@ Result<std::vector<fs::path>> Alternates(const fs::path& objects, const Places& 
   return folders;
 }
 
-// The folders that links in `folder` lead to, and those that lie in it.
+// The folders that links in `folder` lead to, and its own subfolders.
 Result<std::vector<fs::path>> Below(const fs::path& folder, const Places& places) {
   std::vector<fs::path> folders;
   std::error_code error;

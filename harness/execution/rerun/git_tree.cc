@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether the environment says that no repository is looked for in `folder` or above it. Source:
+// Whether the environment forbids a search for a repository in `folder` or above it. Source:
 // git(1), GIT_CEILING_DIRECTORIES.
 bool IsCeiling(const fs::path& folder) {
   const char* set = std::getenv("GIT_CEILING_DIRECTORIES");

@@ -117,7 +117,7 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   }
 }
 
-// Outside of the workspace, whose files and limits are the run's own. Without it nothing is seen.
+// Outside of the workspace, whose files and limits belong to the run. Without it nothing is seen.
 bool ObservedRun::MakeFolder() {
   auto folder = ScopedTempDir::Make("rharness-observe-");
   if (folder.ok()) folder_ = std::move(*folder);

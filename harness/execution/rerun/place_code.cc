@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files of the recorded commit, in a folder of the workspace that is gone before the run;
-// written when the first is asked for.
+// The files of the recorded commit, in a folder of the workspace that is removed before the run;
+// written on the first request.
 class CommitFiles {
  public:
   CommitFiles(const Manifest& manifest, const fs::path& repository, const Places& places,
@@ -154,8 +154,8 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
   return std::optional<Obstacle>();
 }
 
-// Writes the files of the recorded commit. What failed here and says nothing of the commit stays an
-// Error.
+// Writes the files of the recorded commit. A local failure that says nothing about the commit
+// remains an Error.
 Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::path& repository,
                                             const Places& places, const CheckoutLimits& limits,
                                             Workspace* workspace) {

@@ -1,4 +1,4 @@
-// Choosing an environment, linking it, and what the job gets.
+// Chooses an environment, links it, and sets up the job.
 #include "harness/execution/rerun/python_place.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ bool IsPythonName(std::string_view name) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == name.npos;
 }
 
-// Where a location lies by the longest --map that covers it; empty: by none.
+// The place of a location by the longest --map that covers it; empty: none does.
 fs::path Mapped(const Places& places, const std::string& location) {
   std::size_t best = 0;
   fs::path found;
@@ -53,7 +53,7 @@ fs::path FileNamed(const std::string& word, const Manifest& manifest, const fs::
   return (base / manifest.working_directory / word).lexically_normal();
 }
 
-// "bin/torchrun" of a command's program that lies in the recorded environment; empty: it does not.
+// "bin/torchrun" of a command's program in the recorded environment; empty: it is elsewhere.
 std::string ProgramInside(const Manifest& manifest, const fs::path& workspace) {
   const auto& python = manifest.environment.python;
   const std::string& word = manifest.command.front();
@@ -182,7 +182,7 @@ void Set(const char* name, const EnvironmentOverrides& overrides, Job* job, Chan
   if (!overrides.contains(name)) change(&job->environment[name]);
 }
 
-// What activating it sets, where the record was in an activated one.
+// The settings of its activation, if the record was in an activated one.
 void GiveEnvironment(const Manifest& manifest, const PythonPlace& python,
                      const EnvironmentOverrides& overrides, Job* job) {
   const auto& recorded = manifest.environment.python;
@@ -330,7 +330,7 @@ Status LinkPython(const Manifest& manifest, const PythonPlace& python, const fs:
   const fs::path link = fs::path(recorded->place);
   std::error_code error;
   if (fs::exists(fs::symlink_status(workspace / link, error))) return {};
-  // A link of the checkout on the way leads elsewhere: then nothing is put there.
+  // A link of the checkout on the way leads elsewhere: then nothing is written there.
   if (!MakeDirectoriesBelow(workspace, link.parent_path()).ok()) return {};
   fs::create_directory_symlink(fs::absolute(python.prefix), workspace / link, error);
   if (error) return IoErrorFromErrno("cannot link", error.value(), (workspace / link).string());

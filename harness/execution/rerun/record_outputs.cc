@@ -39,7 +39,7 @@ Result<fs::path> CheckpointAt(const fs::path& path) {
   return InvalidInput("is a folder without a checkpoint; expected a file", path.string());
 }
 
-// Which file lies at a path, or nothing: changes whenever it is written or replaced.
+// Identity of the file at a path, or nothing: changes whenever it is written or replaced.
 std::optional<std::string> IdentityOf(const fs::path& named) {
   const auto inside = CheckpointAt(named);
   const fs::path path = inside.ok() ? *inside : named;

@@ -119,7 +119,7 @@ class Attempt {
     return {};
   }
 
-  // Evidence of another node says nothing of this one.
+  // Evidence of another node says nothing about this one.
   bool IsOnItsNode() {
     if (ticket_.node.empty() || ticket_.node == evidence_.machine.node) return true;
     infrastructure_ = true;
@@ -129,7 +129,7 @@ class Attempt {
     return false;
   }
 
-  // Before anything is spent on it: on other GPUs a difference would say nothing.
+  // Before any effort: on other GPUs a difference would say nothing.
   bool IsOnRecordedClass() {
     if (ticket_.resources.gpus <= 0) return true;
     ClassCheck check = CheckClass(ticket_, CaptureEnvironment().hardware, evidence_.machine.host);
@@ -208,7 +208,7 @@ class Attempt {
   // runs on the host.
   void CaptureJobEnvironment() {
     const std::map<std::string, std::string> variables = JobEnvironment();
-    // What the record names, and what the drill changes.
+    // Variables in the record, and those that the drill changes.
     std::set<std::string> named;
     for (const auto& [name, value] : ticket_.manifest.environment.variables) named.insert(name);
     for (const auto& [name, value] : ticket_.environment) named.insert(name);
@@ -258,7 +258,7 @@ class Attempt {
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
     observed->Collect(&result, evidence_.started, &evidence_);
-    // Before anything that can fail: it also takes the container away.
+    // Before anything that can fail: it also removes the container.
     auto proof = launcher->Finish(job, &evidence_.outcome);
     if (!journalled.ok()) return journalled.error();
     if (observed->GivesUp(&evidence_)) return Execute(launcher, observed);

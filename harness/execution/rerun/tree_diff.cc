@@ -81,7 +81,7 @@ Result<std::string> DiffOfNewFile(const BorrowedRepository& git, const std::stri
   return std::move(result.stdout_text);
 }
 
-// Nothing of an empty file is left out: its header says that it is there.
+// An empty file is complete: its header shows that it exists.
 Result<std::string> DiffOfUntracked(const BorrowedRepository& git, const fs::path& root,
                                     std::uint64_t limit_bytes) {
   std::vector<std::string> list = {"ls-files", "--others", "--exclude-standard", "-z"};
@@ -158,7 +158,7 @@ Result<std::vector<std::string>> DiffedPaths(std::string_view numstat) {
   return paths;
 }
 
-// What a file is now, by git's name for it; empty: it is gone.
+// The current content of a file, by git's name for it; empty: it is gone.
 Result<std::optional<TreeFile>> FileNow(const std::string& path, const HeldFolder& held,
                                         std::size_t name_size) {
   std::error_code error;

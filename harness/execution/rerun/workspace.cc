@@ -42,7 +42,7 @@ Status Link(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-// A private copy that shares blocks until one side is written to, where the file system can.
+// A private copy that shares blocks until one side is written, if the file system can.
 bool Clone(const fs::path& from, const fs::path& to) {
   const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
@@ -94,7 +94,7 @@ Status PlaceTable(const fs::path& real, const DataItem& item, const fs::path& pl
   return {};
 }
 
-// Puts one data item in place; the obstacle if it cannot be had.
+// Puts one data item in place; returns the obstacle if it is not available.
 Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataItem& item,
                                           const Places& places, Workspace* workspace,
                                           PlacedData* placed) {
@@ -181,7 +181,7 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
                              item.sha256.empty() ? "no hash" : item.sha256, item.size_bytes));
 }
 
-// Whether data were put over this tracked file, which is then verified as data.
+// Whether data replaced this tracked file, which is then verified as data.
 bool IsData(const Manifest& manifest, const fs::path& relative) {
   for (const DataItem& item : manifest.data) {
     const fs::path place = (fs::path(manifest.working_directory) / item.path).lexically_normal();
@@ -201,7 +201,7 @@ Remark Changed(std::string_view layer, std::string subject, std::string observed
                 .message = fmt::format("{} changed while the run was using it", subject)};
 }
 
-// What happened to shared data whose content is the same as before; empty: nothing.
+// How shared data with unchanged content were touched; empty: not at all.
 std::string HowTouched(const Workspace& workspace, const DataItem& item, const PlacedData& placed) {
   std::error_code error;
   if (!placed.link.empty() &&

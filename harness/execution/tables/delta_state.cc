@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostFiles = 4'000'000;
 constexpr std::uint64_t kMostKeyBytes = std::uint64_t{1} << 30;
 
-// Features that leave alone which files a version has, or whose part in it is read here.
+// Features that do not affect the files of a version, or whose effect is read here.
 constexpr std::array<std::string_view, 11> kKnownFeatures = {"columnMapping",
                                                              "deletionVectors",
                                                              "timestampNtz",

@@ -1,4 +1,4 @@
-// Pages: a header, levels that say which rows have a value, and the values.
+// Pages: a header, levels that mark rows with a value, and the values.
 #include "harness/execution/tables/parquet_column.h"
 
 #include <fmt/format.h>

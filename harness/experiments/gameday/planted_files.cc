@@ -98,7 +98,7 @@ class Edited {
   std::fstream file_;
 };
 
-// Calls `change` on pieces of a tensor; whether any of them says that it changed something.
+// Calls `change` on pieces of a tensor; returns whether any of them changed something.
 template <class F>
 bool Rewrite(const Extent& extent, Edited* file, F change) {
   constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;

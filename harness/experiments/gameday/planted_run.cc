@@ -26,7 +26,8 @@ bool HasSeedInName(std::string_view name) {
   return lower.find("seed") != lower.npos;
 }
 
-// Where a command has a seed's value, as ConfigurationKey looks for it: what stays, and the seed.
+// The place of a seed's value in a command, as in ConfigurationKey: the constant part, and the
+// seed.
 struct SeedPlace {
   std::size_t argument = 0;
   std::string prefix;

@@ -286,7 +286,7 @@ void SetChain(const std::vector<std::string>& between, Axis* axis) {
     code.diff_sha256 = code.kept_diff_sha256 = "";
     axis->values.push_back({.text = commit, .code = std::move(code), .kept = last.kept});
   }
-  // The last position is the drifted side as it was, with its changes of the work tree.
+  // The last position is the original drifted side, with its changes of the work tree.
   if (!last.code.dirty && last.code.files.empty() && axis->values.back().text == last.code.commit) {
     axis->values.pop_back();
   }

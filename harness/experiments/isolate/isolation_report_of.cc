@@ -207,7 +207,7 @@ std::string OutOfReach(const SearchDone& done) {
                      OutOfReachWords(done.axes));
 }
 
-// Of what differs nothing can be set: it is named, and no rerun would say more.
+// No difference can be set: names it; no rerun would add anything.
 void SayNothingToSet(const SearchDone& done, IsolationReport* report) {
   const bool seeds = std::ranges::all_of(done.axes, &Axis::of_family);
   report->exit_code = 3;

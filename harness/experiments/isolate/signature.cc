@@ -14,7 +14,7 @@
 namespace rharness {
 namespace {
 
-constexpr double kMatters = 0.01;   // of the record, where a metric has no margin
+constexpr double kMatters = 0.01;   // of the record, if a metric has no margin
 constexpr double kFarEnough = 0.5;  // of what the target moved
 
 // Durations and addresses differ from run to run.
@@ -28,7 +28,7 @@ std::string WithoutNumbers(const std::string& text) {
   return out;
 }
 
-// "/x/runs/mlp/1/workspace/model.pt" as "model.pt": where a rerun worked is its own.
+// "/x/runs/mlp/1/workspace/model.pt" as "model.pt": the workspace differs between reruns.
 std::string WithoutPlaces(std::string text) {
   constexpr std::string_view kPlace = "/workspace/";
   for (std::size_t at = 0; (at = text.find(kPlace, at)) != text.npos;) {

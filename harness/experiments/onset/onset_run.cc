@@ -149,7 +149,7 @@ class WhereSearch {
     });
   }
 
-  // Each kind of evidence has its say; the finest of them has the headline.
+  // Each kind of evidence adds its part; the finest has the headline.
   Status Conclude() {
     const bool compared = report_.traced || !report_.curves.empty() ||
                           std::ranges::any_of(report_.checkpoints, [](const OnsetCheckpoint& one) {

@@ -126,7 +126,7 @@ double DistanceOf(const TensorDifference& tensor) {
   return std::isfinite(relative) ? relative : kNoDistance;
 }
 
-// A file holds what nobody reads beside its tensors, or none at all: equal tensors show no equal
+// A file has unread content beside its tensors, or no tensors at all: equal tensors show no equal
 // checkpoint.
 std::string WhyNotWhole(const CheckpointComparison& part) {
   if (!part.non_finite.empty()) return part.non_finite;

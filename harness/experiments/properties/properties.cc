@@ -97,7 +97,7 @@ class PropertyDrill {
     return {work_of_.at(leg.run_id)->InputOf(leg.rerun), std::move(places), options_.environment};
   }
 
-  // Takes what others are given out of the workspace of a leg that has ended, which then goes.
+  // Moves the inputs of later legs out of the workspace of a finished leg, then removes it.
   Status TidyUp(const PlannedRerun& planned) {
     RunWork& work = *work_of_.at(planned.run_id);
     if (!work.IsDone(planned.rerun)) return {};

@@ -58,7 +58,7 @@ class FilesCheck {
     return NotFound(fmt::format("no folder at {}", folder.string()), option);
   }
 
-  // Where a file of the artifact lies. Empty: the record does not say.
+  // The place of a file of the artifact. Empty: not recorded.
   Result<fs::path> PlaceOf(const Artifact& artifact, const std::string& path,
                            const std::string& part) const {
     if (!request_.artifacts.empty()) return ResolveBelow(request_.artifacts, path);

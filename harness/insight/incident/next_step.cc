@@ -83,8 +83,8 @@ std::string PutBack(const IncidentFacts& in, const std::vector<std::string>& wor
       words.front(), words.size() - 1, IsolateCommand(in, run, FirstBad(in).drill_id));
 }
 
-// What made the run drift: it is looked for where the run itself was rerun, and between another run
-// and this one only where no drill judged it.
+// The search for the cause of the drift: between reruns of the run itself, and between another run
+// and this one only if no drill judged it.
 std::string LookForCause(const IncidentFacts& in) {
   const std::string& run = in.run.run_id;
   if (in.run_history.run.retired) {

@@ -20,7 +20,7 @@ struct AlertRule {
   std::string_view name;
   std::string expression;
   std::string_view severity;  // empty: the series carries it
-  std::string hold;           // how long it must be so; empty: at once
+  std::string hold;           // minimum duration of the condition; empty: at once
   std::string_view summary;   // {{ $labels.family }}, ...
 };
 

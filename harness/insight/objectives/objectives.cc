@@ -1,4 +1,4 @@
-// Counts of windows, family by family, put together; see objectives.h.
+// Combines the counts of windows, family by family; see objectives.h.
 #include "harness/insight/objectives/objectives.h"
 
 #include <fmt/format.h>

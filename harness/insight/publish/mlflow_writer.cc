@@ -65,7 +65,7 @@ class MlflowWriter {
  private:
   bool Cancelled() const { return options_.should_cancel && options_.should_cancel(); }
 
-  // `once` as often as it takes; each begins by reading.
+  // Repeats `once` as needed; each try begins by reading.
   Published Try(Published one, const std::function<Status(Published*)>& once) {
     if (Cancelled() || failures_ >= kMostFailuresInARow) {
       one.message = Cancelled() ? "was interrupted" : "not tried, after other failures";
@@ -95,7 +95,7 @@ class MlflowWriter {
     return one;
   }
 
-  // A run that is gone says nothing of the server.
+  // A missing run says nothing about the server.
   Published Failed(Published one, const Error& error) {
     failures_ = error.code == ErrorCode::kNotFound ? 0 : failures_ + 1;
     one.state = PublishState::kFailed;

@@ -90,8 +90,9 @@ std::vector<RecordedFile> RecordedFiles(const std::vector<Artifact>& artifacts) 
   return files;
 }
 
-// How much a registered path is a recorded one, which may lie in another folder there: the same
-// path, then what ends as it does, with the fewest folders above, then the same name. Empty: not.
+// The similarity of a registered path to a recorded one, which may be in another folder there: the
+// same path, then paths with a common ending, with the fewest folders above, then the same name.
+// Empty: none.
 std::optional<std::pair<int, std::ptrdiff_t>> Likeness(const std::string& registered,
                                                        const std::string& recorded) {
   if (registered == recorded) return std::pair(3, std::ptrdiff_t{0});
@@ -123,9 +124,9 @@ HeldFile Hold(const RegistryFile& file, const std::vector<RecordedFile>& recorde
   return found;
 }
 
-// Of a logged model all files, of others those that are named as weights.
+// For a logged model all files, else those named as weights.
 struct HeldFiles {
-  std::size_t held = 0;       // of a logged model, that have their recorded SHA-256
+  std::size_t held = 0;       // of a logged model, with their recorded SHA-256
   std::size_t unknown = 0;    // of a logged model without a record
   std::string first_unknown;  // path
   Findings others;            // recorded with other content

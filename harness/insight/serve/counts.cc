@@ -17,7 +17,7 @@ namespace {
 constexpr BrowserLimits kCountingLimits = {.lock = std::chrono::seconds(10),
                                            .answer = std::chrono::minutes(2),
                                            .gone = std::chrono::seconds(10)};
-// So that measuring trends takes a twentieth of a core at most.
+// Limits the measuring of trends to a twentieth of a core.
 constexpr int kRestPerWork = 20;
 
 }  // namespace
@@ -119,8 +119,8 @@ Status SiteCounter::CountWeeks() {
   return {};
 }
 
-// Trouble with trends is theirs alone: weeks are counted on, and the next attempt waits as long as
-// it would after one that went well.
+// Trouble with trends affects only trends: counting weeks continues, and the next attempt waits as
+// long as after a successful one.
 void SiteCounter::Measure() {
   const auto began = std::chrono::steady_clock::now();
   if (totals_.sequence == measured_ || (measure_after_ && began < *measure_after_)) return;

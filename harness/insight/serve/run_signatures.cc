@@ -1,4 +1,4 @@
-// Who signed for a run's retirement, and whether that is what the history says.
+// The signers of a run's retirement, and whether they match the history.
 #include <set>
 #include <string>
 #include <vector>

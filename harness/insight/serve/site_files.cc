@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostPolicyFile = 1 << 20;  // as ParsePolicy takes
 
-// Why nobody is named. Where a file lies is for the log.
+// Why nobody is named. A file's place goes to the log only.
 constexpr char kUnsigned[] = "it is not signed as the trust policy asks, or was changed since";
 constexpr char kUnreadable[] = "it cannot be read";
 constexpr char kNoTrust[] = "the trust policy cannot be read";

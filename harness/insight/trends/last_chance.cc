@@ -31,7 +31,7 @@ std::string CommonValue(const ShownRun& run, const std::vector<Stack>& stacks, S
 // The effect of `gone` on a place.
 struct PlaceWithout {
   bool goes = false;   // it has something that goes
-  bool known = false;  // of all that is asked for something is known
+  bool known = false;  // a value is known for everything asked
 };
 
 std::vector<PlaceWithout> Without(const std::vector<Stack>& stacks, const std::vector<Gone>& gone) {

@@ -98,7 +98,7 @@ bool IsNote(const fs::path& path) {
   return head.ok() && IsText(*head) && !IsCheckpointName(path.filename().string());
 }
 
-// Whether a pair that was compared holds no tensor and is one file twice: it shows nothing.
+// Whether a compared pair has no tensor and is one file twice: it shows nothing.
 bool IsEmptyTwice(const Comparison& comparison, const PathPair& pair) {
   const auto vacuous = [](const CheckpointComparison& checkpoint) {
     return checkpoint.difference.vacuous && !checkpoint.from_digests;

@@ -27,7 +27,7 @@ constexpr std::size_t kMostRuns = 5000;  // pairs are looked at, each
 
 struct Side {
   std::map<std::string, std::vector<double>> values;  // by run
-  std::vector<std::string> without;                   // runs whose record has no such metric
+  std::vector<std::string> without;                   // runs without such a metric in their record
   std::string direction;                              // of the first record that has one
 };
 

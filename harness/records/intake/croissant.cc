@@ -62,7 +62,7 @@ void SplitTree(std::string_view url, MadeBy* made_by) {
   made_by->repository = url;
 }
 
-// An activity's address and label, where a file or the data set has one.
+// An activity's address and label, if a file or the data set has one.
 // Source: Croissant 1.1, "Provenance Representation"; w3.org/TR/prov-o.
 MadeBy ReadMaker(const Json& object, const MadeBy& otherwise) {
   const Json* activity = object.Find("prov:wasGeneratedBy");

@@ -45,7 +45,7 @@ Result<DvcEntry> ReadEntry(const Json& json, const std::string& where) {
     break;
   }
   if (entry.algorithm == "md5") {
-    // Before DVC 3 nothing said which hash it is.
+    // Before DVC 3 the kind of hash was not stated.
     if (json.Find("hash") == nullptr) entry.algorithm = "md5-dos2unix";
     entry.directory = entry.hash.ends_with(kDirectory);
     if (entry.directory) entry.hash.resize(entry.hash.size() - kDirectory.size());

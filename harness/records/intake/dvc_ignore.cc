@@ -66,7 +66,7 @@ bool PartsMatch(const std::vector<std::string>& pattern, const std::vector<std::
 
 bool IgnoreGlobMatches(std::string_view glob, std::string_view name) {
   std::size_t g = 0, n = 0;
-  std::size_t star = glob.npos, resume = 0;  // where to go on after the last '*' takes one more
+  std::size_t star = glob.npos, resume = 0;  // where to continue when the last '*' matches one more
   while (n < name.size()) {
     std::size_t after = g;
     if (g < glob.size() && glob[g] == '*') {

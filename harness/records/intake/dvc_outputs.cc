@@ -1,4 +1,4 @@
-// Outputs by their recorded hashes, and what dvc.yaml calls metrics and plots among them.
+// Outputs by their recorded hashes, and the metrics and plots of dvc.yaml among them.
 #include "harness/records/intake/dvc_outputs.h"
 
 #include <fmt/format.h>

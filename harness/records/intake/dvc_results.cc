@@ -1,4 +1,4 @@
-// Values by dotted names, and plots brought to a form that curves are read from.
+// Values by dotted names, and plots in a form for reading curves.
 #include "harness/records/intake/dvc_results.h"
 
 #include <fmt/format.h>

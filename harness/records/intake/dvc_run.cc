@@ -64,7 +64,8 @@ class DvcRunBuilder {
     return DvcPathBelow(shared_.root.path(), stage_.folder, path);
   }
 
-  // The stage's folder, if all that it reads and writes lies in it; else the repository's.
+  // The stage's folder, if it contains everything that the stage reads and writes; else the
+  // repository's.
   std::string BaseFolder() const {
     const auto leaves = [&](const DvcEntry& entry) {
       const std::string below = Below(entry.path);
@@ -204,7 +205,7 @@ class DvcRunBuilder {
     }
   }
 
-  // The stage that wrote it, and the commit if that has what the stage read.
+  // The stage that wrote it, and the commit if that has the stage's inputs.
   void AddMaker(const DvcEntry& dep) {
     const std::string below = Below(dep.path);
     if (from_.makers == nullptr || below.empty()) return;

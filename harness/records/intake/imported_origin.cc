@@ -1,4 +1,4 @@
-// What the origin of an imported run says in the end: its fields by path, and those that lack.
+// The final origin of an imported run: its fields by path, and missing ones.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// On which data set a metric of MLflow's was measured: as it was logged with it, or as contexts
-// hint.
+// The data set of a metric of MLflow: as logged with it, or hinted by contexts.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Listing and hashing what an MLflow server hands out.
+// Lists and hashes the files that an MLflow server serves.
 // Source: mlflow/server/handlers.py and mlflow/protos of MLflow 3.
 #include "harness/records/intake/mlflow_files.h"
 
@@ -48,7 +48,7 @@ struct MlflowFiles::Listing {
   std::size_t known_folders = 1;
   bool cut = false;  // there is more than is taken
 
-  // What a server lists must lie below the folder that it was asked for.
+  // A server's entries must lie below the requested folder.
   void Add(const std::string& folder, const Json& file) {
     const std::string path = LooseText(file, "path");
     const auto clean = CleanRelativePath(path);

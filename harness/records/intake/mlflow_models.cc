@@ -15,7 +15,7 @@
 namespace rharness {
 namespace {
 
-// The first part of a path, under which nothing else may lie.
+// The first part of a path; nothing else may be under it.
 std::string FirstPart(const std::string& path) { return path.substr(0, path.find('/')); }
 
 // By its spelling in each importer, and by its name.

@@ -35,7 +35,7 @@ std::string TagOf(const MlflowRun& run, const std::string& name) {
 }
 
 WallTime TimeOf(std::int64_t milliseconds) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // far beyond what SetTimes takes
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // far beyond the range of SetTimes
   return WallTime(std::chrono::milliseconds(std::clamp<std::int64_t>(milliseconds, -1, kMost)));
 }
 
@@ -92,7 +92,7 @@ void SetParams(const MlflowRun& from, ImportedRun* run) {
   }
 }
 
-// Where a source's JSON says its content lies; empty for others, such as notebooks.
+// The place of the content in a source's JSON; empty for others, such as notebooks.
 std::string PlaceOf(const MlflowInput& input) {
   const auto json = ParseJson(input.source, "");
   if (!json.ok() || !json->IsObject()) return "";

@@ -69,7 +69,7 @@ class CrateRuns {
     return found;
   }
 
-  // f(entity) of each that a member refers to; what refers to nothing is left out.
+  // Calls f(entity) for each that a member refers to; ignores dangling references.
   template <class F>
   void ForReferred(const Json& entity, std::string_view member, F f) const {
     ForEachElement(entity.Find(member), [&](const Json& reference) {

@@ -64,7 +64,7 @@ bool IsRunFolder(const fs::path& folder) {
          fs::is_regular_file(folder / "wandb-metadata.json", error);  // before 0.10
 }
 
-// The folders of a source's runs: itself, or those in it, or in its wandb/.
+// The folders of a source's runs: itself, its subfolders, or those of its wandb/.
 Result<std::vector<fs::path>> RunFolders(const fs::path& source) {
   if (IsRunFolder(source)) return std::vector<fs::path>{source};
   for (const fs::path& folder : {source, source / "wandb"}) {
@@ -152,7 +152,7 @@ void ReadSideFiles(const fs::path& folder, WandbRun* run) {
 }
 
 Status ReadArtifacts(const fs::path& folder, const ImportRequest& request, WandbRun* run) {
-  // What is read above, and what the console showed.
+  // Files that are read above, and the console's output.
   constexpr std::array<std::string_view, 7> kRead = {
       "wandb-metadata.json", "config.yaml", "wandb-summary.json", "wandb-history.jsonl",
       "requirements.txt",    "diff.patch",  "output.log"};

@@ -43,7 +43,7 @@ class Findings {
   std::vector<AdmissionFinding> list_;
 };
 
-// Reports every value that an earlier one has already had.
+// Reports every repeated value.
 class Uniqueness {
  public:
   Uniqueness(std::string_view code, Findings* findings) : code_(code), findings_(findings) {}
@@ -252,8 +252,8 @@ void CheckMetrics(const Manifest& m, Findings* out) {
 
 bool IsFinite(double value) { return std::isfinite(value); }
 
-// A constant curve shows nothing and refuses nothing: admission_notes.h says so. One that ends
-// without a number is of a run that is no reference.
+// A constant curve shows nothing and refuses nothing: admission_notes.h reports it. A curve that
+// ends without a number is of a run that is no reference.
 void CheckCurves(const std::vector<Curve>& curves, Findings* out) {
   Uniqueness names("duplicate_name", out);
   for (std::size_t i = 0; i < curves.size(); ++i) {

@@ -189,7 +189,7 @@ std::pair<std::string_view, std::string_view> PassedBy(const std::vector<std::st
   return {behind_option ? std::string_view(command[at - 1]) : std::string_view(), text};
 }
 
-// A command is kept as it was, since a rerun needs every word of it.
+// A command is kept unchanged, since a rerun needs every word of it.
 std::vector<AdmissionFinding> NotesOnCommand(const std::vector<std::string>& command) {
   std::vector<AdmissionFinding> notes;
   for (std::size_t i = 1; i < command.size(); ++i) {

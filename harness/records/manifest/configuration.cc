@@ -1,4 +1,4 @@
-// The configuration key: which runs are replicates of each other but for their seeds.
+// The configuration key: which runs differ at most in their seeds.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -145,7 +145,7 @@ std::string ConfigurationKey(const Manifest& manifest) {
                                     {"hyperparameters", std::move(hyperparameters)},
                                     {"declared", manifest.determinism.declared},
                                     {"command", CommandWithoutSeeds(manifest)}});
-  // Left out where not said, so that runs of before keep their key.
+  // Left out if not stated, so that older runs keep their key.
   if (Json sets = EvalSets(manifest); !sets.AsObject().empty()) {
     identity.AppendMember("evaluated_on", std::move(sets));
   }

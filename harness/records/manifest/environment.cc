@@ -1,5 +1,5 @@
-// Capturing what this process runs on. What the files of the machine mean is host.h's knowledge,
-// what the driver says nvml.h's, how it is put together topology.h's.
+// Captures the environment of this process. host.h parses the machine's files, nvml.h queries the
+// driver, topology.h the machine's structure.
 #include "harness/records/manifest/environment.h"
 
 #include <fmt/format.h>

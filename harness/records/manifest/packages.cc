@@ -1,4 +1,4 @@
-// The lists of a system's own managers and those of Pythons and conda, together.
+// Combines the lists of a system's own managers, of Pythons and of conda.
 #include "harness/records/manifest/packages.h"
 
 #include <mutex>

@@ -46,12 +46,12 @@ std::vector<std::string> NamesIn(const fs::path& folder, std::string_view prefix
 struct Distribution {
   std::string name;
   std::string version;
-  std::string digest;             // of what the wheel brought; empty: not known
+  std::string digest;             // of the wheel's files; empty: not known
   std::vector<std::string> code;  // its libraries, relative to the folder
   bool has_record = false;
 };
 
-// What a metadata file says in its head: "Name: x".
+// The header of a metadata file: "Name: x".
 std::string HeaderOf(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::string_view line = TakeLine(&text);
