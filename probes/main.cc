@@ -13,8 +13,8 @@
 
 namespace {
 
-// Filled in after linking with what the finished program needs (glibc_floor.cmake); only as long as
-// this may that text be.
+// Filled after linking with the requirements of the finished program (glibc_floor.cmake); that text
+// must fit into this length.
 __attribute__((section(".glibc_floor"), used)) volatile const char kNeeds[64] =
     "needs a glibc of unknown version";
 

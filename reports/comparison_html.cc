@@ -41,7 +41,7 @@ std::string Facts(const ComparisonSet& set) {
   return out + "</dl>\n";
 }
 
-// Five question marks would say less than none.
+// Five question marks would be less helpful than none.
 std::string Layers(const Comparison& comparison) {
   const bool unknown =
       std::all_of(comparison.layers.begin(), comparison.layers.end(),

@@ -97,7 +97,7 @@ bool WorthAPicture(const CurveComparison& curve) {
          curve.kind != CurveKind::kResource && !curve.steps.empty();
 }
 
-// Curves that differ; where none does, the first one, so that there is something to see.
+// Curves that differ; if none does, the first one, so that there is a picture.
 std::vector<const CurveComparison*> ToPicture(const std::vector<const CurveComparison*>& order) {
   std::vector<const CurveComparison*> chosen;
   for (const CurveComparison* curve : order) {

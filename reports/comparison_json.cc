@@ -44,7 +44,7 @@ void Members(Io& io, T& comparison) {
   io.May("more_runs", comparison.more_runs);
 }
 
-// What stands above one comparison as above many.
+// The members above one comparison and above many.
 template <class Io, Is<ComparisonSet> T>
 void Members(Io& io, T& set) {
   io.May("title", set.title);

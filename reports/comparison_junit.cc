@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMostNamedTensors = 20;  // named in one body
 
-// What explains or advises never fails and is never skipped: its words stand in a passed case.
+// Explaining and advisory subjects never fail and are never skipped: their words are in a passed
+// case.
 JunitKind KindOfSubject(const SubjectState& state) {
   return state.decides ? KindOf(state.colour) : JunitKind::kPassed;
 }

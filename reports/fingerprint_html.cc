@@ -72,7 +72,7 @@ const FingerprintProbe* Find(const Fingerprint& fingerprint, const std::string& 
   return found == fingerprint.probes.end() || found->name != name ? nullptr : &*found;
 }
 
-// The first changed case of the probe whose trees were both kept; empty without one.
+// The first changed case of the probe with both trees kept; empty without one.
 std::string TreePair(const ProbeDifference& probe, const Fingerprint& before,
                      const Fingerprint& after, std::size_t place) {
   const FingerprintProbe* was = Find(before, probe.probe);

@@ -9,7 +9,7 @@ namespace {
 
 using As = DocumentCell::As;
 
-// Found or missed where trials suffice, else open.
+// Found or missed if there are enough trials, else open.
 Verdict ToneOf(const SensitivityRate& rate, bool is_fault) {
   if (!rate.cannot.empty() || rate.trials == 0) return Verdict::kInfra;
   if (!is_fault) return rate.found == 0 ? Verdict::kIdentical : Verdict::kDrifted;

@@ -1,4 +1,4 @@
-// A gate's decision in words: what to do next, one screen of a terminal, a step summary.
+// A gate's decision in words: the next step, one screen of a terminal, a step summary.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

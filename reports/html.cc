@@ -26,7 +26,7 @@ constexpr std::size_t kLeastDetailBytes = 300'000;
 
 std::string RunCount(int count) { return FormatCount(static_cast<std::uint64_t>(count)); }
 
-// The verdict whose colour the whole page takes.
+// The verdict that sets the colour of the page.
 std::string_view PageClass(const Report& report) {
   const bool drifted = std::ranges::any_of(report.families, [](const FamilyComparison& family) {
     return family.verdict == Verdict::kDrifted;

@@ -57,7 +57,7 @@ void Told(const Summary& summary, bool all_reproduced, std::string* out) {
   if (all_reproduced) *out += "\n</details>\n\n";
 }
 
-// A headline of several runs stands above, once.
+// A headline of several runs appears above, once.
 std::string Why(const ReportRun& run, const Summary& summary) {
   const std::size_t runs = RunsWithHeadline(summary.told, run.headline);
   if (runs < 2) return MarkdownText(run.headline, 300);

@@ -88,12 +88,12 @@ void RerunSeries(const Report& report, PrometheusSeries* out) {
              cpu_seconds);
 }
 
-// Where the value of the last-success series lies in a textfile; npos for none.
+// Position of the last-success value in a textfile; npos for none.
 struct LastSuccess {
   std::size_t at = std::string_view::npos;
   std::size_t size = 0;
   std::string_view labels;  // with their braces; empty: none
-  double seconds = 0.0;     // 0 where the value is no finite number
+  double seconds = 0.0;     // 0 if the value is no finite number
 };
 
 LastSuccess FindLastSuccess(std::string_view text) {

@@ -24,7 +24,7 @@ constexpr ObjectiveColumn kObjectiveColumns[] = {{"state", 10},  {"reproducible 
                                                  {"open", 4},    {"waits", 6},
                                                  {"flaky", 8}};
 
-// Of the names: as wide as they are, and as the other columns leave room for.
+// Width of the names: their own, within the room left by the other columns.
 int NameColumns(const ObjectivesReport& report, int columns) {
   constexpr int kLeastName = 12;
   constexpr int kOthers = 77;

@@ -8,7 +8,7 @@
 namespace rharness {
 namespace {
 
-// The verdict whose colour and kind a state takes.
+// The verdict that gives a state its colour and kind.
 Verdict ToneOf(const PropertyResult& result) {
   switch (result.state) {
     case PropertyState::kHeld:

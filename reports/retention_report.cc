@@ -60,7 +60,7 @@ std::string SignedWords(const DeletionTold* told) {
   return "Nothing is deleted unless two people signed for this list";
 }
 
-// Of a list that was carried out, or not: "; 1 of 2 files is gone, 1 stays (it was changed)".
+// For a list, carried out or not: "; 1 of 2 files is gone, 1 stays (it was changed)".
 std::string OutcomeWords(const DeletionTold& told) {
   std::string text;
   if (told.deleted != 0 || told.stays != 0) {

@@ -51,7 +51,7 @@ std::string NameOf(const std::string& verdict_name) {
                                 : SafeText(verdict_name, 40);
 }
 
-// A browser takes "." and ".." out of a path, however they are spelled (WHATWG URL, 4.4).
+// A browser removes "." and ".." from a path, in any spelling (WHATWG URL, 4.4).
 std::string NamedHref(std::string_view path, std::string_view key, const std::string& name,
                       SiteQuery query) {
   if (!name.empty() && name != "." && name != "..") {

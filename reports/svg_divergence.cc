@@ -1,4 +1,4 @@
-// How far two curves lie apart, step by step; see svg_plots.h.
+// The distance of two curves, step by step; see svg_plots.h.
 #include <fmt/format.h>
 
 #include <algorithm>

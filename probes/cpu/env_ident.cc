@@ -25,7 +25,7 @@ std::string_view RoundingName(int mode) {
   }
 }
 
-// Seen by what operations do, so that it holds on every processor.
+// Observed by the results of operations, so that it works on every processor.
 Json FloatingPointState() {
   const volatile double smallest = std::numeric_limits<double>::min();
   const volatile double subnormal = std::numeric_limits<double>::denorm_min();

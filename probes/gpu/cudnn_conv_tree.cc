@@ -7,7 +7,7 @@ namespace rharness {
 namespace {
 
 constexpr int kQuestions = 64;      // a launch: images, or channels
-constexpr std::size_t kOrders = 3;  // engines of a type whose order is revealed
+constexpr std::size_t kOrders = 3;  // engines per type with a revealed order
 
 Result<ProbeResult> MeasureCudnnConvTree(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));

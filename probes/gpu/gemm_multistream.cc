@@ -69,7 +69,7 @@ Result<Inputs> Upload(const ProbeContext& context, const Device& device) {
   for (DeviceBuffer& workspace : all.workspaces) {
     ASSIGN_OR_RETURN(workspace, device.Allocate(kWorkspaceBytes));
   }
-  // The streams do not wait for the default one, where memory is cleared.
+  // The streams do not wait for the default one, which clears memory.
   RETURN_IF_ERROR(device.Synchronize());
   return all;
 }

@@ -181,8 +181,8 @@ Json ReadMmaFeatures(const MmaInstruction& instruction,
     if (at != results.end() && at->second == std::ldexp(1.0F, kTop - j)) width = j;
   }
   if (width > 0) features.Set("fraction_bits", width);
-  // With the first two products go those whose small term was lost. They need not be neighbours: an
-  // instruction that a device emulates may take every other pair.
+  // The products whose small term was lost are in the group of the first two. They need not be
+  // neighbours: an instruction that a device emulates may take every other pair.
   int group = std::min(instruction.k, 2);
   for (int at = 2; at < instruction.k; ++at) {
     const auto found = results.find(fmt::format("group {}", at));

@@ -33,7 +33,7 @@ struct Question {
   }
 };
 
-// The buffers of all ranks, and what each has been filled with.
+// The buffers of all ranks, and their current content.
 class MaskedReduce {
  public:
   static Result<std::unique_ptr<MaskedReduce>> Create(const NcclRanks& ranks) {
@@ -86,7 +86,7 @@ struct Answer {
 
 constexpr char kNotFixed[] = "the same masks have had different sums: the order is not fixed";
 
-// All pairs of ranks. Errors: integrity when ranks hold different results.
+// All pairs of ranks. Errors: integrity when ranks have different results.
 Result<Answer> Ask(const NcclRanks& ranks, const Communicator& world, MaskedReduce* reduce,
                    const Question& question, int repeats) {
   std::vector<std::vector<LeafRun>> runs;
@@ -166,7 +166,7 @@ class Asker {
         ProbeResult* result)
       : context_(context), ranks_(ranks), reduce_(reduce), result_(result) {}
 
-  // With the first communicator everything is asked and recorded, later ones must say the same.
+  // The first communicator answers and records everything; later ones must agree.
   Status Measure(const std::string& history, const Communicator& world) {
     if (history == "first") RETURN_IF_ERROR(Choose(world));
     for (std::size_t i = 0; i < questions_.size(); ++i) {

@@ -22,7 +22,7 @@ bool IsNameCharacter(char c) {
   return IsDigit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-// Each function takes its part off the front, or leaves the text as it was and says false.
+// Each function takes its part off the front, or leaves the text unchanged and returns false.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

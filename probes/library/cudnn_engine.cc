@@ -68,7 +68,7 @@ constexpr std::array<std::string_view, 5> kBehavior = {
     "runtime_compilation", "requires_filter_int8x32_reorder", "requires_bias_int8x32_reorder",
     "supports_cuda_graph_native_api", "cublaslt_dependency"};
 
-// Beyond what the header knows, so that a newer library's are not cut off.
+// More than the header knows, so that a newer library's are not cut off.
 constexpr std::int64_t kMostKnobs = 64;
 constexpr std::int64_t kMostNotes = 32;
 

@@ -91,7 +91,7 @@ fs::path FileIn(const fs::path& folder, const std::string& soname) {
   return first.empty() ? fs::path() : whole / first;
 }
 
-// Of the folders that were named, those that a library was taken from.
+// The named folders that a library was loaded from.
 std::set<std::string>& UsedFolders() {
   static std::set<std::string> folders;
   return folders;

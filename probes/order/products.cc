@@ -105,7 +105,7 @@ struct Value {
   bool wide = false;
 };
 
-// One addition of two terms, as `Value`s of float or double say.
+// One addition of two terms, given as `Value`s of float or double.
 template <class T>
 class Adder {
  public:
@@ -115,7 +115,7 @@ class Adder {
     if (x.product < 0 && y.product >= 0) return Add(y, x, wide);
     if (x.product < 0) return Rounded(x.number + y.number, wide);
     const double addend = y.product < 0 ? y.number : Product<double>(y.product);
-    // Rounded once where the other term is of the type: the fused instruction of that type.
+    // Rounded once if the other term is of the type: the fused instruction of that type.
     const bool of_type = !wide && !y.wide && y.product < 0;
     if (of_type) {
       return std::fma(a_[At(x.product)], b_[At(x.product)], static_cast<T>(addend));

@@ -19,8 +19,8 @@
 namespace rharness {
 namespace {
 
-// Counts of units and the witness lie below this. A power of two, so that the weights are, too,
-// and every floating-point type has them.
+// Counts of units and the witness are below this. A power of two, so that the weights are, too, and
+// exact in every floating-point type.
 std::int64_t BaseOf(const GroupQuestions& group) {
   return static_cast<std::int64_t>(std::bit_ceil(group.leaves.size()));
 }
@@ -93,7 +93,7 @@ Result<std::vector<double>> Questions::AskOnce(const std::vector<MaskPair>& pair
   return counts;
 }
 
-// Largest groups first, since a bundle takes as many sums as its largest group has questions.
+// Largest groups first, since a bundle needs as many sums as its largest group has questions.
 std::vector<Questions::Bundle> Questions::Pack(const std::vector<GroupQuestions>& groups) const {
   std::vector<std::size_t> order(groups.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -24,8 +24,8 @@ struct Task {
   bool flat = false;  // a pivot beside them was a lone leaf: they may all be
 };
 
-// Largest group whose every pair is asked at once when it looks flat: the widest fused addition of
-// today's hardware is 64 terms, and asking one by one would cost a level each.
+// Largest group whose pairs are all asked at once when it looks flat: the widest fused addition of
+// today's hardware is 64 terms, and single questions would cost a level each.
 constexpr std::size_t kFlatGroup = 64;
 
 constexpr char kNotFixed[] = "the same question has had different answers: the order is not fixed";
@@ -189,7 +189,7 @@ class Revealer {
     }
   }
 
-  // Random pairs asked again must meet where the tree says.
+  // Random pairs asked again must meet at the node of the tree.
   Status Validate() {
     if (n_ < 3) return {};
     std::vector<MaskPair> pairs;

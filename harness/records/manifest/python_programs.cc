@@ -110,7 +110,7 @@ std::string ConfiguredValue(const std::string& text, std::string_view key) {
   return "";
 }
 
-// "python3.11" of "/usr/bin/python3.11"; "python3" where the file does not say more.
+// "python3.11" of "/usr/bin/python3.11"; "python3" if the file name has no version.
 std::string VersionedName(const fs::path& executable) {
   const std::string name = executable.filename().string();
   const auto end = name.find_first_not_of("0123456789.", name.find_first_of("0123456789"));
@@ -155,7 +155,7 @@ fs::path Resolved(const fs::path& path) {
 struct SeenPython {
   const SeenProgram* program;
   std::optional<fs::path> invoked;
-  fs::path prefix;  // as it was started, links not followed
+  fs::path prefix;  // as started, links not followed
   fs::path real_prefix;
   PythonKind kind = PythonKind::kSystem;
   bool sees_base = true;
@@ -260,7 +260,7 @@ std::vector<fs::path> PackageFolders(const Footprint& footprint) {
     const bool is_first = one.real_prefix == pythons.front().real_prefix;
     AddFoldersOf(one, is_first ? &candidates : &others);
   }
-  std::set<fs::path> foreign;  // of a launcher's Python, whose packages are not the run's
+  std::set<fs::path> foreign;  // of a launcher's Python, not of the run
   for (const fs::path& folder : others) {
     if (auto real = ExistingFolder(folder)) foreign.insert(std::move(*real));
   }

@@ -57,7 +57,7 @@ Bytes MapFile(const char* path) {
   return bytes;
 }
 
-// Where in the file an address lies; past its end: nowhere.
+// The place of an address in the file; past its end: none.
 uint64_t OffsetOf(const Bytes& file, const Elf64_Phdr* headers, size_t count, uint64_t address) {
   for (size_t i = 0; i < count; ++i) {
     if (headers[i].p_type == PT_LOAD && address >= headers[i].p_vaddr &&
@@ -87,7 +87,7 @@ bool NeedsAddressSanitizer(const Bytes& file, const Elf64_Phdr* headers, size_t 
   return false;
 }
 
-// Why the library must not be put before this program's own.
+// Why the library must not be loaded into this program.
 DoorWhy WhyNotPreload(const Bytes& file) {
   if (!file.Holds(0, sizeof(Elf64_Ehdr))) return DoorWhy::kNone;
   const auto* head = reinterpret_cast<const Elf64_Ehdr*>(file.data);

@@ -43,7 +43,7 @@ bool IsBelowAny(const std::vector<std::string>& places, const std::string& path)
   });
 }
 
-// "a/__pycache__/b.cpython-311.pyc" is what Python keeps of "a/b.py".
+// "a/__pycache__/b.cpython-311.pyc" is Python's cache of "a/b.py".
 fs::path SourceOf(const fs::path& path) {
   if (path.extension() != ".pyc" || path.parent_path().filename() != "__pycache__") return path;
   const std::string name = path.filename().string();
@@ -69,8 +69,8 @@ std::vector<std::string> InstalledPlaces(const Footprint& footprint) {
   return places;
 }
 
-// What a program keeps for itself, and no one's input. Of what lies in caches, compiled code and
-// fonts do; models and data sets (~/.cache/huggingface, ~/.cache/torch/hub) do not.
+// A program's own housekeeping, which is no input. In caches, compiled code and fonts are; models
+// and data sets (~/.cache/huggingface, ~/.cache/torch/hub) are not.
 bool IsHousekeeping(const std::string& path) {
   if (path.ends_with("/pyvenv.cfg")) return true;
   constexpr auto kFolders = std::to_array<std::string_view>(

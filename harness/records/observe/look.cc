@@ -167,7 +167,7 @@ class Door {
   int not_started_ = 0;
 };
 
-// The processes of the container: the first one and all that descend from it.
+// The processes of the container: the first one and its descendants.
 class Samples {
  public:
   explicit Samples(int pid)
@@ -304,7 +304,7 @@ void Watch(int signals, Door* door, std::optional<Samples>* samples) {
     if (fds[0].revents != 0) break;
     if (*samples) (*samples)->TakeIfDue();
   }
-  // A folder of the image that never answers must not hold anybody up.
+  // A folder of the image that never answers must not block the report.
   ::alarm(kLongestReportSeconds);
 }
 

@@ -77,7 +77,7 @@ Arena* MapArena(const char* folder) {
   }
   syscall(SYS_close, fd);
   if (mapped == MAP_FAILED) return nullptr;
-  // A few entries far apart: what would be read ahead of them are empty pages, for the reader too.
+  // A few entries far apart: read-ahead would only load empty pages, for the reader too.
   madvise(mapped, sizeof(Arena), MADV_RANDOM);
   auto* found = static_cast<Arena*>(mapped);
   return found->magic == rharness::kArenaMagic ? found : nullptr;
@@ -174,8 +174,8 @@ void NoteVariable(const char* name) {
   }
 }
 
-// What belongs to the system or to an installed Python is no input of the run. Below folders that
-// hold the system's files and people's data, such as /var/lib, these are what the system has.
+// Files of the system or of an installed Python are no input of the run. Below folders with the
+// system's files and people's data, such as /var/lib, only the system's files count as such.
 bool IsOfTheSystem(const char* path) {
   static constexpr const char* kData[] = {"/usr/local/share/", "/dev/shm/"};
   for (const char* folder : kData) {
@@ -345,7 +345,7 @@ NOTES_OPEN(open64)
 NOTES_OPENAT(openat)
 NOTES_OPENAT(openat64)
 
-// What open and openat become where a program is compiled with _FORTIFY_SOURCE.
+// The variants of open and openat in a program compiled with _FORTIFY_SOURCE.
 #define NOTES_OPEN_2(NAME)                          \
   EXPORTED int NAME(const char* path, int flags) {  \
     static Open2* next = nullptr;                   \

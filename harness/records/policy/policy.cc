@@ -140,7 +140,7 @@ class Reader : private YamlReader {
                 "fingerprints: of the recorded hardware, and of that here");
   }
 
-  // What a selection may say is the drill's to know.
+  // The drill checks the selection.
   Status ReadStake(const YAML::Node& node, Stake* out) {
     out->where = Where(node);
     return ReadMap(

@@ -1,4 +1,4 @@
-// Asking for a deletion, approving it and taking it back; and what became of each.
+// Requests, approvals and withdrawals of deletions, and their states.
 #include "harness/trust/approval/deletion_approval.h"
 
 #include <fmt/format.h>
@@ -246,7 +246,7 @@ Result<DeletionTold> RequireNotDone(const std::string& list_sha256, WallTime now
   return InvalidInput(CarriedOutWords(told), Where(list_sha256));
 }
 
-// Whether it can be asked for now. What is over says nothing against it, whoever signed that.
+// Whether it can be requested now. A finished request is no obstacle, whoever signed it.
 Status RequireFree(const std::string& digest, const SigningPerson& person, HistoryStore* store) {
   const auto last = FindRequest(digest, store);
   if (!last.ok()) return last.error().code == ErrorCode::kNotFound ? Status() : last.error();

@@ -74,7 +74,7 @@ RetirementTold Doubtful(RetirementTold told, std::string doubt) {
   return told;
 }
 
-// Of one statement: the one that holds, or the last one where none does.
+// For one statement: the valid one, or the last one if none is.
 Result<RetirementTold> TellStatement(const HistoryEntry& entry, const GatheredStatement& gathered,
                                      const Question& question, HistoryStore* store) {
   const bool holds = entry.retirement && entry.retirement->statement_sha256 == gathered.sha256;
@@ -108,7 +108,7 @@ Result<RetirementTold> TellStatement(const HistoryEntry& entry, const GatheredSt
   return told;
 }
 
-// As many people as a retirement needs have signed, and the history says otherwise.
+// As many people as a retirement needs have signed, and the history contradicts that.
 bool WasApproved(const GatheredStatement& gathered, const Question& question) {
   if (gathered.withdrawal || PeopleOf(gathered) < 2) return false;
   if (question.trust == nullptr) return true;

@@ -15,7 +15,7 @@ namespace rharness {
 
 namespace {
 
-// One signature is of whom the history names, by a key that held when it was entered.
+// One signature is of the person that the history names, by a key that was valid at its entry.
 Status HoldToRow(const SignedRecord& row, const Verified& verified, const std::string& where,
                  const Question& question) {
   const AcceptedKey& key = verified.signed_by.front();

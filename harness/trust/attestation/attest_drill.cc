@@ -55,7 +55,7 @@ Result<DrillKept> OpenDrill(const fs::path& path) {
                    std::move(journal)};
 }
 
-// The logs and checkpoints that it speaks of, as a drill that is resumed holds them.
+// Checks its logs and checkpoints, as on resuming a drill.
 Status HoldKept(const HeldFolder& folder, const Evidence& evidence, const RerunStep& step,
                 const std::string& where) {
   if (!step.logs_sha256.empty()) {
@@ -85,7 +85,7 @@ Status HoldKept(const HeldFolder& folder, const Evidence& evidence, const RerunS
   return {};
 }
 
-// A rerun, and its evidence as it was journalled.
+// A rerun, and its evidence as journalled.
 Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_id,
                                 const ReportRerun& rerun) {
   AttestedRerun taken{.index = rerun.index,

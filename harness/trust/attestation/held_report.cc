@@ -67,7 +67,7 @@ class ReportCheck {
                           where_);
   }
 
-  // Last, since it follows from the verdicts, and from what became of families and of the drill.
+  // Last, since it follows from the verdicts, and from the states of families and of the drill.
   Status CheckExitCode() const {
     const std::optional<int>& held = entered_.drill.exit_code;
     if (!held || *held == report_.exit_code) return {};

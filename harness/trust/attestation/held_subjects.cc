@@ -43,7 +43,7 @@ Status HoldSubject(const HeldFolder& folder, const SignedSubject& subject) {
                         where);
 }
 
-// The signer says which run and which family a verdict is of; its manifest says it again.
+// The signer states the run and family of a verdict; its manifest must agree.
 Status HoldToText(const AttestedVerdict& verdict, const std::string& text,
                   const std::string& where) {
   const auto json = ParseJson(text, where);

@@ -122,7 +122,7 @@ struct AskedPassphrase {
   bool asked = false;
 };
 
-// OpenSSL asks it where a key is encrypted; without it, it would ask the terminal.
+// OpenSSL calls it for an encrypted key; without it, it would prompt on the terminal.
 int GivePassphrase(char* buffer, int size, int /*writing*/, void* data) {
   auto& passphrase = *static_cast<AskedPassphrase*>(data);
   passphrase.asked = true;

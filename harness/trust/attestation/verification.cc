@@ -37,7 +37,7 @@ std::string IntervalText(const TrustedKey& key) {
   return text;
 }
 
-// Which of those that signed count for the rule, and why the others do not.
+// The signers that count for the rule, and why the others do not.
 struct CountedKeys {
   std::vector<std::size_t> keys;
   std::string others;
@@ -157,7 +157,7 @@ Status CheckTime(WallTime time, const std::string& where, WallTime now) {
       fmt::format("was said at {}; it is {} now", FormatTime(time), FormatTime(now)), where);
 }
 
-// A statement that some keys of the policy have signed; which of them count is not said yet.
+// A statement signed by some keys of the policy; which of them count is not decided yet.
 struct SignedBySome {
   SignedStatement statement;
   std::vector<std::size_t> signing;  // in TrustPolicy::keys
@@ -167,7 +167,7 @@ struct Asking {
   const TrustPolicy& policy;
   WallTime now;
   const std::string& where;
-  std::size_t enough;          // so many keys are, where the rule asks for more
+  std::size_t enough;          // so many keys suffice, if the rule asks for more
   bool* lacks_keys = nullptr;  // set if the only fault is missing signatures
 };
 
@@ -197,7 +197,7 @@ struct EnoughKeys {
   std::size_t rule = 0;
 };
 
-// Whether enough of them may sign this about that family, said at that time.
+// Whether enough of them may sign this about that family, at its stated time.
 Result<EnoughKeys> HoldToRule(const SignedBySome& some, const std::string& family, WallTime said,
                               const Asking& asking) {
   RETURN_IF_ERROR(CheckTime(said, asking.where, asking.now));

@@ -44,7 +44,7 @@ std::string RefusedWords(const Error& error, const std::string& file) {
 
 // The results of statements beside their content.
 struct SignedVerdicts {
-  std::set<std::string> drills;  // whose verdicts of the run are signed, as the history has them
+  std::set<std::string> drills;  // with signed verdicts on the run, as in the history
   bool contradicted = false;     // a signed verdict contradicts record and history
 };
 
@@ -94,8 +94,7 @@ Status AddStatements(const AnswerRequest& request, const Manifest& manifest, Ent
       const bool its = given || file.filename() == AttestationName(request.run_id);
       if (verified.ok()) {
         RETURN_IF_ERROR(AddVerdicts(file, verified->statements, manifest, history, report, told));
-        // Of lines that count for nothing the payload is believed by nobody: they are the run's
-        // where the file is.
+        // The payload of an ignored line is untrusted: it belongs to the run if its file does.
         for (const Error& line : verified->not_counted) {
           if (!its) break;
           report->statements.push_back(
@@ -120,7 +119,7 @@ Status AddStatements(const AnswerRequest& request, const Manifest& manifest, Ent
   return {};
 }
 
-// Of the last reproduction, where statements were given: that none of them is about it.
+// For the last reproduction, if statements were given: that none covers it.
 std::string UnsignedWords(const AuditReport& report,
                           const std::vector<AuditVerdict>::const_iterator last,
                           const std::set<std::string>& drills) {

@@ -49,8 +49,8 @@ bool HasFormOfTime(std::string_view text) {
   return other == 0;
 }
 
-// Nonzero: one of so many characters is not ASCII or does not stand for itself between quotes.
-// Without a branch, as above.
+// Nonzero: one of these characters is not ASCII or needs an escape between quotes. Branch-free, as
+// above.
 template <std::size_t kSize>
 std::uint8_t OtherThanPlain(const char* at) {
   std::uint8_t other = 0;

@@ -144,7 +144,7 @@ class LogReader {
   const EachEntry& each_;
   std::optional<BadEntry>* bad_;
   TreeGrower grower_;
-  std::string found_;  // hashes of the lines at hand, and what the log holds of them
+  std::string found_;  // hashes of the current lines, and the log's stored ones
   std::string held_;
   std::string last_time_;
 };

@@ -255,7 +255,7 @@ void TreeGrower::AddBatch(int level, std::span<const std::string_view> leaves, s
 
 void TreeGrower::Add(std::span<const std::string_view> leaves, std::string* nodes) {
   while (!leaves.empty()) {
-    // The largest complete subtree that begins here and whose leaves are all there.
+    // The largest complete subtree that begins here with all leaves present.
     const int level =
         std::min({size_ == 0 ? 63 : std::countr_zero(size_),
                   static_cast<int>(std::bit_width(leaves.size())) - 1, kMostBatchLevel});
