@@ -1,4 +1,4 @@
-// What the pages of the site list: verdicts, runs, families, drills and weeks, a struct a row.
+// The rows of the site's pages: verdicts, runs, families, drills and weeks, one struct each.
 #ifndef RHARNESS_REPORTS_SITE_ROWS_H_
 #define RHARNESS_REPORTS_SITE_ROWS_H_
 
@@ -13,7 +13,7 @@
 
 namespace rharness {
 
-// Runs, or verdicts, by name of the verdict; "" has those of no drill.
+// Runs, or verdicts, by name of the verdict; "" counts those without a drill.
 using SiteCounts = std::map<std::string, std::int64_t>;
 
 struct SiteWeek {
@@ -38,7 +38,7 @@ struct SiteRunRow {
   std::optional<Verdict> last;  // none: no drill has judged it
   std::optional<WallTime> judged;
   bool retired = false;
-  std::string found;                  // what it was looked for by, if not its name
+  std::string found;                  // the matching search key, if not its name
   std::vector<SiteVerdict> verdicts;  // the last ones, newest first
 };
 
@@ -56,7 +56,7 @@ struct SiteDrillRow {
   std::optional<int> exit_code;
 };
 
-// Addresses of the pages before and behind one of a list; empty at its ends.
+// Addresses of the pages before and after one of a list; empty at its ends.
 struct SitePager {
   std::string previous = {};
   std::string next = {};
