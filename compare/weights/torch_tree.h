@@ -1,4 +1,4 @@
-// The pickled tree of a PyTorch checkpoint, flattened into named tensors and metadata.
+// Flattens the pickled tree of a PyTorch checkpoint into named tensors and metadata.
 //
 // Role: private to this folder; the second half of torch_zip. Not here: zip records.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TORCH_TREE_H_

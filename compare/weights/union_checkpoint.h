@@ -1,7 +1,7 @@
 // Several checkpoints as one: their tensors side by side.
 //
-// Role: private to this folder; what sharded checkpoints, folders and distributed checkpoints end
-// in.
+// Role: private to this folder; the result of sharded checkpoints, folders and distributed
+// checkpoints.
 #ifndef RHARNESS_COMPARE_WEIGHTS_UNION_CHECKPOINT_H_
 #define RHARNESS_COMPARE_WEIGHTS_UNION_CHECKPOINT_H_
 
