@@ -17,8 +17,8 @@ void AddFact(Layer layer, std::string key, std::string value, std::vector<Fact>*
 
 }  // namespace
 
-// Draws without a seed, and orders left to chance, are on both sides and still not equal: they make
-// the layer partly unknown.
+// Draws without a seed, and orders left to chance, are on both sides and compare as equal: they
+// make the layer partly unknown.
 void AddChance(const Observation& seen, std::vector<Fact>* out) {
   std::vector<std::string> sources;
   for (const auto& [source, values] : seen.seeds) {

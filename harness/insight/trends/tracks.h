@@ -44,8 +44,8 @@ struct Place {
   int node = 0;
 };
 
-// Runs once per week, each by its last verdict in it; `places` spreads over all places of the
-// verdict's reruns.
+// Runs once per week, each by its last verdict in it; `spread`: all places of that verdict's
+// reruns, as an index into spreads().
 struct TrackCell {
   int family = 0;
   int week = 0;
