@@ -34,7 +34,7 @@ std::vector<const RecordedCheckpoint*> OfRecordedRole(
   return of_role;
 }
 
-// By path; where each side has but one of a role, that one, whatever it is called.
+// By path; if each side has one of a role, these two, whatever they are called.
 std::vector<WeightsPair> PairUp(const std::vector<RecordedCheckpoint>& a,
                                 const std::vector<RecordedCheckpoint>& b) {
   std::vector<WeightsPair> pairs;
@@ -91,7 +91,7 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
     comparison.tied = FindTied(tensors[0], tensors[1], comparison.difference);
     return comparison;
   }
-  // Root digests decide where no list of tensors was recorded; that of no tensor shows nothing.
+  // Root digests decide if no list of tensors was recorded; the root of no tensor shows nothing.
   comparison.difference.vacuous = roots[0] == CombineDigests({}) && roots[0] == roots[1];
   comparison.difference.bit_equal =
       !comparison.difference.vacuous && !roots[0].empty() && roots[0] == roots[1];
@@ -110,7 +110,7 @@ std::string Excerpt(std::string_view text, std::size_t from, std::size_t size) {
                      end < text.size() ? "..." : "");
 }
 
-// "epoch: 3 in A, 4 in B", a line a key; of long values the place where they part.
+// "epoch: 3 in A, 4 in B", one line per key; for long values the place where they part.
 std::vector<std::string> DifferingMetadata(const Checkpoint& a, const Checkpoint& b) {
   constexpr std::size_t kLongest = 60, kBefore = 20, kMost = 200;
   std::map<std::string, std::array<std::string, 2>> values;
@@ -151,7 +151,7 @@ std::set<TensorRole> RolesIn(const Checkpoint& checkpoint) {
   return roles;
 }
 
-// Of the first tensors that differ: whether their bytes are those that were written.
+// For the first differing tensors: whether their bytes match the written checksum.
 Result<std::vector<std::string>> FindDamage(const Checkpoint& a, const Checkpoint& b,
                                             const CheckpointDifference& difference) {
   constexpr std::size_t kMost = 16;
@@ -199,8 +199,8 @@ PartPairs PairParts(const Checkpoint& a, const Checkpoint& b) {
   return parts;
 }
 
-// Whether a side can say nothing of what is loaded with its tensors: a file that was named by
-// itself, and that says nothing of it either.
+// Whether a side cannot have data on files loaded with its tensors: a file that was named alone,
+// without such data itself.
 bool HasTensorsAlone(const RecordedCheckpoint& side) {
   return side.is_file && std::ranges::find(side.checkpoint->unread(), PartKind::kModel,
                                            &UnreadPart::kind) == side.checkpoint->unread().end();
@@ -219,8 +219,8 @@ std::string SentenceOf(const UnreadPart& part, const std::string& how) {
   return fmt::format("{} was not compared, and {}: {}", name, how, part.why);
 }
 
-// A sentence for every part that is not read as tensors, unless both sides have the same of it.
-// That there is a second set of weights is said even so, once for its files.
+// A sentence for every part that is not read as tensors, unless both sides have an equal one. A
+// second set of weights is always reported, once for its files.
 Result<PartSentences> NotCompared(const WeightsPair& pair, bool weights_only) {
   PartSentences sentences;
   std::set<std::string> said;
@@ -243,16 +243,16 @@ Result<PartSentences> NotCompared(const WeightsPair& pair, bool weights_only) {
     std::string sentence = SentenceOf(part, how);
     if (second_set && !said.insert(part.why + how).second) continue;
     auto& list = aside ? sentences.aside : sentences.decide;
-    // Behind files that lie about, nobody would see it.
+    // At the end of the list of other files nobody would see it.
     list.insert(second_set ? list.begin() : list.end(), std::move(sentence));
   }
   return sentences;
 }
 
-// Bytes that were kept must be those that were recorded.
+// Kept bytes must be the recorded ones.
 Status VerifyBytes(const WeightsPair& pair, int threads) {
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
-    // Bytes are compared here; a digest of what is read stands for less than they are.
+    // Bytes are compared here; a digest of the readable parts would cover less.
     const bool partial = std::ranges::any_of(weights->checkpoint->unread(), &LimitsDigest);
     if (weights->recorded_digest.empty() || partial) continue;
     ASSIGN_OR_RETURN(const CheckpointDigest digest,
@@ -262,14 +262,14 @@ Status VerifyBytes(const WeightsPair& pair, int threads) {
   return {};
 }
 
-// What a module holds beside its state_dict() is compared where both sides are modules.
+// The state of a module beside its state_dict() is compared if both sides are modules.
 void NoteUnsaved(bool in_a, CheckpointComparison* part) {
   part->asides.push_back(fmt::format(
       "{} holds tensors that no state_dict has, and {} does not: they were not compared",
       in_a ? "A" : "B", in_a ? "B" : "A"));
 }
 
-// The parts of one pair by what their tensors are for: the weights apart from all the rest.
+// Splits one pair by the role of its tensors: the weights apart from the rest.
 Result<std::vector<CheckpointComparison>> CompareRoles(const WeightsPair& pair, int threads,
                                                        bool weights_only_wanted) {
   const Checkpoint& a = *pair.a->checkpoint;

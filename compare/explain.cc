@@ -1,5 +1,5 @@
-// Causes from facts of what a run was run with: image, variables, libraries, hardware. Of what it
-// was given: explain_inputs.cc; from patterns: explain_patterns.cc, explain_tensors.cc.
+// Causes from a run's environment: image, variables, libraries, hardware. From its inputs:
+// explain_inputs.cc; from patterns: explain_patterns.cc, explain_tensors.cc.
 #include "compare/explain.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ void Image(const ExplainInput& in, CauseList* out) {
             "rerun on the recorded image digest: rharness drill --launcher podman"});
 }
 
-// Of the environment's differences those that are as telling as this, most telling first.
+// The environment's differences that are as telling as this, most telling first.
 std::vector<std::string> ChangesOf(const Comparison& comparison,
                                    std::initializer_list<Telling> telling) {
   std::vector<std::string> changes;
@@ -68,7 +68,7 @@ void Driver(const ExplainInput& in, CauseList* out) {
             "rerun with the version of A alone put back; if the bits return, it was this"});
 }
 
-// The rest of the system: its kernel, packages that nothing used, digests of what is not named.
+// The rest of the system: its kernel, unused packages, digests of unnamed things.
 void System(const ExplainInput& in, CauseList* out) {
   const bool image = !Changes(in.comparison, Layer::kEnvironment, {"image."}).empty();
   std::vector<std::string> system =
@@ -94,7 +94,7 @@ void System(const ExplainInput& in, CauseList* out) {
   }
 }
 
-// What is said of a variable, and where it stands.
+// The statement on a variable, and its place.
 struct VariableWords {
   CausePlace place;
   std::string_view strength;
@@ -172,7 +172,7 @@ void ThreadsInForce(const ExplainInput& in, CauseList* out) {
     return;
   }
   if (threads.empty()) return;
-  // A variable that says how many is the cause of that.
+  // A variable that sets the number is the cause of that number.
   for (const PlacedCause& one : *out->list()) {
     if (one.cause.statement.find("_NUM_THREADS") != std::string::npos) return;
   }
@@ -193,7 +193,7 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
   const bool computed = !comparison.is_rerun || comparison.ends.empty() ||
                         std::ranges::find(comparison.ends, RerunEnd::State::kCompared,
                                           &RerunEnd::state) != comparison.ends.end();
-  // Those that say less where others speak of the same come behind them.
+  // Less specific causes come after others on the same subject.
   if (computed) {
     for (const ExplainRule rule : HazardRules()) rule(input, &causes);
   }

@@ -31,8 +31,8 @@ std::string Went(const FactDifference& difference) {
                      Short(difference.observed.value_or("")));
 }
 
-// The same build of a library, loaded from another place ("PATH, build id ID"): no change of what
-// ran.
+// The same build of a library, loaded from another place ("PATH, build id ID"): no change of the
+// code that ran.
 bool IsMovedCopy(const FactDifference& difference) {
   const auto build_of = [](const std::optional<std::string>& value) {
     const auto at = value ? value->rfind("build id ") : std::string::npos;
@@ -43,7 +43,7 @@ bool IsMovedCopy(const FactDifference& difference) {
          build == build_of(difference.observed);
 }
 
-// The most telling change of all layers first; empty where nothing telling changed.
+// The most telling change of all layers first; empty if nothing telling changed.
 std::vector<FactDifference> TellingChanges(const Comparison& comparison) {
   std::vector<FactDifference> changes;
   for (const LayerComparison& layer : comparison.layers) {

@@ -1,5 +1,5 @@
-// Causes that may stand on both sides alike: what leaves the result of the run to chance, and what
-// happened to it while it was recorded.
+// Causes that both sides may share: hazards that leave the run's result to chance, and damage
+// during its recording.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace rharness {
 namespace {
 
 struct Hazard {
-  std::string name;  // what follows the prefix of its key
+  std::string name;  // the part of its key after the prefix
   std::string value;
 };
 
@@ -71,7 +71,8 @@ void Unseeded(const ExplainInput& in, CauseList* out) {
   add(CausePlace::kChance, "possible", std::move(of_packages));
 }
 
-// Hashes of text are salted unless PYTHONHASHSEED says by what, and sets go by hashes.
+// Hashes of text are salted unless PYTHONHASHSEED sets the salt, and the order of sets depends on
+// hashes.
 void Salted(const ExplainInput& in, CauseList* out) {
   constexpr std::string_view kSeed = "flag.python.hash_seed";
   const auto a = ValueOn(in.facts_a, kSeed), b = ValueOn(in.facts_b, kSeed);
@@ -87,7 +88,7 @@ void Salted(const ExplainInput& in, CauseList* out) {
          std::move(evidence), "rerun with the PYTHONHASHSEED of A"});
     return;
   }
-  // Nearly every Python is salted: without a place that goes by hashes it explains nothing.
+  // Nearly every Python is salted: without code that depends on hashes it explains nothing.
   if (at.empty() || !OnEither(in, kSeed, "random")) return;
   evidence.emplace_back("python.hash_seed is random");
   out->Add(CausePlace::kUnordered,
@@ -154,7 +155,7 @@ void ChildEnds(const ExplainInput& in, CauseList* out) {
             "read its stderr; compare limits of memory, files and processes"});
 }
 
-// Set where the run was recorded, read by it, and no part of the record.
+// Set at the recording, read by the run, and missing from the record.
 void NotRecorded(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> evidence;
   std::string first;

@@ -1,4 +1,4 @@
-// Causes from facts of what a run was given: data, code, command, seeds.
+// Causes from a run's inputs: data, code, command, seeds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string DataNameIn(std::string_view key) {
   return std::string(key.substr(kBegin.size(), key.size() - kBegin.size() - kEnd.size()));
 }
 
-// What made the data of which the hash differs, on either side; empty: not said.
+// The producers of the data with different hashes, on each side; empty: not stated.
 std::array<std::optional<std::string>, 2> LineageOf(const FactDifference& difference,
                                                     const ExplainInput& in) {
   std::array<std::optional<std::string>, 2> makers;
@@ -34,7 +34,7 @@ std::array<std::optional<std::string>, 2> LineageOf(const FactDifference& differ
   return makers;
 }
 
-// Adds that another transform made it, if both sides say which did.
+// Adds that a different transform made it, if both sides name theirs.
 bool MadeOtherwise(const FactDifference& difference, const ExplainInput& in, CauseList* out) {
   const auto [was, is] = LineageOf(difference, in);
   if (!was || !is || *was == *is) return false;
@@ -50,8 +50,8 @@ bool MadeOtherwise(const FactDifference& difference, const ExplainInput& in, Cau
   return true;
 }
 
-// A file that is there on both sides with other content; or one that one side alone reads, which
-// mostly follows from what tells it to.
+// A file of both sides with other content; or one that one side alone reads, which mostly follows
+// from the setting behind it.
 void UndeclaredInputs(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> changed, alone;
   for (const FactDifference& one : LayerOf(in.comparison, Layer::kData).differences) {
@@ -178,7 +178,8 @@ void Code(const ExplainInput& in, CauseList* out) {
             std::move(evidence), std::move(confirm)});
 }
 
-// What was set while both ran, whatever they were told. What workers set follows from the others.
+// Seeds that were set while both ran, whatever was declared. Seeds of workers follow from the
+// others.
 void SeedsThatWereSet(const ExplainInput& in, CauseList* out) {
   constexpr std::string_view kWorker = " (worker)";
   std::vector<std::string> seeds, of_workers;

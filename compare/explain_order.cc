@@ -1,4 +1,4 @@
-// The order of causes, as the table of explain.h has it, and what it is decided by.
+// The order of causes, by the table of explain.h, and its criteria.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -105,7 +105,7 @@ DifferenceOnset OnsetOf(const Comparison& comparison) {
 std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> causes) {
   const auto position = [&](const PlacedCause& one) { return PositionOf(one.place, onset); };
   std::ranges::stable_sort(causes, {}, position);
-  // Chance that may not reach the result is said only where nothing likelier is.
+  // Chance that may not reach the result is only listed without a likelier cause.
   const bool led = !causes.empty() && causes.front().cause.strength != "possible";
   std::erase_if(causes, [&](const PlacedCause& one) {
     return led && one.place == CausePlace::kChance && one.cause.layer == Layer::kRandomness;
@@ -113,7 +113,7 @@ std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> cause
   std::vector<Cause> ordered;
   for (std::size_t i = 0; i < causes.size(); ++i) {
     Cause& cause = causes[i].cause;
-    // Of two that stand alike each is wrong as often as not.
+    // Of two equally placed causes each is wrong half of the time.
     const bool alike = i + 1 < causes.size() && causes[i + 1].place == causes[i].place &&
                        causes[i + 1].cause.strength != "possible";
     if (cause.strength == "likely" && (i > 0 || alike)) cause.strength = "possible";

@@ -1,4 +1,4 @@
-// Causes from patterns: what the shape of a difference in curves says of its origin.
+// Causes from patterns: the origin of a difference from its shape in curves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace rharness {
 namespace {
 
-// What a difference from the first step on, or from a later one, says of arithmetic, it says of
-// losses that differ as rounding makes them; of others their shape says more, and of those that a
-// band of further runs or a margin let pass or left open nothing was shown.
+// A difference from the first step on, or from a later one, points to arithmetic for losses that
+// differ as rounding makes them; for others their shape is more telling; and nothing was shown for
+// those that a band of further runs or a margin let pass or left open.
 bool SpeaksOfArithmetic(const CurveComparison& curve) {
   return curve.nature == DifferenceNature::kRounding && curve.basis != "replicates" &&
          curve.basis != "rounding";
@@ -24,7 +24,7 @@ void FromTheStart(const ExplainInput& in, CauseList* out) {
   const CurveComparison* curve = DifferingLoss(in.comparison);
   if (curve == nullptr || *curve->first_difference != curve->steps.front()) return;
   const double relative = RelativeAt(*curve, curve->steps.front());
-  if (std::isnan(relative)) return;  // what was not logged as a number is no rounding
+  if (std::isnan(relative)) return;  // a value not logged as a number is no rounding
   const std::string evidence = fmt::format(
       "{} differs at its first step {} already, by {:.2g} "
       "relative",
@@ -75,7 +75,7 @@ void FromLater(const ExplainInput& in, CauseList* out) {
   if (curve == nullptr || *curve->first_difference == curve->steps.front()) return;
   const std::int64_t first = *curve->first_difference;
   const double relative = RelativeAt(*curve, first);
-  if (!std::isfinite(relative)) return;  // NotFinite speaks of it, or nothing can be said
+  if (!std::isfinite(relative)) return;  // NotFinite covers it, or there is no conclusion
   const std::string evidence =
       fmt::format("{} is equal before step {} and differs by {:.2g} relative there", curve->name,
                   first, relative);
@@ -113,7 +113,7 @@ void NotFinite(const ExplainInput& in, CauseList* out) {
   }
 }
 
-// Whether a hyperparameter says that the model drops nothing out.
+// Whether a hyperparameter turns dropout off.
 bool HasNoDropout(const ExplainInput& in) {
   bool named = false;
   for (const Fact& fact : in.facts_a) {
@@ -145,7 +145,7 @@ Cause OtherBatches(const ExplainInput& in, std::vector<std::string> evidence) {
           "compare the first batches of both runs, the data's hashes and the seeds"};
 }
 
-// A loss that moved with equal code and command: what else tells a run how to train.
+// A loss that moved with equal code and command: other inputs that control training.
 constexpr char kFromOutside[] =
     "a setting that comes from elsewhere than the recorded code and command (a variable, a file "
     "that nothing declares, the default of a library)";
@@ -175,7 +175,7 @@ Cause TrainingChanged(const ExplainInput& in, std::vector<std::string> evidence)
           "compare hyperparameters, learning-rate schedule and data order of both runs"};
 }
 
-// A spike of runs that had parted before it: the training made more of what was there.
+// A spike of runs that had parted before it: the training amplified an existing difference.
 Cause Amplified(const CurveComparison& curve, std::vector<std::string> evidence) {
   return {"difference_grew",
           Layer::kEnvironment,
@@ -187,7 +187,7 @@ Cause Amplified(const CurveComparison& curve, std::vector<std::string> evidence)
           fmt::format("compare both runs at step {}", *curve.first_difference)};
 }
 
-// A loss beyond its limit, by what the difference looks like.
+// A loss beyond its limit, by the nature of the difference.
 Cause CauseOfNature(const ExplainInput& in, const CurveComparison& curve) {
   const std::string evidence =
       fmt::format("{} leaves its limit at step {}, {:.3g} times the limit at most", curve.name,

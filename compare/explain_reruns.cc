@@ -27,8 +27,8 @@ std::string OfNodes(const RerunDifference& difference) {
   return difference.nodes.empty() ? "" : " (" + difference.nodes + ")";
 }
 
-// What a rerun's data and code are is shown by hashes and comes first; and what names the draw or
-// the order that is left to chance says more than that something is.
+// Hashes show a rerun's data and code and come first; and a cause that names the draw or order left
+// to chance is more specific than this one.
 bool StandsBefore(const Cause& cause) {
   constexpr std::array<std::string_view, 5> kNamed = {
       "generator_unseeded", "hash_salted", "seed_set_changed", "worker_order", "process_killed"};
@@ -115,7 +115,7 @@ void AddRerunsCause(const std::vector<RerunOutputs>& reruns, Comparison* compari
   // What is declared statistical spreads: that explains no shift that a test has shown.
   if (comparison->verdict == Verdict::kDrifted && !comparison->declared_bitwise) return;
   const auto place = std::ranges::find_if_not(comparison->causes, StandsBefore);
-  // It is shown: what was likely behind it is so no more.
+  // It is shown, so a likely cause after it is likely no more.
   for (auto behind = place; behind != comparison->causes.end(); ++behind) {
     if (behind->strength == "likely") behind->strength = "possible";
   }

@@ -14,7 +14,7 @@ namespace {
 void Roles(const ExplainInput& in, CauseList* out) {
   bool weights_equal = false, weights_differ = false, others_differ = false;
   for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
-    // Of a file that no reader opens nobody knows what it is.
+    // The content of a file that no reader opens is unknown.
     if (checkpoint.difference.vacuous || checkpoint.is_file) continue;
     const bool equal = checkpoint.difference.bit_equal;
     if (!checkpoint.weights) {

@@ -51,7 +51,7 @@ bool HasAny(const std::string& text, std::span<const std::string_view> words) {
       words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }
 
-// Of packages and libraries: what a run imports itself before what those bring along.
+// For packages and libraries: those that a run imports itself before their dependencies.
 enum class NumericRank { kFramework, kNumeric, kBroughtAlong, kOther };
 
 NumericRank NumericRankOf(std::string_view key) {

@@ -31,7 +31,7 @@ Bundles Shared(const std::vector<Fact>& a, const std::vector<Fact>& b) {
 // Facts of one layer, sorted by key. The first of two facts with one key counts.
 class FactsByKey {
  public:
-  // Of bundles in `shared` no fact is held, but how many they are.
+  // Keeps no fact of the bundles in `shared`, only their number.
   FactsByKey(const std::vector<Fact>& facts, Layer layer, const Bundles& shared) {
     for (const Fact& fact : facts) {
       if (fact.layer != layer) continue;
@@ -74,8 +74,8 @@ bool HasValueBelow(const FactsByKey& facts, std::string_view keys) {
   return false;
 }
 
-// Whether a list that is complete and empty stands beside one that is not: what should have filled
-// it, such as a Python that lived for some milliseconds, may not have been seen.
+// Whether a complete, empty list stands beside one that is not empty: its source, such as a Python
+// that lived for some milliseconds, may have been missed.
 bool MissesAll(const FactsByKey& facts, const FactsByKey& others, std::string_view keys) {
   const auto is_complete = [&](const FactsByKey& of) {
     const Fact* marker = of.Find(keys);
@@ -85,8 +85,7 @@ bool MissesAll(const FactsByKey& facts, const FactsByKey& others, std::string_vi
          HasValueBelow(others, keys);
 }
 
-// Below which keys that which the other side has and this one has not is absent here: those of
-// complete lists.
+// The prefixes of keys below which a missing fact is absent: those of complete lists.
 std::vector<std::string_view> AbsentBelow(const FactsByKey& here, const FactsByKey& there) {
   std::vector<std::string_view> keys;
   for (const Fact* fact : here) {
@@ -101,7 +100,7 @@ bool IsBelow(const std::vector<std::string_view>& keys, std::string_view key) {
   return std::ranges::any_of(keys, [&](std::string_view above) { return key.starts_with(above); });
 }
 
-// Whether both say of which content the value is, and it is another one.
+// Whether both have a digest of the content, and the digests differ.
 bool HasOtherContent(const Fact& a, const Fact& b) {
   const auto algorithm = [](const Fact& fact) {
     return std::string_view(fact.digest).substr(0, fact.digest.find(':'));
@@ -213,7 +212,7 @@ class LayerOfFacts {
   LayerComparison out_;
 };
 
-// How much a state claims: what differs outweighs what is not known, and that what is the same.
+// The rank of a state's claim: "differs" outweighs "not known", which outweighs "same".
 int Claim(LayerState state) {
   constexpr std::array kRising = {LayerState::kUnknown, LayerState::kSame, LayerState::kPartlyKnown,
                                   LayerState::kDiffers};

@@ -54,7 +54,7 @@ Finding FindingOf(const MetricDecision& metric, bool decisive) {
           .decisive = decisive};
 }
 
-// Which metrics decide, and what they come to.
+// The metrics that decide, and their verdict.
 Verdict Decide(const FamilyComparison& family, std::vector<bool>* decisive) {
   const std::vector<bool> significant = DecideMetricSet(family.metrics).significant;
   std::vector<bool> drifted(family.metrics.size());
@@ -78,7 +78,7 @@ Verdict Decide(const FamilyComparison& family, std::vector<bool>* decisive) {
   return any(within) && !any(open) ? Verdict::kEquivalent : Verdict::kInconclusive;
 }
 
-// As of metrics a quarter may be apart; of more runs it is no exception, but what the change did.
+// As for metrics a quarter may be apart; more runs are no exception but the effect of the change.
 bool IsMoreThanQuarter(std::size_t part, const FamilyComparison& family) {
   return 4 * part > family.runs.size();
 }
@@ -102,7 +102,7 @@ Finding BeyondFinding(const FamilyComparison& family) {
           .decisive = true};
 }
 
-// What the curves of its runs add to what its metrics say.
+// Adds the results of its runs' curves to those of its metrics.
 void AddCurves(FamilyComparison* family) {
   if (family->verdict == Verdict::kDrifted || !IsMoreThanQuarter(family->beyond.size(), *family)) {
     return;
@@ -116,7 +116,7 @@ void AddCurves(FamilyComparison* family) {
   family->findings.push_back(BeyondFinding(*family));
 }
 
-// By a metric or, where this is no matter of the family, by a curve.
+// By a metric or, if the metrics do not apply to the family, by a curve.
 std::string ApartWords(const FamilyComparison& family) {
   std::vector<std::string> apart = family.apart;
   if (!IsMoreThanQuarter(family.beyond.size(), family)) {
@@ -133,7 +133,7 @@ int Weakness(const Cause& cause) {
   return cause.strength == "shown" ? 0 : cause.strength == "likely" ? 1 : 2;
 }
 
-// The one with this code and, where there are several (a variable each), this statement.
+// The one with this code and, if there are several (one per variable), this statement.
 const Cause* Like(const Cause& cause, const Comparison& run) {
   const Cause* found = nullptr;
   for (const Cause& other : run.causes) {

@@ -1,4 +1,4 @@
-// The one ladder: what decides, in which order, and why.
+// The one ladder: the criteria, their order, and the reasons.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class Ladder {
     return !c_.is_rerun && !records && c_.a.kind == c_.b.kind && c_.checkpoints.empty() &&
            c_.curves.empty() && c_.metrics.empty();
   }
-  // The error rates of a test are stated for this family; what a curve leaves open then advises.
+  // The error rates of a test are stated for this family; curves left open then only advise.
   bool HasTestedMetric() const {
     return std::ranges::any_of(c_.metrics, [](const MetricDecision& metric) {
       return metric.primary && IsTested(metric);
@@ -75,7 +75,7 @@ class Ladder {
   bool HardwareClass();
   bool BitsDiffer();
   bool Shift();
-  // Beyond its band, and nothing as strong says otherwise; see comparison.h.
+  // Beyond its band, without equally strong evidence to the contrary; see comparison.h.
   bool IsDrift(const CurveComparison& curve) const {
     return Decides(curve) && curve.state == CurveState::kBeyond &&
            (IsShownBeyond(curve) || !IsWithinDeclaredMargins(c_));
@@ -193,7 +193,7 @@ bool Ladder::BitsDiffer() {
   if (!c_.expect_bitwise) return false;
   if (HasFactsOnly()) return DecideAll(Verdict::kDrifted, FindDifferingFacts(c_));
   if (!DecideAll(Verdict::kDrifted, FindDifferingBits(c_))) return false;
-  // No statistics can excuse it, but they say how much it matters.
+  // No statistics can excuse it, but they show how much it matters.
   NoteBands();
   for (const MetricDecision& metric : c_.metrics) {
     if (metric.primary && IsTested(metric)) c_.findings.push_back(MetricFinding(metric));
@@ -209,7 +209,7 @@ void Ladder::NoteBands() {
   }
 }
 
-// Curves that say nothing beside metrics that were tested are told all the same.
+// Inconclusive curves beside tested metrics are reported all the same.
 void Ladder::NoteOpenCurves() {
   for (const CurveComparison& curve : c_.curves) {
     if (curve.kind == CurveKind::kResource) continue;
@@ -268,7 +268,7 @@ bool Ladder::MetricsWithin(int* within) const {
     if (!metric.primary) continue;
     const bool shown = metric.verdict == MetricVerdict::kWithin;
     if (!shown && !IsEqual(metric)) return false;
-    // A single value that happens to be equal shows nothing where the weights are others.
+    // A single value that happens to be equal shows nothing if the weights differ.
     if (IsFinite(metric) && (shown || !WeightsDiffer(c_))) ++*within;
   }
   return true;
@@ -281,7 +281,7 @@ bool Ladder::Equivalent() {
     if (!checkpoint.weights) continue;
     // Rounding never renames or reshapes a tensor.
     if (!HasSameStructure(checkpoint.difference)) return false;
-    // That some files of the weights are equal shows nothing of a run whose others are not.
+    // Equality of some files of the weights shows nothing about a run whose other files differ.
     const bool same = IsSame(checkpoint) && !IsVacuous(checkpoint.difference);
     if (same && !WeightsDiffer(c_)) ++within;
   }
@@ -324,7 +324,7 @@ void Ladder::Inconclusive() {
   }
 }
 
-// Names what is open, the strongest kind of reason first; something is always named.
+// Names the open questions, the strongest kind of reason first; always names at least one.
 void Ladder::LeaveOpen() {
   bool open = false;
   const auto name = [&](Finding finding) {

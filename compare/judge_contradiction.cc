@@ -1,4 +1,4 @@
-// Losses that say "the same run" beside weights that say "another one": nothing passes by either.
+// Losses that say "the same run" and weights that say "a different run": neither passes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr double kLeastDistance = 1e-4;
 constexpr double kLossPerWeight = 0.01;
 constexpr double kDigitsOfDouble = 1e-12;
 
-// Significant digits that it takes to write the value, as fp32 where it is one: those of a log that
+// Significant digits needed to write the value, as fp32 if it is one: the digits of a log that
 // rounds, and no more than the value has.
 int DigitsOf(double value) {
   const auto narrow = static_cast<float>(value);
@@ -31,7 +31,7 @@ int DigitsOf(double value) {
 
 struct EqualLoss {
   std::string subject;
-  double resolution = 1.0;  // relative: what is smaller its digits do not show
+  double resolution = 1.0;  // relative; its digits do not show smaller ones
 };
 
 EqualLoss Finest(EqualLoss loss, std::span<const double> values) {
@@ -42,7 +42,7 @@ EqualLoss Finest(EqualLoss loss, std::span<const double> values) {
   return loss;
 }
 
-// The equal loss that shows most; empty where a loss differs, or none is there.
+// The most telling equal loss; empty if a loss differs, or if there is none.
 std::optional<EqualLoss> FinestEqualLoss(const Comparison& comparison) {
   std::optional<EqualLoss> finest;
   const auto take = [&](EqualLoss loss) {
@@ -61,7 +61,7 @@ std::optional<EqualLoss> FinestEqualLoss(const Comparison& comparison) {
   return finest;
 }
 
-// Of what is learned; counters and states of generators are not.
+// Learned tensors; counters and generator states are not.
 bool HasFractions(DType dtype) {
   switch (dtype) {
     case DType::kF64:
@@ -74,7 +74,7 @@ bool HasFractions(DType dtype) {
   }
 }
 
-// |a - b| over the larger norm; NaN where only digests are at hand.
+// |a - b| over the larger norm; NaN if only digests are at hand.
 double DistanceOf(const TensorDifference& tensor) {
   if (tensor.elements == 0) return std::numeric_limits<double>::quiet_NaN();
   return tensor.norm_difference / std::max(tensor.norm_a, tensor.norm_b);

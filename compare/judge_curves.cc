@@ -1,4 +1,4 @@
-// What the ladder says of curves: beyond their band, unexplained, open; see judge_findings.h.
+// The ladder's findings on curves: beyond their band, unexplained, open; see judge_findings.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -65,7 +65,7 @@ std::string PairedMessage(const MetricDecision& metric) {
   switch (metric.verdict) {
     case MetricVerdict::kWithin:
       if (IsEqual(metric)) moved = metric.name + " is equal to its record bit for bit";
-      // Said alike of all its runs: how far each moved stands beside it.
+      // The same for all its runs: the shift of each is shown beside it.
       if (metric.reason.find("with_family") != std::string::npos) {
         return fmt::format("{} of its family of {} runs is shown to be within ±{:.3g}", metric.name,
                            metric.pairs, metric.margin);
@@ -262,7 +262,7 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
     const double before = metric.recorded.value_or(metric.history.front());
     const auto other =
         std::ranges::find_if(metric.reruns, [&](double value) { return !SameBits(value, before); });
-    if (other == metric.reruns.end()) continue;  // one that is missing is told apart
+    if (other == metric.reruns.end()) continue;  // a missing one has its own finding
     const double now = *other;
     findings.push_back(BitsFinding(comparison, "metric " + metric.name, fmt::format("{}", now),
                                    fmt::format("{} is {} in {} and {} in {}", metric.name, before,

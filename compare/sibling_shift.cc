@@ -11,8 +11,8 @@
 namespace rharness {
 namespace {
 
-// Of 1 % over all siblings: the limits of generalized ESD are too near in samples of a dozen, where
-// 1 % would be 1.4.
+// For 1 % over all siblings: the limits of generalized ESD are too narrow in samples of a dozen,
+// where 1 % would be 1.4.
 constexpr double kApartAlpha = 0.005;
 constexpr double kEquivalenceAlpha = 0.05;  // one side
 constexpr double kDriftAlpha = 0.01;        // both sides

@@ -20,7 +20,7 @@ constexpr double kTypicalMiddle = 0.35;  // twice the largest of the published u
 constexpr double kMostRoom = 3.0;
 constexpr double kStandsOut = 8.0;  // times the middle of the group
 
-// The room that an upgrade needs is known of losses whose batches are the same.
+// The room needed by an upgrade is known for losses with equal batches.
 bool HasBatches(const CurveComparison& curve) {
   return curve.kind == CurveKind::kLoss && curve.basis == "upgrades" && curve.differing > 0;
 }
@@ -55,7 +55,7 @@ double Median(std::vector<double> values) {
 // A share of the loss as people read it.
 std::string Percent(double relative) { return fmt::format("{:+.2g} %", 100.0 * relative); }
 
-// All curves of one name of a group, and what they come to.
+// All curves of one name of a group, and their shifts.
 struct Shifts {
   std::vector<const CurveComparison*> curves;
   std::vector<double> shifts;
@@ -67,7 +67,7 @@ struct Group {
   SiblingGroup summary;
   SiblingDirection direction;                   // of batches
   bool one_change = true;                       // by recorded facts
-  std::vector<const CurveComparison*> batches;  // distinct, those that HasBatches
+  std::vector<const CurveComparison*> batches;  // distinct ones with HasBatches
   std::map<std::string, Shifts> shifts;         // by name of the curve, distinct
   bool told = false;                            // of a pair
 };
@@ -80,7 +80,7 @@ class Judge {
   std::vector<SiblingGroup> Run() {
     Gather();
     for (auto& [key, group] : groups_) Summarize(&group);
-    // Each is judged beside the others as they were found.
+    // Each is judged beside the others in their original state.
     std::vector<std::pair<CurveComparison*, CurveComparison>> judged;
     for (const Sibling& sibling : siblings_) {
       for (CurveComparison& curve : sibling.comparison->curves) {
@@ -233,7 +233,7 @@ double Judge::RoomBeside(const Group& group, const CurveComparison& curve) const
   return group.one_change || one_pattern ? RoomOf(others) : 1.0;
 }
 
-// A random stream has no direction, so that nothing is known of what moves many runs one way.
+// A random stream has no direction, so the cause of a common direction is unknown.
 bool Judge::HoldOpen(const Group& group, CurveComparison* curve) const {
   if (group.summary.pairs < kFewestSiblings || !MovedOneWay(group.direction)) return false;
   const double own = TrendOf(*curve).relative;
@@ -289,7 +289,7 @@ bool Judge::TellByShifts(const Sibling& sibling, CurveComparison* curve) {
     group.told = true;
     SiblingStanding standing =
         StandingAmongSiblings(place_of, shifts.shifts, shifts.together, shifts.margin);
-    // Theirs may be of another change: what they scatter by is no excuse for more than its own.
+    // They may be of another change: their scatter does not excuse more than its own.
     constexpr double kErrors = 3.0;
     const double own_room = std::max(
         shifts.margin, kErrors * RelativeErrorOf(*curve, curve->shift_first, curve->shift_last));
@@ -367,7 +367,7 @@ std::string Judge::OneWayNote(const Group& all) const {
       Percent(all.direction.middle), all.direction.p);
 }
 
-// A wider group of the same curves says nothing more.
+// A wider group of the same curves adds nothing.
 std::vector<SiblingGroup> Judge::Told() const {
   std::vector<SiblingGroup> told;
   std::set<std::vector<const CurveComparison*>> seen;

@@ -11,7 +11,7 @@
 namespace rharness {
 namespace {
 
-// What changed between the sides, by the facts that both recorded; none where they recorded none.
+// The changes between the sides, by the facts that both recorded; none if they recorded none.
 std::optional<std::string> ChangeOf(const Comparison& comparison) {
   std::string key;
   bool known = false;

@@ -1,4 +1,4 @@
-// Every tensor without a counterpart against those of its side that could be its twin.
+// Compares every tensor without a counterpart with the possible twins on its side.
 #include "compare/tied_weights.h"
 
 #include <algorithm>
@@ -73,8 +73,8 @@ std::set<std::string_view> EqualOnBoth(const std::vector<Tensor>& a, const std::
   return EqualOnBoth(names_a, names_b, difference);
 }
 
-// For every name of `alone` the first tensor of its side, among those that are equal on both, of
-// which `is_twin(x, y)` holds.
+// For every name of `alone` the first tensor of its side that is equal on both and for which
+// `is_twin(x, y)` holds.
 template <class Tensor, class IsTwin>
 Status FindTwins(const std::vector<Tensor>& tensors, const std::vector<std::string>& alone,
                  const std::set<std::string_view>& equal, bool in_a, IsTwin is_twin,

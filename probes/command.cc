@@ -59,7 +59,7 @@ const Probe* FindProbe(std::string_view name) {
   return nullptr;
 }
 
-// Libraries print what they like on stdout; the result has it to itself.
+// Libraries may print on stdout; the result keeps it for itself.
 int ReserveStdout() {
   const int reserved = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (reserved < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return -1;
@@ -74,7 +74,7 @@ int RunOne(const CommandOptions& options) {
   ProbeResult result = probe->run(options.run.context);
   result.folders.assign(FoldersUsed().begin(), FoldersUsed().end());
   const int code = PrintTo(out, ToJson(result).Dump() + "\n");
-  // Libraries of the stack are not asked to tidy up: what they do at exit is not what was probed.
+  // Libraries of the stack do not run their exit code: it is not under test.
   ::_exit(code);
 }
 

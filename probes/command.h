@@ -6,10 +6,10 @@
 
 namespace rharness {
 
-// `list [--json]`, `run [OPTION...]`, `--version`; and `--one NAME`, which runner.h's children are
-// started with. `needs`: what --version says after the version. Returns the exit code: 0 when every
-// probe asked for is ok or absent, 2 for usage, 4 when one failed, crashed or timed out, when the
-// suite is broken, or when the fingerprint could not be made.
+// `list [--json]`, `run [OPTION...]`, `--version`; and `--one NAME`, for runner.h's children.
+// `needs`: text of --version after the version. Returns the exit code: 0 when every requested probe
+// is ok or absent, 2 for usage, 4 when one failed, crashed or timed out, when the suite is broken,
+// or when the fingerprint could not be made.
 int RunProbeCommand(int argc, char** argv, std::string_view needs);
 
 }  // namespace rharness

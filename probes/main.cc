@@ -1,7 +1,7 @@
 // rharness-probe: fingerprints the arithmetic of the stack that it runs on.
 //
-// One file that runs in any image: of shared libraries it needs glibc alone, and what it probes it
-// opens at run time.
+// One file that runs in any image: it needs only glibc as a shared library, and opens the libraries
+// under test at run time.
 #include <sys/random.h>
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace {
 
-// Filled in after linking with what the finished program needs (glibc_floor.cmake); only as long as
-// this may that text be.
+// Filled after linking with the requirements of the finished program (glibc_floor.cmake); that text
+// must fit into this length.
 __attribute__((section(".glibc_floor"), used)) volatile const char kNeeds[64] =
     "needs a glibc of unknown version";
 

@@ -26,7 +26,7 @@ extern "C" ssize_t getrandom(void* buffer, std::size_t size, unsigned flags) {
 }
 
 extern "C" int getentropy(void* buffer, std::size_t size) {
-  constexpr std::size_t kMost = 256;  // what is not interrupted, and comes whole
+  constexpr std::size_t kMost = 256;  // is never interrupted or partial
   if (size > kMost) {
     errno = EIO;
     return -1;
@@ -34,7 +34,7 @@ extern "C" int getentropy(void* buffer, std::size_t size) {
   return getrandom(buffer, size, 0) == static_cast<ssize_t>(size) ? 0 : -1;
 }
 
-// glibc 2.35: the unwinder asks which loaded object an address lies in. Laid out as in <dlfcn.h> of
+// glibc 2.35: the unwinder asks for the loaded object of an address. Laid out as in <dlfcn.h> of
 // that version; documented in the manual of glibc, "Dynamic Linker Introspection".
 struct dl_find_object {
   unsigned long long dlfo_flags;
@@ -86,7 +86,7 @@ Function* Newest(const char* name) {
 
 }  // namespace
 
-// 0 when `address` lies in a loaded object that has exception frames, -1 otherwise. Unlike glibc's
+// 0 when `address` is in a loaded object that has exception frames, -1 otherwise. Unlike glibc's
 // own it takes the loader's lock.
 extern "C" int _dl_find_object(void* address, dl_find_object* found) noexcept {
   Search search{.address = reinterpret_cast<std::uintptr_t>(address), .found = found};

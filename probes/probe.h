@@ -1,4 +1,4 @@
-// A probe: one question about the arithmetic of a stack, and what it answered.
+// A probe: one question about the arithmetic of a stack, and its answer.
 //
 // Role: the noun of this folder. A probe is one file that ends with its RegisterProbe; it is run in
 // a child process of its own by runner.h. Not here: judging, comparing (compare/fingerprints).
@@ -21,30 +21,30 @@ namespace rharness {
 
 enum class ProbeStatus {
   kOk,
-  kAbsent,    // the library or device is not on this machine: nothing to say
-  kFailed,    // it is there and did not work: an error, a wrong answer
+  kAbsent,    // the library or device is missing: no answer
+  kFailed,    // it is present and did not work: an error, a wrong answer
   kCrashed,   // the child died by a signal (set by the runner)
   kTimedOut,  // the child outlived its limit (set by the runner)
 };
 std::string_view ProbeStatusName(ProbeStatus status);  // "ok", "absent", "failed", "crashed", ...
 
 struct ProbeContext {
-  std::string device = "cpu";  // "cpu", "cuda:0", ...
-  int repeats = 3;             // times that each result is made again in one process
-  std::uint64_t seed = 1;      // of input data; part of the fingerprint
+  std::string device = "cpu";                        // "cpu", "cuda:0", ...
+  int repeats = 3;                                   // repeats of each result in one process
+  std::uint64_t seed = 1;                            // of input data; part of the fingerprint
   std::vector<std::filesystem::path> library_paths;  // searched before the loader's own path
-  std::string python;  // the interpreter whose NumPy is asked; empty: none
+  std::string python;  // the interpreter whose NumPy is probed; empty: none
 };
 
-// What a probe saw, case by case: a case is one set of parameters, such as "fp32 1x1x4096". The
-// same names on every stack. Nothing here depends on time, addresses or the machine's name.
+// The results of a probe, case by case: a case is one set of parameters, such as "fp32 1x1x4096".
+// The same names on every stack. Nothing here depends on time, addresses or the machine's name.
 struct ProbeResult {
   ProbeStatus status = ProbeStatus::kOk;
   std::string message;  // why it is absent or failed, with the library's own error text
   Json parameters;      // object: shapes, types, seeds
   std::map<std::string, Json> choices;   // algorithm, tile, split-K, engine, knobs, notes
   std::map<std::string, SumTree> trees;  // summation order
-  // What else is known of a case's tree, as members of its entry in the fingerprint: "arithmetic",
+  // Further facts of a case's tree, as members of its entry in the fingerprint: "arithmetic",
   // "replayed", "outputs", "all_outputs", "regions_sha256", "regions" (see runner.h).
   std::map<std::string, Json> tree_details;
   std::map<std::string, std::string> bits;  // SHA-256 (hex) of the output's bytes
@@ -54,7 +54,7 @@ struct ProbeResult {
   // DescribeLibrary of each library that was called, by soname: they go into the stack.
   std::map<std::string, Json> libraries;
   std::vector<std::string> notes;  // "tree not revealed: ..."
-  // Of the context's library paths, those that something was taken from: for the runner alone.
+  // The context's library paths that were used: for the runner alone.
   std::vector<std::string> folders;
 };
 // {"name", "leaves", "sha256", "canonical"}: the text is left out above kLongestCanonicalBytes.
@@ -74,8 +74,8 @@ struct Probe {
   ProbeResult (*run)(const ProbeContext& context) = nullptr;
   // A control that must come out non-deterministic: if it does not, the suite is broken.
   bool must_be_unstable = false;
-  // Run only where a name asks for it: it takes long, and says the same on every node that has the
-  // same libraries.
+  // Runs only by name: it takes long, and gives the same result on every node with the same
+  // libraries.
   bool by_name = false;
   std::chrono::seconds limit{60};
 };

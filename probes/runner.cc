@@ -1,4 +1,4 @@
-// Children, what became of them, and the fingerprint that their results add up to.
+// Children, their ends, and the fingerprint from their results.
 #include "probes/runner.h"
 
 #include <fmt/format.h>
@@ -66,9 +66,9 @@ Result<std::vector<Probe>> SelectProbes(const RunOptions& options) {
   return selected;
 }
 
-// This process's own. Where it does not say how idle threads wait, they sleep: else those of
-// OpenBLAS and OpenMP spin between the many small questions, which takes more time than the answers
-// and changes none. Sources: OpenBLAS, README, "Environment variables"; OpenMP 5.2, section 21.7.
+// This process's own. By default idle threads sleep: else those of OpenBLAS and OpenMP spin between
+// the many small questions, which takes more time than the answers and changes no answer. Sources:
+// OpenBLAS, README, "Environment variables"; OpenMP 5.2, section 21.7.
 std::map<std::string, std::string> ChildEnvironment() {
   std::map<std::string, std::string> environment = ProcessEnvironment();
   environment.try_emplace("OPENBLAS_THREAD_TIMEOUT", "4");
@@ -186,10 +186,10 @@ struct Answer {
   double seconds = 0.0;
 };
 
-// All processes of all probes. Those of CPU probes run side by side, in as many lanes as there are
-// processors: a lane runs its share of one probe's processes after another's and waits for no other
-// lane. That more than halves the time of a fingerprint and changes no answer that is one. A GPU's
-// would share its memory: they run one after another, where they are asked for.
+// All processes of all probes. Those of CPU probes run concurrently, in as many lanes as there are
+// processors: a lane runs its share of each probe's processes in turn and waits for no other lane.
+// That more than halves the time of a fingerprint and changes no valid answer. A GPU's would share
+// its memory: they run one after another, on request.
 class Children {
  public:
   Children(const std::string& program, const std::vector<Probe>& probes, const RunOptions& options)
@@ -274,7 +274,7 @@ Json FingerprintTree(const ProbeResult& result, const std::string& name) {
 }
 
 Json FingerprintProbe(const Probe& probe, const ProbeResult& result) {
-  // What did not work shows nothing, whatever it had noted before.
+  // A failed probe shows nothing, whatever it had noted before.
   const bool ok = result.status == ProbeStatus::kOk;
   Json json = ToJson(result);
   Json trees = Json::MakeObject();
@@ -300,7 +300,7 @@ Json FingerprintProbe(const Probe& probe, const ProbeResult& result) {
       .Set("notes", *json.Find("notes"));
 }
 
-// Else the system's own libraries have answered in the place of those that were asked for.
+// Else the system's own libraries have answered in place of the requested ones.
 Status CheckUsed(const RunOptions& options, const std::set<std::string>& used) {
   const auto& paths = options.context.library_paths;
   for (std::size_t i = 0; i < std::min(options.asked_paths, paths.size()); ++i) {

@@ -1,7 +1,7 @@
-// Runs probes, each in a child process with a time limit, and puts the fingerprint together.
+// Runs probes, each in a child process with a time limit, and assembles the fingerprint.
 //
-// Role: what `rharness-probe run` does. A crash, a hang or a wrong answer of one probe is its
-// result; the rest goes on.
+// Role: the work of `rharness-probe run`. A crash, a hang or a wrong answer of one probe is its
+// result; the others continue.
 #ifndef RHARNESS_PROBES_RUNNER_H_
 #define RHARNESS_PROBES_RUNNER_H_
 
@@ -19,16 +19,16 @@ namespace rharness {
 
 struct RunOptions {
   ProbeContext context;
-  // Of context.library_paths the first so many are asked for: each must have something that a probe
-  // takes. The others may have.
+  // The first so many of context.library_paths are requested: each must have something that a probe
+  // uses. The others may have.
   std::size_t asked_paths = 0;
-  std::vector<std::string> globs;  // of probe names; empty: all of the device but those by name
-  // Fresh processes a probe, to find what changes between them; a CPU's run side by side.
+  std::vector<std::string> globs;  // of probe names; empty: all of the device except those by name
+  // Fresh processes per probe, to find changes between them; a CPU's run concurrently.
   int processes = 2;
-  // Of all probes together; what is not done by then has timed out. 0: no limit but each probe's.
+  // For all probes together; unfinished ones have timed out. 0: no limit but each probe's.
   std::chrono::seconds budget{0};
   std::function<void(const Probe&, std::size_t done, std::size_t of)> progress;
-  // Asked often, by several threads; then the children are killed, and all ends.
+  // Polled often, by several threads; then the children are killed, and all ends.
   std::function<bool()> should_cancel;
 };
 
@@ -43,8 +43,8 @@ struct RunOptions {
 // [{"row", "column": of the first output, and the same of each other region}]}}, "bits": {case:
 // sha256}, "deterministic", "unstable": [case], "counts", "notes"}]}. A tree's canonical text is
 // left out above 64 KiB. Probes in order of names. `program`: the path of rharness-probe itself,
-// which the children run. Errors: invalid_input (no probe matches, a path that was asked for has
-// nothing that a probe takes), io, process.
+// which the children run. Errors: invalid_input (no probe matches, a requested path has nothing
+// that a probe uses), io, process.
 Result<Json> RunProbes(const std::string& program, const RunOptions& options);
 
 // The child's side: one probe's result as one JSON object on stdout.

@@ -1,4 +1,4 @@
-// Picks from the captured environment what a stack's arithmetic can depend on.
+// Selects from the captured environment the facts that a stack's arithmetic can depend on.
 #include "probes/stack.h"
 
 #include <unistd.h>

@@ -1,6 +1,7 @@
-// How far a computed value is from a reference of higher precision, in units in the last place.
+// The error of a computed value against a reference of higher precision, in units in the last
+// place.
 //
-// Role: what the probes of mathematical functions measure, on the CPU and on devices.
+// Role: for the probes of mathematical functions, on the CPU and on devices.
 #ifndef RHARNESS_PROBES_ULP_ERROR_H_
 #define RHARNESS_PROBES_ULP_ERROR_H_
 

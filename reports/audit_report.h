@@ -19,13 +19,13 @@ namespace rharness {
 
 inline constexpr char kAuditCommand[] = "command";  // of AuditFact
 
-// Something that its record says of a run: how it was made, and from what.
+// A fact of a run from its record: how it was made, and from what.
 struct AuditFact {
   std::string name;  // kAuditCommand, "code", "image", "data train"
   std::string value;
 };
 
-// What a drill said, newest first.
+// A drill's verdict, newest first.
 struct AuditVerdict {
   StoredVerdict said;
   std::string where = {};  // its node, hardware and software, in words; empty: not kept
@@ -34,8 +34,8 @@ struct AuditVerdict {
 inline constexpr char kAuditRetirementRequest[] = "retirement_request";
 inline constexpr char kAuditDeletion[] = "deletion";
 
-// What somebody answers for: a waiver, a substitute, that the run was retired or is to be, or that
-// a file of it was deleted.
+// Something that somebody answers for: a waiver, a substitute, a past or requested retirement of
+// the run, or the deletion of one of its files.
 struct AuditException {
   std::string kind;   // "waiver", "substitute", "retirement", or one of those above
   std::string about;  // probes, or "A100 -> H100"; the run; the file
@@ -43,27 +43,27 @@ struct AuditException {
   std::string signed_by;   // empty: not said
   std::string until;       // "through 2026-12-31 (UTC)"; empty: no end
   bool holds = true;       // now
-  std::string doubt = {};  // why it is not what was signed, of which nobody is named; empty: it is
+  std::string doubt = {};  // why it differs from its signed form; empty: it matches
 };
 
 // A signed statement about the run.
 struct AuditStatement {
   std::string file;
   std::string says;         // "identical, decided ... by drill ..."
-  std::string signed_by;    // names and owners; empty: it does not hold
+  std::string signed_by;    // names and owners; empty: not valid
   std::string refused;      // why; empty: it is not
-  std::string not_counted;  // why a line of it counts for nothing; empty: it does
+  std::string not_counted;  // why a line of it is ignored; empty: it counts
 };
 
 enum class AuditEntryState { kAsEntered, kChanged, kGone, kTwice, kNotEntered };
 std::string_view AuditEntryStateName(AuditEntryState state);  // "as_entered", "changed", ...
 
-// What the log has about the run, in its order; then what it does not have yet.
+// The log's entries about the run, in order; then records not in the log yet.
 struct AuditEntryRow {
   std::optional<std::uint64_t> index;
   std::string kind;
   std::string name;
-  std::string sha256;               // as entered; of what is not entered, of what is there
+  std::string sha256;               // as entered; if not entered, of the present record
   std::optional<WallTime> entered;  // empty: it is not
   AuditEntryState state = AuditEntryState::kAsEntered;
   bool signed_over = false;  // it is in the tree of the newest head
@@ -80,7 +80,7 @@ struct AuditReport {
   std::string next;             // what to do now; empty: nothing
   std::vector<AuditFact> made;  // in the order of the question
   std::vector<AuditVerdict> verdicts;
-  std::vector<std::string> policies;  // whose waivers and substitutes are among the exceptions
+  std::vector<std::string> policies;  // with waivers and substitutes among the exceptions
   std::vector<AuditException> exceptions;
   std::vector<AuditStatement> statements;
   std::vector<AuditEntryRow> entries;
@@ -88,7 +88,7 @@ struct AuditReport {
   std::string root_sha256;
   std::string head;  // "over 12 entries, of ..., signed by ..."; empty: no head
   std::vector<std::string> notes;
-  int exit_code = 0;  // 5, or 1 where nobody who may has signed a head
+  int exit_code = 0;  // 5, or 1 if no authorised key has signed a head
 };
 
 Json ToJson(const AuditReport& report);

@@ -14,7 +14,7 @@ constexpr int kLeastAuditColumns = 40;
 constexpr int kLeastNameColumns = 16;
 constexpr int kMostNameColumns = 28;
 
-// Of the names: as wide as the longest is, where half of the columns are left for the values.
+// Width of the names: that of the longest, if half of the columns remain for the values.
 int AuditNameColumns(const std::vector<AuditFact>& facts, int columns) {
   int wide = kLeastNameColumns;
   for (const AuditFact& fact : facts) {

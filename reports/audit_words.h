@@ -1,4 +1,4 @@
-// Words and limits that the page and the terminal have in common for an auditor.
+// Words and limits shared by the page and the terminal for an auditor.
 #ifndef RHARNESS_REPORTS_AUDIT_WORDS_H_
 #define RHARNESS_REPORTS_AUDIT_WORDS_H_
 
@@ -17,17 +17,17 @@ std::string_view AuditStateWords(AuditEntryState state);
 bool IsFault(AuditEntryState state);
 // "waiver of jit_* (known; signed by ada, through 2026-12-31 (UTC))"
 std::string ExceptionWords(const AuditException& one);
-// "REFUSED: ", "not counted: "; empty: it is to be believed.
+// "REFUSED: ", "not counted: "; empty: it is valid.
 std::string_view StatementMark(const AuditStatement& one);
-// What it says, or why that is not to be believed.
+// Its content, or why it is not valid.
 std::string_view StatementWords(const AuditStatement& one);
-// What stands in the place of exceptions that are not there, or not known; empty: nothing does.
+// The text in place of missing or unknown exceptions; empty: none.
 std::string NoExceptionWords(const AuditReport& report);
 // "2 of its 9 entries in the log are not as entered (the first: verdict d/mlp-1, CHANGED); as the
 // history has it now: ", for the beginning of the answer; empty: none is.
 std::string FaultsFirst(const AuditReport& report);
-// What shows that the run reproduces, where its last verdict does not; empty: it does, or no drill
-// can any more.
+// How to show that the run reproduces, if its last verdict does not; empty: it does, or no drill is
+// possible any more.
 std::string NextToReproduce(const AuditReport& report);
 // "; 1 of its files was deleted"; empty: none was.
 std::string DeletedFilesWords(const AuditReport& report);

@@ -1,7 +1,7 @@
 // A comparison, or a set of pairs, as one self-contained HTML page.
 //
-// Every string of a run passes HtmlText. In a set, rows are always there; what they expand to is
-// laid out in full, in brief or not at all as the page's size allows, the worst pairs first.
+// Every string of a run passes HtmlText. In a set, all rows are present; their details appear in
+// full, in brief or not at all as the page's size allows, the worst pairs first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::string Facts(const ComparisonSet& set) {
   return out + "</dl>\n";
 }
 
-// Five question marks would say less than none.
+// Five question marks would be less helpful than none.
 std::string Layers(const Comparison& comparison) {
   const bool unknown =
       std::all_of(comparison.layers.begin(), comparison.layers.end(),

@@ -20,7 +20,7 @@ std::string StepOf(const std::optional<std::int64_t>& step) {
   return step ? std::to_string(*step) : "–";
 }
 
-// What a number would say of a curve on one side only is nothing.
+// A curve on one side only has no number.
 std::string Measured(const CurveComparison& curve, const std::string& number) {
   return curve.steps.empty() ? "–" : number;
 }
@@ -91,13 +91,13 @@ std::string Pictured(const CurveComparison& curve, const SideWords& words, const
                      Numbers(curve, words));
 }
 
-// Whether its course tells something: a curve that cannot tell, or time and memory, does not.
+// Whether its course is informative: not for an uninformative curve, nor for time and memory.
 bool WorthAPicture(const CurveComparison& curve) {
   return curve.state != CurveState::kIdentical && curve.state != CurveState::kVacuous &&
          curve.kind != CurveKind::kResource && !curve.steps.empty();
 }
 
-// Curves that differ; where none does, the first one, so that there is something to see.
+// Curves that differ; if none does, the first one, so that there is a picture.
 std::vector<const CurveComparison*> ToPicture(const std::vector<const CurveComparison*>& order) {
   std::vector<const CurveComparison*> chosen;
   for (const CurveComparison* curve : order) {

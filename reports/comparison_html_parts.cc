@@ -1,4 +1,4 @@
-// One comparison on the page but for weights and curves; see comparison_html_parts.h.
+// One comparison on the page without weights and curves; see comparison_html_parts.h.
 #include "reports/comparison_html_parts.h"
 
 #include <fmt/format.h>

@@ -15,13 +15,13 @@ namespace rharness {
 
 inline constexpr std::string_view kComparisonRecord = "comparison.json";
 
-// What the page calls the two sides, and the file that has what the page leaves out.
+// The page's names of the two sides, and the file with the data that the page leaves out.
 struct SideWords {
   std::string_view a;
   std::string_view b;
   std::string_view record;
 };
-// "A" and "B" of two things, "Recorded (A)" and "Now (B)" of a run and its reruns.
+// "A" and "B" for two things, "Recorded (A)" and "Now (B)" for a run and its reruns.
 SideWords WordsOf(const Comparison& comparison);
 
 // How much of a comparison is laid out.
@@ -30,8 +30,8 @@ enum class HtmlExtent {
   kBrief,  // sides, findings, causes and layers: where many pairs share a page
 };
 
-// Everything below the answer: both sides (of two things), findings, causes, layers, weights,
-// curves, metrics, notes. Long lists are cut, with the number left out in words.
+// Everything below the answer: both sides (for two things), findings, causes, layers, weights,
+// curves, metrics, notes. Long lists are cut, with the number of the rest.
 std::string HtmlComparison(const Comparison& comparison, std::string_view id, HtmlExtent extent);
 
 // A badge in the colour of the state: "✗ beyond its band".

@@ -78,7 +78,7 @@ std::string TensorRow(const TensorDifference& tensor) {
       FormatCount(tensor.non_finite_changes));
 }
 
-// The tensors that moved furthest would need sorting; names keep those of one layer together.
+// The tensors that moved furthest would need sorting; by name those of one layer stay together.
 std::string Tensors(const CheckpointDifference& difference, std::string_view record) {
   if (difference.differing.empty()) return "";
   std::string rows;

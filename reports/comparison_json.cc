@@ -1,6 +1,6 @@
 // Comparisons as JSON, "rharness.comparison/v1" (comparison.schema.json), and back, with errors
 // that name the JSON path. Members come in the order of the structs; numbers that are not finite
-// are strings. It is input like any other: what its counts claim must be what its verdicts say.
+// are strings. It is input like any other: its counts must match its verdicts.
 #include <fmt/format.h>
 
 #include "reports/comparison_parts.h"
@@ -44,7 +44,7 @@ void Members(Io& io, T& comparison) {
   io.May("more_runs", comparison.more_runs);
 }
 
-// What stands above one comparison as above many.
+// The members above one comparison and above many.
 template <class Io, Is<ComparisonSet> T>
 void Members(Io& io, T& set) {
   io.May("title", set.title);

@@ -1,6 +1,6 @@
-// A comparison as JUnit XML: one case a pair, or, of a single comparison, one a subject.
+// A comparison as JUnit XML: one case per pair, or, for a single comparison, one per subject.
 //
-// Role: layout only; which state becomes which element is argued in README.md.
+// Role: layout only; README.md explains the element of each state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMostNamedTensors = 20;  // named in one body
 
-// What explains or advises never fails and is never skipped: its words stand in a passed case.
+// Explaining and advisory subjects never fail and are never skipped: their words are in a passed
+// case.
 JunitKind KindOfSubject(const SubjectState& state) {
   return state.decides ? KindOf(state.colour) : JunitKind::kPassed;
 }
@@ -117,8 +118,8 @@ JunitCase WholeSubject(std::string classname, std::string name, const Comparison
           .body = VerdictBody(comparison)};
 }
 
-// The verdict, then every layer, checkpoint, deciding curve and metric. Layers of which nothing is
-// known on either side (two plain checkpoints) are no subject.
+// The verdict, then every layer, checkpoint, deciding curve and metric. Layers not known on either
+// side (two plain checkpoints) are no subject.
 std::vector<JunitCase> SubjectsOf(const Comparison& comparison) {
   std::vector<JunitCase> subjects = {WholeSubject("comparison", "verdict", comparison)};
   const bool facts =

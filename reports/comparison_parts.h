@@ -1,7 +1,7 @@
-// What comparison.json and report.json have in common of a comparison: causes, checkpoints, curves,
-// how reruns ended.
+// The parts of a comparison that comparison.json and report.json share: causes, checkpoints,
+// curves, how reruns ended.
 //
-// Role: private to reports/; each list is how the noun is written and how it is read.
+// Role: private to reports/; each list serves both writing and reading.
 #ifndef RHARNESS_REPORTS_COMPARISON_PARTS_H_
 #define RHARNESS_REPORTS_COMPARISON_PARTS_H_
 
@@ -60,7 +60,7 @@ void Members(Io& io, T& checkpoint) {
     io.Name("compared_by", HowCompared(checkpoint), kComparedByNames);
     if (!checkpoint.matters) io.May("matters", checkpoint.matters);
   } else {
-    ComparedBy by = ComparedBy::kNothing;  // not said by reports of before
+    ComparedBy by = ComparedBy::kNothing;  // absent in older reports
     io.NameUnless("compared_by", by, kComparedByNames, by);
     checkpoint.is_file = by == ComparedBy::kFileDigest;
     io.May("matters", checkpoint.matters);

@@ -1,7 +1,7 @@
 // Comparisons as reports: terminal, JSON, HTML, JUnit, Markdown.
 //
-// Role: the writers of a ComparisonSet; all numbers come from it and none is computed here but
-// positions in plots. JSON is "rharness.comparison/v1" and reads back whole, so `rharness report`
+// Role: the writers of a ComparisonSet; all numbers come from it; only positions in plots are
+// computed here. JSON is "rharness.comparison/v1" and reads back completely, so `rharness report`
 // renders it again.
 #ifndef RHARNESS_REPORTS_COMPARISON_REPORT_H_
 #define RHARNESS_REPORTS_COMPARISON_REPORT_H_
@@ -22,7 +22,7 @@ inline constexpr int kComparisonVersion = 1;
 Json ToJson(const ComparisonSet& set);
 Result<ComparisonSet> ParseComparisonSet(const Json& json, std::string_view file);
 
-// One screen: at most `rows` lines of at most `columns` characters; what is left out is counted.
+// One screen: at most `rows` lines of at most `columns` characters; counts the lines left out.
 std::string WriteTerminal(const ComparisonSet& set, int columns, int rows, bool color);
 // A self-contained page with plots: divergence on a log axis, ULP histogram, heat strip of layers,
 // metric bands.

@@ -106,7 +106,7 @@ std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
   return list;
 }
 
-// Deciding before advising, then what differs most, then as they came.
+// Deciding before advising, then the most different first, then in their order.
 template <class T, class F>
 std::vector<const T*> Ordered(const std::vector<T>& items, F state_of) {
   std::vector<const T*> order;

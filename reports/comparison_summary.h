@@ -1,4 +1,4 @@
-// What a whole comparison says: the answer, what to do next, the order of the pairs.
+// The summary of a comparison: the answer, the next step, the order of the pairs.
 //
 // Role: pure, from a ComparisonSet; every writer that opens with an answer takes it from here, so
 // that page, step summary and terminal never disagree. Texts have passed SafeText.
@@ -13,15 +13,15 @@
 
 namespace rharness {
 
-// One comparison without a name, as `rharness compare A B` makes it; anything else is a set.
+// One comparison without a name, as by `rharness compare A B`; anything else is a set.
 bool IsSingle(const ComparisonSet& set);
 
 // A cause that several pairs share.
 struct SharedCause {
   std::string code;
   Layer layer = Layer::kData;
-  std::string strength;   // of the first pair that has it
-  std::string statement;  // of the first pair that has it
+  std::string strength;   // of the first pair with it
+  std::string statement;  // of the first pair with it
   int pairs = 0;          // not reproduced, with this cause among theirs
 };
 
@@ -36,25 +36,25 @@ struct ComparisonSummary {
 // `set` must outlive the result.
 ComparisonSummary Summarize(const ComparisonSet& set);
 
-// What to do about one comparison, one sentence.
+// The next step for one comparison, one sentence.
 std::string NextStep(const Comparison& comparison);
-// Whether the finding is that an output that no reader opens has other bytes.
+// Whether the finding reports other bytes of an output that no reader opens.
 bool IsOfFile(const Finding& finding, const Comparison& comparison);
-// The pair's name, made safe; "pair" and its place where it has none.
+// The pair's name, made safe; "pair" and its number without one.
 std::string PairName(const Comparison& comparison, std::size_t place);
-// "148 tensors bit-equal; lm loss beyond its band", what a row of a table says of a pair.
+// "148 tensors bit-equal; lm loss beyond its band", a pair's cell in a table.
 std::string ComparedInShort(const Comparison& comparison);
 // The first differing step of a deciding curve; "–" for none.
 std::string FirstStep(const Comparison& comparison);
-// The largest distance in ULP over all weights; "–" where none was measured.
+// The largest distance in ULP over all weights; "–" if none was measured.
 std::string LargestUlp(const Comparison& comparison);
-// Curves with those that decide and differ most first; metrics alike, primary first.
+// Curves, deciding and most different ones first; metrics alike, primary first.
 std::vector<const CurveComparison*> OrderedCurves(const Comparison& comparison);
 std::vector<const MetricDecision*> OrderedMetrics(const Comparison& comparison);
 // The layers that differ: identity facts before class facts before context, then in their order.
 std::vector<const LayerComparison*> DifferingLayers(const Comparison& comparison);
-// Whether the `confirm` of a cause is a command, to be copied as it is, and not a sentence.
-// Sentences begin with none of the programs: "run `rharness hash DATA` on both machines".
+// Whether the `confirm` of a cause is a command to copy, and not a sentence. No sentence begins
+// with one of the programs: "run `rharness hash DATA` on both machines".
 bool IsCommand(std::string_view confirm);
 
 }  // namespace rharness

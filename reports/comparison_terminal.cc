@@ -1,4 +1,4 @@
-// A comparison on one screen: the verdict first, then what speaks for it; of a set the worst pairs.
+// A comparison on one screen: the verdict first, then its evidence; for a set the worst pairs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Lists of what is to be deleted, to JSON and back.
+// Deletion lists to JSON and back.
 #include "reports/deletion_list.h"
 
 #include "harness/base/digest.h"

@@ -1,8 +1,7 @@
-// The list of what is to be deleted, which two people sign: "rharness.deletion_list/v1".
+// The list of files to delete, signed by two people: "rharness.deletion_list/v1".
 //
-// Role: plain data; harness/trust/retention makes it and carries it out. Its text is the same
-// whenever it is made of the same things, so that its SHA-256 stands for it: no time of today is in
-// it.
+// Role: plain data; harness/trust/retention makes it and carries it out. Equal content gives equal
+// text, so that its SHA-256 identifies it: it contains no current time.
 #ifndef RHARNESS_REPORTS_DELETION_LIST_H_
 #define RHARNESS_REPORTS_DELETION_LIST_H_
 
@@ -22,9 +21,9 @@ struct DeletionItem {
   std::uint64_t size_bytes = 0;
   std::string sha256;
   std::string role;               // "weights", ...
-  std::vector<std::string> runs;  // whose it is: all of them let go of it
+  std::vector<std::string> runs;  // its owners: all of them release it
   std::string why;                // a sentence
-  std::string lost;               // what cannot be done any more
+  std::string lost;               // what becomes impossible
 };
 
 struct DeletionList {
@@ -39,10 +38,10 @@ Json ToJson(const DeletionList& list);
 // What is signed and kept, and its digest.
 std::string TextOf(const DeletionList& list);
 std::string DigestOf(const DeletionList& list);
-// Errors: integrity, since such a text was signed: another schema, a member that is missing or of
-// another type, a path that is not safe or leaves the root, a digest that is none, no run.
+// Errors: integrity, since such a text was signed: another schema, a missing or mistyped member, a
+// path that is unsafe or leaves the root, an invalid digest, no run.
 Result<DeletionList> ParseDeletionList(std::string_view text, std::string_view where);
-// The same of a text that must have this digest: integrity where it has another one.
+// The same for a text that must have this digest: else integrity.
 Result<DeletionList> ParseDeletionListOf(std::string_view sha256, std::string_view text,
                                          std::string_view where);
 

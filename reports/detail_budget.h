@@ -1,5 +1,4 @@
-// How much of each row a page can afford: full details as long as every row after can still be told
-// in brief.
+// The page's space for each row: full details as long as every later row still fits in brief.
 #ifndef RHARNESS_REPORTS_DETAIL_BUDGET_H_
 #define RHARNESS_REPORTS_DETAIL_BUDGET_H_
 
@@ -11,10 +10,10 @@ namespace rharness {
 
 class DetailBudget {
  public:
-  // `bytes` for the details of `rows` rows, of which each that is still to come has kBriefBytes.
+  // `bytes` for the details of `rows` rows; each later row reserves kBriefBytes.
   DetailBudget(std::size_t bytes, std::size_t rows) : bytes_(bytes), rows_(rows) {}
 
-  // What `full` makes if it fits, else what `brief` makes, else nothing. Call it once a row.
+  // The result of `full` if it fits, else that of `brief`, else nothing. Call it once per row.
   template <class Full, class Brief>
   std::string Take(Full full, Brief brief) {
     if (rows_ > 0) --rows_;

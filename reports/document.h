@@ -1,10 +1,10 @@
-// A report as a small model: headline, facts, lists, tables, pictures, and a renderer for each
+// A report as a small model: headline, facts, lists, tables, pictures, with one renderer per
 // format.
 //
 // Role: a noun of reports/ becomes a Document (DocumentOf, beside the noun), and the renderers lay
 // it out as a page, for a terminal, as Markdown and as JUnit, so that every report has every
-// format. Texts are as strangers wrote them: the renderers make them safe and keep to the limits of
-// their format. JSON is the noun's own.
+// format. Texts are untrusted: the renderers make them safe and keep the limits of their format.
+// JSON is the noun's own.
 #ifndef RHARNESS_REPORTS_DOCUMENT_H_
 #define RHARNESS_REPORTS_DOCUMENT_H_
 
@@ -34,7 +34,7 @@ struct DocumentCell {
 
 struct DocumentRow {
   Verdict tone = Verdict::kInfra;    // its colour, and its result as a case of JUnit
-  std::vector<DocumentCell> cells;   // one a column; the first names the row
+  std::vector<DocumentCell> cells;   // one per column; the first names the row
   std::vector<std::string> details;  // sentences below it; the first is the message of its case
 };
 
@@ -43,7 +43,7 @@ struct DocumentColumn {
   bool numbers = false;  // at the right
 };
 
-// What is empty is left out, also a column in which no row has anything.
+// Empty parts are left out, as is a column that is empty in every row.
 struct DocumentSection {
   std::string title;
   std::string words = {};  // a paragraph
@@ -71,15 +71,15 @@ struct Document {
 
 // A page without scripts, below 5 MB: at most 400 rows of a section.
 std::string WriteHtml(const Document& document);
-// At most 60 rows of each of 30 sections, and at most `rows` lines where that is not 0; what is
-// left out is counted. `color`: ANSI colours.
+// At most 60 rows of each of 30 sections, and at most `rows` lines if that is not 0; counts the
+// rest. `color`: ANSI colours.
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows = 0);
 // A step summary, below 1 MiB: at most 100 rows of a section.
 std::string WriteMarkdown(const Document& document);
-// Rows that are cases; without any, the answer is the one case. One case fails where the exit code
-// is not 0.
+// Rows that are cases; without any, the answer is the one case. A case fails if the exit code is
+// not 0.
 std::string WriteJunit(const Document& document);
-// Writes NAME.html, junit.xml and summary.md, each whole or not at all. Errors: io.
+// Writes NAME.html, junit.xml and summary.md, each completely or not at all. Errors: io.
 Status WriteDocument(const std::filesystem::path& folder, const Document& document);
 
 // Nothing but a title.

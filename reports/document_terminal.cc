@@ -31,7 +31,7 @@ std::string TextOf(const DocumentRow& row, std::size_t column) {
   return column < row.cells.size() ? SafeText(row.cells[column].text, 400) : "";
 }
 
-// Each as wide as its widest cell, but no wider than it may be; the last takes what is left.
+// Each as wide as its widest cell, up to its limit; the last takes the rest.
 std::vector<ScreenColumn> ScreenColumns(const DocumentSection& section, std::size_t rows,
                                         int columns) {
   std::vector<ScreenColumn> list;

@@ -18,7 +18,7 @@ std::size_t CountFamilies(const Report& report, Verdict verdict) {
       std::ranges::count(report.families, verdict, &FamilyComparison::verdict));
 }
 
-// The floors that a test needs where nothing moved are no measurements.
+// The minimum spread that a test needs for unmoved values is no measurement.
 bool IsEqualThroughout(const MetricDecision& metric) {
   return !metric.history.empty() && metric.history == metric.reruns;
 }

@@ -1,4 +1,4 @@
-// The families of a drill in every format: what runs that differ in their seeds alone come to.
+// The families of a drill in every format: joint verdicts on runs that differ in their seeds alone.
 //
 // Role: private to the drill's writers; pure. Order and sentences are decided here, once.
 #ifndef RHARNESS_REPORTS_FAMILIES_H_
@@ -17,16 +17,16 @@ std::vector<const FamilyComparison*> FamiliesByWorst(const Report& report);
 
 // "The family mlp is equivalent." or "Of 3 families 1 drifted."; empty without any.
 std::string FamilyAnswer(const Report& report);
-// What to do about families that are not decided, or have drifted; empty where nothing is.
+// The next step for families that are not decided, or have drifted; empty if there is none.
 std::string FamilyNextStep(const Report& report);
 
-// "(numpy: 1.26.4 in A, 2.4.6 in B, and 3 more)"; empty where a cause has none.
+// "(numpy: 1.26.4 in A, 2.4.6 in B, and 3 more)"; empty for a cause without evidence.
 std::string EvidenceOf(const Cause& cause);
 
 // "24 runs", "23 runs, 1 apart".
 std::string FamilyRuns(const FamilyComparison& family);
-// One metric: its mean shift with the interval; its margin; the spread of the differences beside
-// that of the seeds.
+// One metric: its mean shift with the interval; its margin; the spread of the differences and that
+// of the seeds.
 std::string ShiftOf(const MetricDecision& metric);
 std::string MarginOf(const MetricDecision& metric);
 std::string SpreadOf(const MetricDecision& metric);

@@ -31,7 +31,7 @@ GridCell CellOf(const Pair& pair, std::map<std::string, T> FingerprintProbe::*la
   return cell;
 }
 
-// Both layers in one cell, for probes whose every case belongs to one layer of the grid.
+// Both layers in one cell, for probes with every case in one layer of the grid.
 GridCell Sum(const GridCell& a, const GridCell& b) {
   return {.state = std::max(a.state, b.state), .changed = a.changed + b.changed, .of = a.of + b.of};
 }

@@ -1,7 +1,7 @@
 // A difference of fingerprints as a grid: probe by layer, each cell in a few characters.
 //
-// Role: pure; what page, terminal and Markdown show of a probe comes from here. Texts of strangers
-// have not passed SafeText.
+// Role: pure; the source of a probe's cells for page, terminal and Markdown. Untrusted texts have
+// not passed SafeText.
 #ifndef RHARNESS_REPORTS_FINGERPRINT_GRID_H_
 #define RHARNESS_REPORTS_FINGERPRINT_GRID_H_
 
@@ -22,7 +22,7 @@ struct GridCell {
   enum class State { kNotShown, kSame, kChanged };
   State state = State::kNotShown;
   int changed = 0;  // cases; facts of the stack
-  int of = 0;       // that both sides show and repeat
+  int of = 0;       // cases of both sides that repeat
 
   std::string Words() const;  // "–", "= 8", "≠ 3 of 8"
 };

@@ -46,7 +46,7 @@ std::string RowHtml(const GridRow& row) {
       HtmlName(row.probe), HtmlText(row.family, 60), cells, WhatChanged(row));
 }
 
-// The stack as a row of its own: it has an identity and no behaviour.
+// The stack as a separate row: it has an identity and no behaviour.
 std::string StackRow(const FingerprintDifference& difference) {
   const bool changed = !difference.stack.empty();
   const std::string words =
@@ -72,7 +72,7 @@ const FingerprintProbe* Find(const Fingerprint& fingerprint, const std::string& 
   return found == fingerprint.probes.end() || found->name != name ? nullptr : &*found;
 }
 
-// The first changed case of the probe whose trees were both kept; empty without one.
+// The first changed case of the probe with both trees kept; empty without one.
 std::string TreePair(const ProbeDifference& probe, const Fingerprint& before,
                      const Fingerprint& after, std::size_t place) {
   const FingerprintProbe* was = Find(before, probe.probe);

@@ -1,7 +1,7 @@
 // Differences of fingerprints, and fleets of them, as reports: terminal, JSON, HTML.
 //
-// Role: the writers; what changed was decided in compare/fingerprints. All escape what strangers
-// wrote for their format.
+// Role: the writers; compare/fingerprints decides what changed. All escape untrusted text for their
+// format.
 #ifndef RHARNESS_REPORTS_FINGERPRINT_REPORT_H_
 #define RHARNESS_REPORTS_FINGERPRINT_REPORT_H_
 
@@ -27,7 +27,7 @@ Json DifferenceJson(const FingerprintDifference& difference);
 // 0 the same, 1 changed, 3 not comparable. Facts of the stack alone change nothing.
 int ExitCodeOf(const FingerprintDifference& difference);
 
-// At most `rows` lines of at most `columns` characters; what is left out is counted.
+// At most `rows` lines of at most `columns` characters; counts the rest.
 std::string WriteTerminal(const FingerprintDifference& difference, int columns, int rows,
                           bool color);
 
@@ -36,7 +36,7 @@ std::string WriteHtml(const FingerprintDifference& difference, const Fingerprint
                       const Fingerprint& after, std::string_view version);
 Document DocumentOf(const Fleet& fleet, std::string_view version);
 
-// The parts of such a page that the page of a gate has, too. `record`: the machine-readable file.
+// The parts that this page shares with the page of a gate. `record`: the machine-readable file.
 std::string HtmlGrid(const FingerprintDifference& difference, const Fingerprint& before,
                      const Fingerprint& after);
 std::string HtmlTrees(const FingerprintDifference& difference, const Fingerprint& before,

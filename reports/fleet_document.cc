@@ -1,4 +1,5 @@
-// A fleet as a document: what sets each odd node apart, and classes of identical arithmetic.
+// A fleet as a document: the facts that set each odd node apart, and classes of identical
+// arithmetic.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// A game day as a document: what would have been found, and what is called without a reason.
+// A game day as a document: detection rates, and false alarms.
 #include <fmt/format.h>
 
 #include "reports/gameday_report.h"
@@ -9,7 +9,7 @@ namespace {
 
 using As = DocumentCell::As;
 
-// Found or missed where trials suffice, else open.
+// Found or missed if there are enough trials, else open.
 Verdict ToneOf(const SensitivityRate& rate, bool is_fault) {
   if (!rate.cannot.empty() || rate.trials == 0) return Verdict::kInfra;
   if (!is_fault) return rate.found == 0 ? Verdict::kIdentical : Verdict::kDrifted;
@@ -17,7 +17,7 @@ Verdict ToneOf(const SensitivityRate& rate, bool is_fault) {
   return 2 * rate.found > rate.trials ? Verdict::kIdentical : Verdict::kDrifted;
 }
 
-// What stands beside a rate: why there is none, what is missing, what it is about.
+// The remark beside a rate: why there is none, what is missing, its subject.
 std::string Remark(const SensitivityRate& rate, bool is_fault, bool planned) {
   if (!rate.cannot.empty()) return rate.cannot;
   std::string remark;

@@ -1,4 +1,4 @@
-// What a game day found: "rharness.gameday/v1".
+// The results of a game day: "rharness.gameday/v1".
 //
 // Role: a noun with every number and sentence in it; harness/experiments/gameday fills it, a
 // Document of it has every format.

@@ -53,7 +53,7 @@ std::string ReasonTable(std::span<const GateReason> reasons) {
       HtmlLeftOut(reasons.size(), shown, kGateRecord));
 }
 
-// Those that close come first, then those that warn; many notes are folded away.
+// Closing reasons first, then warnings; many notes are folded away.
 std::string Reasons(const GateDecision& decision) {
   std::string out = "<h2 id=\"reasons\">Reasons</h2>\n";
   const std::span<const GateReason> all(decision.reasons);

@@ -1,4 +1,4 @@
-// A gate as JUnit: what a CI shows of it is one case a probe.
+// A gate as JUnit: one case per probe in a CI.
 #include <fmt/format.h>
 
 #include <map>
@@ -20,7 +20,7 @@ std::string ReasonLine(const GateReason& reason) {
                      SafeText(reason.rule));
 }
 
-// A change fails; what is not known is an error, and both keep a pipeline red.
+// A change fails; an unknown is an error, and both keep a pipeline red.
 void Judge(const std::vector<const GateReason*>& reasons, JunitCase* test) {
   for (const GateReason* reason : reasons) {
     test->body += ReasonLine(*reason);

@@ -1,7 +1,7 @@
 // The report of a gate: every number and every sentence of it, decided once, and its writers.
 //
-// Role: harness/gate fills it; the writers only lay it out, and escape what strangers wrote for
-// their format. "rharness.gate/v1" is the JSON form of the decision.
+// Role: harness/gate fills it; the writers only lay it out, and escape untrusted text for their
+// format. "rharness.gate/v1" is the JSON form of the decision.
 #ifndef RHARNESS_REPORTS_GATE_REPORT_H_
 #define RHARNESS_REPORTS_GATE_REPORT_H_
 
@@ -24,8 +24,8 @@ struct GateReason {
   std::string rule;     // the rule of the policy that decided
   std::string message;  // one sentence
   bool closes = false;
-  bool lacks_evidence = false;  // it closes for want of evidence, not by a change
-  bool warns = false;           // it closes nothing, and somebody should look at it
+  bool lacks_evidence = false;  // it closes for lack of evidence, not by a change
+  bool warns = false;           // it closes nothing, but needs attention
 };
 
 // A historical run whose arithmetic is expected to move, and the changed probes it depends on.
@@ -37,7 +37,7 @@ struct ImpactedRun {
 
 struct GateDecision {
   bool open = false;
-  int exit_code = 3;     // 0 open, 1 closed by a change, 3 closed for want of evidence
+  int exit_code = 3;     // 0 open, 1 closed by a change, 3 closed for lack of evidence
   std::string headline;  // one sentence
   FingerprintDifference difference;
   std::vector<GateReason> reasons;  // those that close first, then those that warn
@@ -45,19 +45,19 @@ struct GateDecision {
   int unaffected_runs = 0;
 };
 
-// Who answers for the baseline, why and until when.
+// The baseline's acceptance: by whom, why and until when.
 struct BaselineAcceptance {
   std::string accepted_by;
   std::string reason;
   WallTime expires{};
 };
 
-// The decision, and what it was made of.
+// The decision, and its inputs.
 struct GateReport {
   GateDecision decision;
   Fingerprint baseline;
   Fingerprint candidate;
-  std::optional<BaselineAcceptance> acceptance;  // of the baseline, where somebody accepted it
+  std::optional<BaselineAcceptance> acceptance;  // of the baseline, if it was accepted
   std::size_t rules = 0;                         // of the policy
   std::size_t waivers = 0;
   bool drill_required = false;
@@ -74,12 +74,12 @@ std::string SentenceOf(const GateReason& reason);
 // What to do next: one sentence, for people.
 std::string NextStep(const GateDecision& decision);
 
-// At most `rows` lines of at most `columns` characters; what is left out is counted.
+// At most `rows` lines of at most `columns` characters; counts the rest.
 std::string WriteTerminal(const GateDecision& decision, int columns, int rows, bool color);
 // A self-contained page: reasons, the grid of probes and layers, trees before and now, impacted
 // runs, the stack.
 std::string WriteHtml(const GateReport& report);
-// A case a probe, and one for every other reason that closes.
+// One case per probe, and one for every other reason that closes.
 std::string WriteJunit(const GateReport& report);
 // A step summary, below 1 MiB.
 std::string WriteMarkdown(const GateDecision& decision);

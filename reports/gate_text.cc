@@ -1,4 +1,4 @@
-// A gate's decision in words: what to do next, one screen of a terminal, a step summary.
+// A gate's decision in words: the next step, one screen of a terminal, a step summary.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -71,7 +71,7 @@ std::string_view SignOf(const GateReason& reason) {
   return reason.closes ? "✗" : "·";
 }
 
-// What is said of several subjects in the same words is said once.
+// Equal statements on several subjects appear once.
 struct SharedReason {
   const GateReason* first;
   std::size_t more = 0;  // subjects beside the first one's

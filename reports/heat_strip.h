@@ -1,4 +1,4 @@
-// How far each layer of a checkpoint moved, on a log scale cut to a number of cells.
+// The shift of each layer of a checkpoint, on a log scale, in a limited number of cells.
 //
 // Role: positions and shades of the heat strip, for the page and for the terminal. Pure.
 #ifndef RHARNESS_REPORTS_HEAT_STRIP_H_
@@ -13,7 +13,7 @@ namespace rharness {
 
 inline constexpr int kHeatLevels = 8;
 
-// One cell: groups [first, last] of the checkpoint, where more than one had to share it.
+// One cell: groups [first, last] of the checkpoint, if several share it.
 struct HeatCell {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -33,10 +33,10 @@ struct HeatStrip {
 // level; the scale spans at least one decade, so that equal values do not look like a trend.
 HeatStrip BuildHeatStrip(const std::vector<GroupDifference>& groups, std::size_t most_cells);
 
-// "▂▅█▃": one block a power of two from 1 ULP to the largest distance, heights by log count.
+// "▂▅█▃": one block per power of two from 1 ULP to the largest distance, heights by log count.
 // Empty when the histogram is.
 std::string UlpSparkline(const UlpHistogram& histogram);
-// "··▂▅█": one block a cell; "·" is equal, "?" differs unmeasured.
+// "··▂▅█": one block per cell; "·" is equal, "?" differs unmeasured.
 std::string HeatSparkline(const HeatStrip& strip);
 
 // Index of the last non-empty entry; -1 when all are empty.

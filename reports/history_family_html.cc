@@ -1,4 +1,4 @@
-// The history of a family as a page: what broken runs have in common, and a grid of runs by drills.
+// The history of a family as a page: common features of broken runs, and a grid of runs by drills.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string_view PageClass(const FamilyOutlook& outlook) {
   return outlook.flaky == 0 && StandingNow(worst) == Standing::kGood ? "identical" : "inconclusive";
 }
 
-// The class whose colour a run's row takes, and which the filter knows.
+// The class for the colour of a run's row, which the filter also uses.
 std::string_view RowClass(const FamilyRun& run) {
   return run.run.last_verdict ? VerdictName(*run.run.last_verdict) : "never";
 }
@@ -133,7 +133,7 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook) {
              HtmlHeads({"Last verdict", "Run", "Last good", "Flaky", "Drills, newest last"}), rows);
 }
 
-// What drills said of runs that differ in their seeds alone, by date.
+// Joint verdicts on runs that differ in their seeds alone, by date.
 std::string Together(const FamilyHistory& history) {
   constexpr std::size_t kMostTogether = 200;
   if (history.together.empty()) return "";

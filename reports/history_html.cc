@@ -1,4 +1,4 @@
-// The history of one run as a page: the answer, verdict by date, what changed when it did.
+// The history of one run as a page: the answer, verdicts by date, and the changes behind them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ std::string DrillsOf(const RunHistory& history, const Streak& streak) {
          HtmlLeftOut(streak.count, shown, kHistoryRecord);
 }
 
-// The newest streak first: that is what somebody came for.
+// The newest streak first: the reader's main interest.
 std::string Streaks(const RunHistory& history) {
   const std::vector<Streak> streaks = StreaksOf(history.verdicts);
   const std::size_t shown = std::min(streaks.size(), kMostStreaks);

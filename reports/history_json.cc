@@ -23,7 +23,7 @@ Json Start(std::string_view kind) {
   return json;
 }
 
-// Who asked and who approved; of one that nobody signed that alone, of one that is doubtful why.
+// Requester and approver; for an unsigned one only that fact, for a doubtful one the reason.
 Json RetirementJson(const std::optional<RunRetirement>& by) {
   Json json;
   const bool doubtful = by && !by->doubt.empty();

@@ -1,7 +1,7 @@
-// What a history says of its runs over many drills: models and writers.
+// The history of runs over many drills: models and writers.
 //
 // Role: pure; the drill fills the models from the store (harness/drill/history_of.h), numbers and
-// sentences are decided in history_summary.h. Not here: how a verdict came about (model.h).
+// sentences are decided in history_summary.h. Not here: the reasons of one verdict (model.h).
 #ifndef RHARNESS_REPORTS_HISTORY_REPORT_H_
 #define RHARNESS_REPORTS_HISTORY_REPORT_H_
 
@@ -33,7 +33,7 @@ struct HistoryRun : RunSummary {
 struct VerdictChange {
   std::size_t before = 0;  // in the list of verdicts
   std::size_t after = 0;
-  bool known = false;  // whether the history holds where both ran
+  bool known = false;  // whether the history has both places
   std::array<LayerComparison, 5> layers;
 };
 
@@ -43,8 +43,8 @@ struct RunHistory {
   std::vector<std::pair<std::string, std::string>> record;  // what its manifest says, by name
   std::vector<StoredVerdict> verdicts;                      // oldest first
   std::vector<VerdictChange> changes;                       // oldest first
-  // Of a run that no drill saw good: what differs between its record and where the first bad drill
-  // reran it. Empty: not known, or it was good once.
+  // For a run that no drill saw good: the differences between its record and the place of the first
+  // bad drill. Empty: not known, or it was good once.
   std::optional<std::array<LayerComparison, 5>> from_record = {};
   std::vector<std::string> notes;
   Json manifest;
@@ -56,7 +56,7 @@ struct FamilyDrill {
   std::optional<int> exit_code;
 };
 
-// One run of a family. `verdicts` has one element a drill of the family.
+// One run of a family. `verdicts` has one element per drill of the family.
 struct FamilyRun {
   HistoryRun run;
   std::vector<std::optional<Verdict>> verdicts;  // empty: that drill did not judge it
@@ -67,7 +67,7 @@ struct FamilyRun {
   std::array<LayerComparison, 5> layers;
 };
 
-// What one drill said of the runs of one configuration together.
+// One drill's verdict on the runs of one configuration together.
 struct TogetherVerdict {
   std::string drill_id;
   Verdict verdict = Verdict::kInconclusive;
@@ -77,7 +77,7 @@ struct TogetherVerdict {
 };
 
 // The runs of one configuration of a family, which differ in their seeds alone, over the same
-// drills as its runs: one element a drill, empty where it said nothing of them together.
+// drills as its runs: one element per drill, empty without a joint verdict.
 struct FamilyTogether {
   std::string name;
   std::string configuration;
@@ -94,7 +94,7 @@ struct FamilyHistory {
   std::vector<std::string> notes;
 };
 
-// The last that was said of each configuration, for a list of runs.
+// The last joint verdict on each configuration, for a list of runs.
 struct LastTogether {
   std::string family;
   std::string name;
@@ -106,7 +106,7 @@ Json ToJson(const std::vector<HistoryRun>& runs, const std::vector<LastTogether>
 Json ToJson(const RunHistory& history);
 Json ToJson(const FamilyHistory& history);
 
-// For a terminal of `columns` characters; `color`: ANSI colours. Long lists are cut, and say so.
+// For a terminal of `columns` characters; `color`: ANSI colours. Long lists are cut, with a note.
 std::string WriteTerminal(const RunHistory& history, int columns, bool color);
 std::string WriteTerminal(const FamilyHistory& history, int columns, bool color);
 

@@ -1,4 +1,4 @@
-// Reading a history: standings, changes, and what they come to.
+// Reads a history: standings, changes, and the summary.
 #include "reports/history_summary.h"
 
 #include <fmt/format.h>
@@ -122,7 +122,7 @@ bool AnyExplains(const std::array<LayerComparison, 5>& layers) {
   });
 }
 
-// Severity of what is known of a run, the worst first.
+// Severity of a run's known state, the worst first.
 std::tuple<int, int, int> Rank(const FamilyRun& run) {
   const int flaky = IsFlaky(run) ? 0 : 1;
   switch (StandingNow(run)) {

@@ -1,7 +1,7 @@
-// What the history of a run or a family comes to: since when, how often, and over what.
+// The summary of the history of a run or a family: since when, how often, and after which change.
 //
 // Role: pure; every writer of a history takes its numbers and sentences from here. Returned text
-// that holds names of strangers has passed SafeText and still needs its format's escaping.
+// with untrusted names has passed SafeText and still needs its format's escaping.
 #ifndef RHARNESS_REPORTS_HISTORY_SUMMARY_H_
 #define RHARNESS_REPORTS_HISTORY_SUMMARY_H_
 
@@ -20,21 +20,21 @@ namespace rharness {
 // differs in between is for the caller to fill in.
 std::vector<VerdictChange> FindChanges(const std::vector<std::optional<Verdict>>& verdicts);
 
-// How steady a verdict is. A run is flaky when its verdict changed between two drills although
-// nothing differs that is kept of where they ran; packages that it was not seen to use do not
+// The stability of a verdict. A run is flaky when its verdict changed between two drills although
+// nothing differs in the kept data on their places; packages that it was not seen to use do not
 // count.
 struct Steadiness {
-  std::size_t steps = 0;        // from one drill that could tell to the next
+  std::size_t steps = 0;        // from one conclusive drill to the next
   std::size_t changes = 0;      // of them, good to bad or back
   std::size_t unexplained = 0;  // of the changes: nothing that it uses differs
-  std::size_t not_known = 0;    // of the changes: what differs is not kept
+  std::size_t not_known = 0;    // of the changes: the differences are not kept
 };
 Steadiness SteadinessOf(const std::vector<std::optional<Verdict>>& verdicts,
                         const std::vector<VerdictChange>& changes);
 // "flaky: 2 of 9 times it came out otherwise than the drill before, although ..."; empty when not.
 std::string FlakyWords(const Steadiness& steadiness);
 
-// "the environment: numpy went from 1.26.4 to 2.4.6"; OfChange has one sentence a difference.
+// "the environment: numpy went from 1.26.4 to 2.4.6"; OfChange has one sentence per difference.
 std::string DifferenceWords(const FactDifference& difference);
 std::vector<std::string> WordsOf(const std::array<LayerComparison, 5>& layers);
 // The words of a change, or that nothing differs, or that it is not known. Never empty.
@@ -58,7 +58,7 @@ struct RunOutlook {
 };
 RunOutlook Summarize(const RunHistory& history);
 
-// A difference that broken runs of a family have in common.
+// A difference shared by broken runs of a family.
 struct FamilyCause {
   FactDifference difference;  // of the first such run
   int broken = 0;             // runs with exactly this difference

@@ -1,4 +1,4 @@
-// Histories on a terminal: what it comes to first, then verdict by date, oldest first.
+// Histories on a terminal: the summary first, then verdicts by date, oldest first.
 #include <fmt/format.h>
 
 #include <algorithm>

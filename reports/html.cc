@@ -1,7 +1,7 @@
 // The report as one self-contained HTML page: no network, no framework, works without script.
 //
-// Every string of a run passes HtmlText. Rows are always there; what they expand to is left out for
-// reproduced runs of a large drill and beyond a budget, and the page says so.
+// Every string of a run passes HtmlText. All rows are present; their details are left out for
+// reproduced runs of a large drill and beyond a budget, with a note on the page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr std::size_t kLeastDetailBytes = 300'000;
 
 std::string RunCount(int count) { return FormatCount(static_cast<std::uint64_t>(count)); }
 
-// The verdict whose colour the whole page takes.
+// The verdict that sets the colour of the page.
 std::string_view PageClass(const Report& report) {
   const bool drifted = std::ranges::any_of(report.families, [](const FamilyComparison& family) {
     return family.verdict == Verdict::kDrifted;

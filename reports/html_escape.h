@@ -11,11 +11,11 @@
 namespace rharness {
 
 // SafeText with & < > " ' as references: safe between tags and inside quoted attribute values
-// (WHATWG HTML 13.1). Never for script or style elements, which no stranger's text reaches.
+// (WHATWG HTML 13.1). Never for script or style elements, which contain no untrusted text.
 std::string HtmlText(std::string_view text, std::size_t limit_bytes = 2000,
                      Lines lines = Lines::kJoin);
 
-// A name of words joined by underscores, which may be broken after each.
+// A name of words joined by underscores, which may wrap after each.
 std::string HtmlName(std::string_view name);
 
 // A code of several words ("bit_equal") as words; the code itself is in the title.
@@ -23,12 +23,12 @@ std::string HtmlCodeWords(std::string_view code);
 // HtmlText of a sentence; a code in front of it ("bit_equal: what was compared ...") is words.
 std::string HtmlSaid(std::string_view sentence, std::size_t limit_bytes = 2000);
 
-// HtmlText of words between spaces, such as a command: a word that has a hyphen goes on the next
-// line whole ("--seed"), and is broken only where it is longer than a line. Needs the page's style.
+// HtmlText of words between spaces, such as a command: a word with a hyphen moves to the next line
+// as a whole ("--seed"), and is broken only if it is longer than a line. Needs the page's style.
 std::string HtmlWords(std::string_view text, std::size_t limit_bytes = 2000);
 
-// A relative link below the page's folder, "./" first and percent-encoded (RFC 3986), so that no
-// scheme can be spelled; empty when the path is not one that stays below its folder.
+// A relative link below the page's folder, "./" first and percent-encoded (RFC 3986), so that it
+// can have no scheme; empty when the path leaves its folder.
 std::string RelativeHref(std::string_view path);
 
 // "sha256-<base64>" of a hex SHA-256, as a Content-Security-Policy source.

@@ -31,9 +31,9 @@ std::string HtmlHead(std::string_view title) {
 namespace {
 
 constexpr int kHeadingColumns = 70;       // of one line at a width of 1280 px
-constexpr std::size_t kLeastClause = 12;  // what is shorter says nothing by itself
+constexpr std::size_t kLeastClause = 12;  // a shorter one has no meaning alone
 
-// A heading of one line, and, where the answer is longer, the answer below it.
+// A heading of one line, and a longer answer below it.
 std::string Heading(const std::string& answer) {
   if (DisplayWidth(SafeText(answer)) <= kHeadingColumns) {
     return fmt::format("<h1>{}</h1>\n", HtmlText(answer));

@@ -1,4 +1,4 @@
-// What the pages of a drill and of a comparison have in common: frame, tiles, filter, tables.
+// Shared by the pages of a drill and of a comparison: frame, tiles, filter, tables.
 //
 // Role: layout only. Parameters that end in _html are markup already; all others are escaped here.
 #ifndef RHARNESS_REPORTS_HTML_PAGE_H_
@@ -21,14 +21,14 @@ int CountOf(const VerdictCounts& counts, Verdict verdict);
 
 inline constexpr std::size_t kPageBytes = 4'900'000;  // a page stays below 5 MB
 
-// From the doctype to the end of the head, with the policy that admits nothing but the page itself.
+// From the doctype to the end of the head, with the policy that allows nothing but the page itself.
 std::string HtmlHead(std::string_view title);
 
 struct HtmlTopParts {
   std::string_view page_class;  // the verdict whose colour the page takes
   std::string eyebrow_html;
-  std::string answer;     // its first clause is the heading where the whole would not fit one line
-  std::string next_html;  // empty: there is nothing to do
+  std::string answer;        // its first clause is the heading if the whole exceeds one line
+  std::string next_html;     // empty: no next step
   std::string_view skip_id;  // where "Skip to ..." leads
   std::string_view skip_words;
 };
@@ -37,7 +37,7 @@ std::string HtmlTop(const HtmlTopParts& parts);
 // The end of main and of the page. `record`: the name of the machine-readable file.
 std::string HtmlEnd(std::string_view version, std::string_view record, bool script);
 
-// One tile a verdict; those with a count lead to the element "first-VERDICT".
+// One tile per verdict; those with a count link to the element "first-VERDICT".
 std::string HtmlTiles(const VerdictCounts& counts);
 std::string HtmlNotes(const std::vector<std::string>& notes);
 // The filter above a table of class "runs"; hidden until the script shows it.
@@ -50,11 +50,11 @@ std::string HtmlBadge(Verdict verdict);
 // The five layers as short marks: "=data", "≠env", "?rng".
 std::string HtmlLayerMarks(const std::array<LayerComparison, 5>& layers);
 
-// A table under a heading that scrolls by itself on a narrow screen, or, of the class "stack", puts
-// its cells below each other there.
+// A table under a heading that scrolls by itself on a narrow screen, or, with the class "stack",
+// stacks its cells there.
 std::string HtmlTable(std::string_view title, std::string_view head_html, const std::string& rows,
                       std::string_view table_class = "plain");
-// The head of a column: a name, of numbers at the right like the numbers below it.
+// The head of a column: a name; number columns are right-aligned like their numbers.
 struct HtmlColumn {
   HtmlColumn(const char* of) : name(of) {}
   HtmlColumn(std::string_view of) : name(of) {}

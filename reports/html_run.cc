@@ -42,7 +42,7 @@ std::string Link(const std::string& path, std::string_view words) {
   return fmt::format("<a href=\"{}\">{}</a>", href, words);
 }
 
-// What a rerun left: its evidence and its output, each as a link where it may be one.
+// The files of a rerun: its evidence and its output, as links if possible.
 std::string Links(const ReportRerun& rerun) {
   std::string links = Link(rerun.evidence_path, "evidence");
   if (!rerun.stdout_path.empty()) links += " · " + Link(rerun.stdout_path, "stdout");

@@ -1,4 +1,4 @@
-// The bundle's first page: the answer, the postmortem's five, and what each of them rests on.
+// The bundle's first page: the answer, the postmortem's five answers, and their sources.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -143,7 +143,7 @@ std::string Links(const IncidentReport& report) {
   return out + HtmlTable("Runbook", HtmlHeads({"Code", "Means", "Met in"}), rows);
 }
 
-// Green only where nothing is wrong: a way back that is proven leaves a run that went bad.
+// Green only if nothing is wrong: even with a proven rollback the run went bad.
 std::string_view PageClass(const IncidentReport& report) {
   const bool good = report.run.last && Reproduced(report.run.last->verdict);
   if (report.exit_code == 0) return good ? "identical" : "infra";

@@ -1,8 +1,8 @@
-// An incident: a run, the last good run of its family, and whether the way back to it was proven.
+// An incident: a run, the last good run of its family, and whether the rollback to it was proven.
 //
 // Role: the model and its writers; harness/insight/incident fills it from the history, the files
-// and the rollback drill, and decides every sentence. Each fact says where it stands. index.html of
-// the bundle links to the other files of the bundle alone.
+// and the rollback drill, and decides every sentence. Each fact has its source. index.html of the
+// bundle links only to other files of the bundle.
 #ifndef RHARNESS_REPORTS_INCIDENT_REPORT_H_
 #define RHARNESS_REPORTS_INCIDENT_REPORT_H_
 
@@ -23,7 +23,7 @@ namespace rharness {
 
 struct IncidentFact {
   std::string text;    // one sentence
-  std::string source;  // where it stands: "verdict of drill ID", "comparison", "policy"
+  std::string source;  // its place: "verdict of drill ID", "comparison", "policy"
 };
 
 // One of the postmortem's five.
@@ -31,7 +31,7 @@ struct IncidentAnswer {
   std::string key;       // "what_happened", "since_when", "what_changed", "way_back", "prevent"
   std::string question;  // for people
   std::vector<IncidentFact> facts;  // empty: not known
-  std::string not_known;            // what is not known of it, and who would know; may be empty
+  std::string not_known;            // the unknown part, and who would know; may be empty
 };
 
 struct IncidentRun {
@@ -41,7 +41,7 @@ struct IncidentRun {
   std::optional<StoredVerdict> last;  // empty: no drill has judged it
 };
 
-// A run of the family that the search for the last good one met.
+// A run of the family that the search for the last good one considered.
 struct IncidentCandidate {
   std::string run_id;
   WallTime started{};
@@ -49,7 +49,7 @@ struct IncidentCandidate {
   std::string why_not;             // why it is not the last good run; empty: it is
 };
 
-// A file of the last good run, held to its record.
+// A file of the last good run, compared with its record.
 struct IncidentFile {
   std::string path;  // in the run
   std::string role;
@@ -70,7 +70,7 @@ struct IncidentRollback {
   std::optional<Verdict> verdict;
   std::string headline;
   int reruns = 0;
-  double rerun_seconds = 0.0;  // of all of them; of a plan what they are expected to take
+  double rerun_seconds = 0.0;  // of all of them; in a plan the expected time
 };
 
 struct IncidentPage {

@@ -1,4 +1,4 @@
-// An incident on a terminal: the answer, the postmortem's five, what the way back rests on.
+// An incident on a terminal: the answer, the postmortem's five answers, the basis of the rollback.
 #include <fmt/format.h>
 
 #include <algorithm>

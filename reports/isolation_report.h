@@ -1,4 +1,4 @@
-// What a search for the cause of a drift did and found: "rharness.isolation/v1".
+// A search for the cause of a drift, with its result: "rharness.isolation/v1".
 //
 // Role: a noun with every number and sentence in it; harness/experiments/isolate fills it, a
 // Document of it has every format.
@@ -30,7 +30,7 @@ struct IsolationAxis {
 struct IsolationTrial {
   int number = 0;  // of its rerun
   std::string purpose;
-  std::vector<int> at;  // one an axis that can be set, in their order
+  std::vector<int> at;  // one per axis that can be set, in their order
   std::string answer;   // "reproduces", "does_not", "partly", "other", "skipped"
   std::string seen;     // what it showed, or why it is no evidence
   double seconds = 0.0;
@@ -38,7 +38,7 @@ struct IsolationTrial {
 };
 
 struct IsolationCost {
-  int fewest = 0;  // reruns, both ends included, where one change is the cause
+  int fewest = 0;  // reruns, both ends included, if one change is the cause
   double mean = 0.0;
   int most = 0;
   int most_of_two = 0;         // where two are needed together
@@ -53,20 +53,20 @@ struct IsolationReport {
   std::string end;  // "named", "not_among_these", "not_reproduced", "undecided", "planned", ...
   std::string headline;             // one sentence
   std::string next;                 // what to do now
-  std::vector<std::string> target;  // the difference that is looked for, a line a part
-  std::vector<IsolationAxis> axes;  // that can be set, then those that cannot
+  std::vector<std::string> target;  // the wanted difference, one line per part
+  std::vector<IsolationAxis> axes;  // settable ones, then the others
   std::vector<IsolationTrial> trials;
   std::vector<std::vector<std::string>> causes;  // each enough by itself; its parts are all needed
   std::vector<std::string> shown_by;             // the reruns that show it, in words
   std::string mitigation;                        // the fewest settings to take back; or empty
   std::string mitigation_cost;                   // in time
-  std::vector<std::string> branches;  // other failures that were met, each with its first rerun
-  std::vector<std::string> possible;  // of an unfinished search
-  bool exact = true;                  // one rerun tells:
-  bool bits = false;                  // since every bit was promised, or is to count
-  double wrong = 0.0;                 // else the chance that one does not
+  std::vector<std::string> branches;             // other failures, each with its first rerun
+  std::vector<std::string> possible;             // of an unfinished search
+  bool exact = true;                             // one rerun tells:
+  bool bits = false;                             // every bit counts, promised or on request
+  double wrong = 0.0;                            // else the chance that one does not
   double confidence = 0.95;
-  double error_bound = 0.0;  // chance that a wrong cause is named, as stated
+  double error_bound = 0.0;  // stated chance of a wrong named cause
   int budget = 0;
   int more_reruns = 0;
   IsolationCost cost;
@@ -75,7 +75,7 @@ struct IsolationReport {
   int exit_code = 3;
 };
 
-// How sure an answer is, of a search that named a cause; else empty.
+// The certainty of an answer, for a search that named a cause; else empty.
 std::string Sureness(const IsolationReport& report);
 Json ToJson(const IsolationReport& report);
 Document DocumentOf(const IsolationReport& report);

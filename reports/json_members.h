@@ -7,8 +7,8 @@
 //     io.List("causes", cause.causes);     // of nouns with Members of their own
 //   }
 //
-// Role: private to reports/. Written in the order of the list. A reader leaves its first error in
-// the JsonReader that it was given.
+// Role: private to reports/. Written in the order of the list. A reader records its first error in
+// its JsonReader.
 #ifndef RHARNESS_REPORTS_JSON_MEMBERS_H_
 #define RHARNESS_REPORTS_JSON_MEMBERS_H_
 
@@ -28,7 +28,7 @@ namespace rharness {
 template <class T, class Noun>
 concept Is = std::same_as<std::remove_const_t<T>, Noun>;
 
-// What a noun must be beyond its members once it is read; most have no such rule.
+// Further rules of a noun after its members are read; most have none.
 template <class T>
 void CheckRead(JsonReader&, const T&) {}
 
@@ -44,8 +44,7 @@ class MemberWriter {
   void Name(std::string_view key, auto value, const auto& names) {
     json_.Set(key, NameIn(names, value));
   }
-  // Written only where it says something: a value of the table other than this, a list with
-  // members.
+  // Written only if informative: a value of the table other than this, a list with members.
   void NameUnless(std::string_view key, auto value, const auto& names, auto silent) {
     if (value != silent) Name(key, value, names);
   }

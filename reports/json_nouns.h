@@ -1,6 +1,6 @@
-// What a finding, a layer, a tensor and a metric consist of in JSON, for every record that has one.
+// The JSON members of a finding, a layer, a tensor and a metric, for every record that has one.
 //
-// Role: private to reports/; each list is how the noun is written and how it is read.
+// Role: private to reports/; each list serves both writing and reading.
 #ifndef RHARNESS_REPORTS_JSON_NOUNS_H_
 #define RHARNESS_REPORTS_JSON_NOUNS_H_
 
@@ -15,7 +15,7 @@
 
 namespace rharness {
 
-// "layers", all five of them; those that a record lacks stay unknown.
+// "layers", all five of them; layers missing from a record stay unknown.
 void LayerMembers(MemberWriter& io, const std::array<LayerComparison, 5>& layers);
 void LayerMembers(MemberReader& io, std::array<LayerComparison, 5>& layers);
 

@@ -1,7 +1,7 @@
-// What every record of reports is written and read with: arrays, names, tallies.
+// Helpers for writing and reading every record of reports: arrays, names, tallies.
 //
-// Role: private to reports/. Readers leave their errors in the reader that they are given. What a
-// noun consists of: json_nouns.h.
+// Role: private to reports/. Readers record their errors in the given reader. json_nouns.h has the
+// members of nouns.
 #ifndef RHARNESS_REPORTS_JSON_PARTS_H_
 #define RHARNESS_REPORTS_JSON_PARTS_H_
 
@@ -55,9 +55,9 @@ auto ParserOf(const NameTable<T, n>& table) {
   };
 }
 
-// What a tally of these verdicts counts: all seven names are present.
+// The tally of these verdicts: all seven names are present.
 std::map<std::string, int> CountVerdicts(const std::vector<Verdict>& verdicts);
-// An object with one member a verdict of the map, and back.
+// An object with one member per verdict of the map, and back.
 Json CountsJson(const std::map<std::string, int>& counts);
 void ReadCounts(JsonReader& reader, std::map<std::string, int>* counts);
 // The counts and the exit code must follow from the verdicts; only the failing exit codes may say

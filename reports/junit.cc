@@ -78,8 +78,8 @@ JunitCase CaseOf(const FamilyComparison& family, std::size_t body_bytes) {
           .properties = {{"verdict", std::string(VerdictName(family.verdict))}}};
 }
 
-// A drill with open runs and no failing case would look green in a viewer that hides skipped
-// cases, and a drill without runs would look like nothing at all; this one case says so.
+// A drill with open runs and no failing case would look green in a viewer that hides skipped cases,
+// and a drill without runs would show nothing at all; this one case reports it.
 bool NeedsDrillCase(const Report& report) {
   if (report.runs.empty() || report.interrupted) return true;
   const auto fails = [](const auto& one) {
@@ -115,7 +115,7 @@ std::string WriteJunit(const Report& report) {
   const Summary summary = Summarize(report);
   const bool drill_case = NeedsDrillCase(report);
   const std::vector<const FamilyComparison*> worst = FamiliesByWorst(report);
-  // Families are few; where they are not, the worst of them leave room for runs.
+  // Families are few; otherwise the worst of them leave room for runs.
   const std::size_t families = std::min(worst.size(), kMostJunitCases / 10);
   const std::size_t cases =
       std::min(summary.order.size(), kMostJunitCases - families - (drill_case ? 1 : 0));

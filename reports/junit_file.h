@@ -1,7 +1,7 @@
 // A JUnit file as cases with results, for every writer of one.
 //
 // Role: private to the JUnit writers; junit_file.cc alone knows XML. Limits kept: at most 10,000
-// cases and about 20 MB a file, no text above 1 MB (GitLab's parser breaks beyond).
+// cases and about 20 MB per file, no text above 1 MB (GitLab's parser breaks beyond).
 #ifndef RHARNESS_REPORTS_JUNIT_FILE_H_
 #define RHARNESS_REPORTS_JUNIT_FILE_H_
 
@@ -30,7 +30,7 @@ struct JunitCase {
   JunitKind kind = JunitKind::kPassed;
   Verdict verdict = Verdict::kIdentical;  // the type of a failure or an error
   std::string message;
-  std::string body;  // all that GitLab shows; lines made safe; system-out of what passed
+  std::string body;  // all that GitLab shows; made safe line by line; system-out of passed cases
   double seconds = 0.0;
   JunitProperties properties;
 };
@@ -46,7 +46,7 @@ struct JunitFile {
 // Bytes that the body of each of `cases` cases may take.
 std::size_t JunitBodyBytes(std::size_t cases);
 bool Fails(const JunitCase& test);  // a failure or an error
-// The one failing case of a file whose exit code is no success although no case fails.
+// The one failing case of a file with a failing exit code and no failing case.
 JunitCase AnswerCase(std::string name, const std::string& answer, const std::string& next_step);
 // "TITLE:" and a line for every fact that differs; empty without any.
 std::string DifferenceLines(std::string_view title, const std::array<LayerComparison, 5>& layers);

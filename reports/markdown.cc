@@ -57,14 +57,14 @@ void Told(const Summary& summary, bool all_reproduced, std::string* out) {
   if (all_reproduced) *out += "\n</details>\n\n";
 }
 
-// A headline of several runs stands above, once.
+// A headline of several runs appears above, once.
 std::string Why(const ReportRun& run, const Summary& summary) {
   const std::size_t runs = RunsWithHeadline(summary.told, run.headline);
   if (runs < 2) return MarkdownText(run.headline, 300);
   return fmt::format("as in {}, see above", Counted(runs, "run"));
 }
 
-// What is told above of several runs, by kind and words.
+// Statements listed above for several runs, by kind and words.
 using ToldSet = std::set<std::pair<ToldKind, std::string_view>>;
 
 ToldSet ToldAbove(const Summary& summary) {

@@ -1,6 +1,6 @@
-// Markdown that shows text as it is, and the lines that every Markdown writer makes alike.
+// Markdown that shows text literally, and lines shared by all Markdown writers.
 //
-// Role: private to the Markdown writers. GitHub drops a step summary above 1 MiB whole, so every
+// Role: private to the Markdown writers. GitHub drops a whole step summary above 1 MiB, so every
 // writer keeps to kMarkdownBytes.
 #ifndef RHARNESS_REPORTS_MARKDOWN_PARTS_H_
 #define RHARNESS_REPORTS_MARKDOWN_PARTS_H_
@@ -21,7 +21,7 @@ namespace rharness {
 inline constexpr std::size_t kMarkdownBytes = 900'000;  // tables and details; the rest is small
 inline constexpr std::size_t kMostListed = 20;          // items of one list
 
-// One line of Markdown text that shows `text` as it is: no markup, no table cell, no link, and no
+// One line of Markdown that shows `text` literally: no markup, no table cell, no link, and no
 // mention or issue reference, which would notify people.
 std::string MarkdownText(std::string_view text, std::size_t limit_bytes = 1000);
 // The same in a <code> element, where GitHub looks for no mentions; empty for empty text.
@@ -34,7 +34,7 @@ std::string MarkdownCounts(const std::map<std::string, int>& counts);
 std::string MarkdownFinding(const Finding& finding);
 std::string MarkdownMetric(const MetricDecision& metric);
 
-// "- item" lines, at most kMostListed of them, saying how many were left out.
+// "- item" lines, at most kMostListed of them, with the number of the rest.
 template <class T, class F>
 std::string MarkdownList(const std::vector<T>& items, F line) {
   std::string out;

@@ -75,7 +75,7 @@ void RerunSeries(const Report& report, PrometheusSeries* out) {
   double cpu_seconds = 0.0;
   for (const ReportRun& run : report.runs) {
     for (const ReportRerun& rerun : run.reruns) {
-      // A state this version does not know would open the label to strangers.
+      // An unknown state would let untrusted text into the label.
       if (const auto at = states.find(rerun.state); at != states.end()) ++at->second;
       cpu_seconds += rerun.cpu_seconds;
     }
@@ -88,12 +88,12 @@ void RerunSeries(const Report& report, PrometheusSeries* out) {
              cpu_seconds);
 }
 
-// Where the value of the last-success series lies in a textfile; npos for none.
+// Position of the last-success value in a textfile; npos for none.
 struct LastSuccess {
   std::size_t at = std::string_view::npos;
   std::size_t size = 0;
   std::string_view labels;  // with their braces; empty: none
-  double seconds = 0.0;     // 0 where the value is no finite number
+  double seconds = 0.0;     // 0 if the value is no finite number
 };
 
 LastSuccess FindLastSuccess(std::string_view text) {

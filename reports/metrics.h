@@ -1,4 +1,4 @@
-// What outlives one drill in the Prometheus textfile.
+// The part of the Prometheus textfile that outlives one drill.
 #ifndef RHARNESS_REPORTS_METRICS_H_
 #define RHARNESS_REPORTS_METRICS_H_
 
@@ -7,11 +7,11 @@
 
 namespace rharness {
 
-// `metrics` as WriteMetrics returned it, with the last-success timestamp of `previous` (the text of
-// the file that is about to be replaced) where that is later and of the same history. A drill knows
-// it from its history; where a report does not, as those of older versions, and neither does the
-// file, it is 0, "never as far as is known", so that a staleness alert fires too early rather than
-// never. Text that does not hold the series leaves `metrics` as it is.
+// `metrics` from WriteMetrics, with the last-success timestamp of `previous` (the text of the file
+// to be replaced) if that is later and of the same history. A drill knows it from its history; if
+// neither a report, as of older versions, nor the file knows it, it is 0, "never as far as is
+// known", so that a staleness alert fires too early rather than never. Text without the series
+// leaves `metrics` unchanged.
 std::string CarryLastSuccess(std::string metrics, std::string_view previous);
 
 }  // namespace rharness

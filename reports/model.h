@@ -30,17 +30,17 @@ struct ReportRerun {
   double wall_seconds = 0.0;
   double cpu_seconds = 0.0;
   std::uint64_t peak_memory_bytes = 0;
-  std::string node;           // of a cluster, that it ran on; empty: no such thing
+  std::string node;           // node of a cluster that ran it; empty: none
   std::string state;          // "compared", "not_comparable", "failed", "infra"
   std::string reason;         // one sentence; empty when compared
   std::string evidence_path;  // relative to the report's folder
   std::string stdout_path;    // likewise; empty if there was no output
   std::string stderr_path;
-  std::string stderr_tail;  // last lines of a run that did not succeed, capped; else empty
+  std::string stderr_tail;  // last lines of a failed run, capped; else empty
 };
 
-// A recorded run beside its reruns: a judged comparison, and what the drill adds to it. Of a run
-// that is identical `exact` alone says what was compared.
+// A recorded run and its reruns: a judged comparison, and the drill's additions. For an identical
+// run only `exact` lists what was compared.
 struct ReportRun : Comparison {
   std::string run_id;
   std::string family;
@@ -50,7 +50,7 @@ struct ReportRun : Comparison {
   std::string comparison_path;    // of its own comparison page; empty: none was written
   double recorded_seconds = 0.0;  // duration of the historical run
   WallTime recorded{};
-  std::string sensitivity;  // of an equivalent run: what would have been found; may be empty
+  std::string sensitivity;  // of an equivalent run: what a drill would find; may be empty
 };
 
 struct Report {
@@ -64,17 +64,17 @@ struct Report {
   std::string launcher;
   std::string executor;
   std::string host;  // CPU, GPUs, OS in one line
-  // When the last drill of this history ended in which every run reproduced, this one included;
-  // empty: not known.
+  // End of the last drill of this history in which every run reproduced, including this one; empty:
+  // not known.
   std::optional<WallTime> last_success;
   bool interrupted = false;
   int exit_code = 3;
   std::map<std::string, int> counts;  // by verdict name, all seven present
-  std::vector<std::string> left_out;  // selected runs that the budget or the slots left out
+  std::vector<std::string> left_out;  // selected runs beyond the budget or the slots
   std::vector<std::string> notes;     // about the drill as a whole
-  // What runs that differ in their seeds alone come to together.
+  // Joint verdicts on runs that differ in their seeds alone.
   std::vector<FamilyComparison> families;
-  // What the curves of runs that one change moved come to together.
+  // Joint results on curves of runs that one change moved.
   std::vector<SiblingGroup> siblings;
   std::vector<ReportSensitivity> sensitivity;  // of configurations with a certificate
   std::vector<ReportRun> runs;
@@ -87,14 +87,14 @@ Result<Report> ParseReport(const Json& json, std::string_view file);
 // Fills counts from the runs, and exit_code from their verdicts and those of their families.
 void Tally(Report* report);
 
-// The writers. All escape what strangers wrote for their format.
+// The writers. All escape untrusted text for their format.
 std::string WriteJunit(const Report& report);     // one file; see formats: GitLab and Jenkins
 std::string WriteHtml(const Report& report);      // self-contained page
 std::string WriteMarkdown(const Report& report);  // step summary, below 1 MiB
 std::string WriteMetrics(const Report& report);   // Prometheus text exposition, textfile collector
-// For a terminal of `columns` characters; `color`: ANSI colours. A drill that ended with 0 takes at
+// For a terminal of `columns` characters; `color`: ANSI colours. A drill with exit code 0 takes at
 // most nine lines of 60 columns and more. Any other, or `verbose`, has a table of the runs, and
-// with `verbose` also how every output was compared and all that several runs share.
+// `verbose` also how every output was compared and everything that several runs share.
 std::string WriteTerminal(const Report& report, int columns, bool color, bool verbose = false);
 
 }  // namespace rharness

@@ -1,6 +1,5 @@
 // The report as JSON, "rharness.report/v1" (report.schema.json), and back, with errors that name
-// the JSON path; and the tally. A report is input like any other: what it claims in its counts must
-// be what its runs say.
+// the JSON path; and the tally. A report is input like any other: its counts must match its runs.
 #include <fmt/format.h>
 
 #include "reports/comparison_parts.h"

@@ -1,4 +1,4 @@
-// Objectives as a page: a table of families, what is asked of each and how it stands.
+// Objectives as a page: a table of families with their objectives and states.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Objectives for Prometheus: what alerts and dashboards ask, by family.
+// Objectives for Prometheus: the series for alerts and dashboards, by family.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class ObjectiveSeries {
   explicit ObjectiveSeries(const ObjectivesReport& report)
       : report_(report), out_(report.history) {}
 
-  // One sample a family, of the first hundred, the worst; NaN where it has none.
+  // One sample per family, for the first hundred, the worst; NaN if it has none.
   void ByFamily(std::string_view name, std::string_view help,
                 const std::function<double(const FamilyObjectives&)>& value) {
     out_.Head(name, help);
@@ -37,7 +37,7 @@ class ObjectiveSeries {
       });
     }
   }
-  // The same of more families: of a thousand, first those for which `first` is so.
+  // The same for more families: up to a thousand, those with `first` before the others.
   void ByMore(std::string_view name, std::string_view help,
               const std::function<double(const FamilyObjectives&)>& value,
               const std::function<bool(const FamilyObjectives&)>& first) {
@@ -168,7 +168,7 @@ void AddIntervals(ObjectiveSeries* series) {
                });
 }
 
-// Of all families, those among them that have no series: these have no label `family`.
+// Over all families, including those without a series: these have no label `family`.
 void AddTotals(const ObjectivesReport& report, PrometheusSeries* out) {
   std::int64_t good = 0, bad = 0, open = 0, without = 0;
   std::array<std::int64_t, kObjectiveStates.size()> families{};

@@ -1,4 +1,4 @@
-// What families keep of what their policy asks: "rharness.objectives/v1".
+// The objectives of families and their state: "rharness.objectives/v1".
 //
 // Role: a noun with every number and sentence in it; harness/insight/objectives fills it, the
 // writers below lay it out.
@@ -20,7 +20,7 @@ namespace rharness {
 enum class ObjectiveState {
   kMet,
   kMissed,   // the budget is spent, or a limit is passed
-  kBurning,  // the budget is being spent so fast that somebody has to know now
+  kBurning,  // the budget is spent so fast that somebody must know now
   kUnknown,  // nothing there to say
 };
 std::string_view ObjectiveStateName(ObjectiveState state);  // "met", "missed", "burning", "unknown"
@@ -39,11 +39,11 @@ struct BudgetAlarm {
   std::string name;  // "fast" or "slow"
   double long_hours = 0.0;
   double short_hours = 0.0;
-  double threshold = 0.0;  // burn rate: 1 spends the budget in just its period
+  double threshold = 0.0;  // burn rate: 1 spends the budget in exactly its period
   double long_burn = 0.0;
   double short_burn = 0.0;
   std::int64_t long_checks = 0;  // runs with a conclusive verdict
-  bool page = false;             // who is told when it fires: somebody is called, else a ticket
+  bool page = false;             // page when it fires; else a ticket
   bool fires = false;
 };
 
@@ -60,7 +60,7 @@ struct FamilyObjectives {
   std::string owner;  // empty: none, or no objective
   std::string where;  // "policy.yaml:12"; empty: no objective
   double period_days = 28.0;
-  // Of the period, runs by their last verdict in it, each once; infrastructure failures left out.
+  // Over the period, runs by their last verdict in it, each once; without infrastructure failures.
   std::int64_t good = 0;        // identical or equivalent
   std::int64_t bad = 0;         // drifted or failed
   std::int64_t open = 0;        // inconclusive or not comparable
@@ -69,13 +69,13 @@ struct FamilyObjectives {
   std::optional<double> rate;   // good / (good + bad)
   double rate_low = 0.0;        // Wilson's interval at 95 %
   double rate_high = 0.0;
-  double worst_case = 0.0;            // with what is open counted as bad
+  double worst_case = 0.0;            // with open runs counted as bad
   std::optional<double> budget_left;  // share of the bad runs that the objective allows; below 0:
                                       // more than these
   std::int64_t checked_twice = 0;     // runs with two conclusive verdicts or more in the period
   std::int64_t flipped = 0;           // of these: some good, and some bad
-  ShareIndicator flakes;    // the same of runs judged so in one environment: nothing had changed
-  ShareIndicator attested;  // of good, bad and open: those whose verdict was signed
+  ShareIndicator flakes;              // runs flipped in one environment: nothing had changed
+  ShareIndicator attested;            // of good, bad and open: those with a signed verdict
   // Of all that is there now.
   std::int64_t runs = 0;
   std::int64_t never = 0;    // never compared: identical, equivalent or drifted
@@ -83,7 +83,7 @@ struct FamilyObjectives {
   double oldest_days = 0.0;  // how long the one has waited that waits longest
   std::int64_t had = 0;      // of those that `rharness check --available` was asked about
   std::int64_t gone = 0;
-  // Of reruns in the period that came to be compared.
+  // Over reruns of the period that were compared.
   std::int64_t reruns = 0;
   double mean_seconds = 0.0;       // of one
   double mean_ratio = 0.0;         // to what was recorded
@@ -91,19 +91,18 @@ struct FamilyObjectives {
   double ratio_sd_low = 0.0;       // its interval at 95 %, by chi-squared; with ratio_sd
   double ratio_sd_high = 0.0;
   std::optional<double> seconds_to_verdict;  // of reruns, for one verdict; empty: no rerun
-  // Of runs by their last verdict in the period of which it was measured.
+  // Over runs by their last verdict of the period with such a measure.
   std::int64_t weights = 0;  // with checkpoints that were compared
   std::int64_t weights_equal = 0;
   std::int64_t metrics = 0;        // with a metric that has a margin
   std::optional<double> spread;    // of their differences in margins: root of the mean square
   std::int64_t looked_at = 0;      // under observation
-  std::int64_t warned = 0;         // of these: an operator has no deterministic implementation
+  std::int64_t warned = 0;         // of these: an operator without deterministic implementation
   std::int64_t data = 0;           // with data
-  std::int64_t data_had = 0;       // of these: all could be had as recorded
-  std::int64_t records = 0;        // whose record was looked at
-  std::int64_t records_whole = 0;  // of these: nothing is missing in it
-  // Of runs that were rerun in the period to see whether they can be gone back to, by what was said
-  // last (`rharness incident`).
+  std::int64_t data_had = 0;       // of these: all available as recorded
+  std::int64_t records = 0;        // with a checked record
+  std::int64_t records_whole = 0;  // of these: their record is complete
+  // Over runs rerun in the period as a rollback test, by the last result (`rharness incident`).
   std::int64_t rollbacks = 0;           // reproduced, drifted or failed
   std::int64_t rollbacks_held = 0;      // of these: reproduced
   std::int64_t rollbacks_open = 0;      // besides
@@ -116,7 +115,7 @@ struct FamilyObjectives {
   ObjectiveState state() const;  // the worst of its checks; kMet without any
 };
 
-// A run that does not reproduce any more, for an alert of its own.
+// A run that no longer reproduces, for an alert of its own.
 struct BrokenRun {
   std::string run_id;
   std::string family;
@@ -132,8 +131,8 @@ struct ObjectivesReport {
   std::vector<FamilyObjectives> families;  // the worst first
   std::vector<BrokenRun> broken;           // those judged last first; a hundred at most
   std::string headline;                    // one sentence
-  std::string next;                        // what to do now; empty: nothing
-  std::vector<std::string> notes;          // such as objectives that no family has
+  std::string next;                        // the next step; empty: none
+  std::vector<std::string> notes;          // such as objectives without a family
   int exit_code = 0;
 };
 

@@ -1,4 +1,4 @@
-// Objectives on a terminal: a row a family, and what is missed in sentences.
+// Objectives on a terminal: one row per family, and missed ones in sentences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr ObjectiveColumn kObjectiveColumns[] = {{"state", 10},  {"reproducible 
                                                  {"open", 4},    {"waits", 6},
                                                  {"flaky", 8}};
 
-// Of the names: as wide as they are, and as the other columns leave room for.
+// Width of the names: their own, within the room left by the other columns.
 int NameColumns(const ObjectivesReport& report, int columns) {
   constexpr int kLeastName = 12;
   constexpr int kOthers = 77;
@@ -69,7 +69,7 @@ std::string ObjectiveHead(int name, int columns) {
          ObjectiveCells(heads, columns - name - 1, false, Verdict::kInconclusive) + "\n";
 }
 
-// What is missed, and what is not known, a sentence each.
+// Missed and unknown objectives, a sentence each.
 std::string CheckLines(const ObjectivesReport& report, int columns) {
   std::string out;
   std::size_t told = 0;

@@ -1,4 +1,4 @@
-// What every writer of objectives says alike, and the sentences of checks
+// Words shared by all writers of objectives, and the sentences of checks
 // (harness/insight/objectives/family_checks.h).
 #ifndef RHARNESS_REPORTS_OBJECTIVES_WORDS_H_
 #define RHARNESS_REPORTS_OBJECTIVES_WORDS_H_
@@ -18,7 +18,7 @@ std::string RateWords(const FamilyObjectives& family);
 std::string BudgetWords(const FamilyObjectives& family);      // "-50 % left", "-" without one
 std::string ShareWords(std::int64_t part, std::int64_t all);  // "3 of 40", "-" of none
 std::string ShareWords(const ShareIndicator& share);          // "3 of 40 (2.6 to 20 %)"
-// As RateWords, with what is open beside it: "100 % of 2 (34.2 to 100), 1 open"; "-" of none.
+// As RateWords, with the number of open ones: "100 % of 2 (34.2 to 100), 1 open"; "-" for none.
 std::string RollbackRateWords(const FamilyObjectives& family);
 std::string DaysWords(double days);  // "12 d", "3 h"
 // "1.02 of the recorded time, ± 0.05 (standard deviation; 0.04 to 0.07)".

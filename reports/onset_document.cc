@@ -58,7 +58,7 @@ std::string StateWords(RecordState state) {
   return "? not known";
 }
 
-// What differs, and what is equal just before and after the place where it begins.
+// The differing records, and equal ones just before and after their beginning.
 DocumentSection StepSection(const Onset& onset) {
   DocumentSection section{
       .title = "The step in network order",

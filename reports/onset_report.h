@@ -1,4 +1,4 @@
-// Where two runs part, by all that is kept of them: "rharness.onset/v1".
+// Where two runs part, from all their kept data: "rharness.onset/v1".
 //
 // Role: a noun with every number and sentence in it; harness/experiments/onset fills it, a Document
 // of it has every format.
@@ -19,7 +19,7 @@
 
 namespace rharness {
 
-// A kept checkpoint, of those whose names differ in one number.
+// A kept checkpoint, one of those whose names differ in one number.
 struct OnsetCheckpoint {
   std::string name;
   std::int64_t number = 0;
@@ -47,19 +47,19 @@ struct OnsetReport {
   bool traced = false;
   Onset traces;                              // where they were
   std::vector<OnsetCheckpoint> checkpoints;  // by number
-  std::vector<OnsetTensor> tensors;          // that differ, in the order that is named
+  std::vector<OnsetTensor> tensors;          // differing ones, in the named order
   std::string tensor_order;                  // in words
   std::vector<CurveComparison> curves;       // recorded ones, of both sides
   std::vector<std::string> notes;
-  int exit_code = 3;  // 0: where they part is named; 3: it is not
+  int exit_code = 3;  // 0: the place where they part is named; 3: it is not
 };
 
 Json ToJson(const OnsetReport& report);
-// The step in network order, and how far the runs are apart by step.
+// The step in network order, and the distance of the runs by step.
 Document DocumentOf(const OnsetReport& report);
-// Each record of the origin's step as a cell: equal, where it begins, handed on. Empty without any.
+// Each record of the origin's step as a cell: equal, origin, handed on. Empty without any.
 std::string SvgOnsetStrip(const Onset& onset, std::string_view id);
-// Relative distances of parameters, outputs and loss by step, on a log axis. Empty where nothing
+// Relative distances of parameters, outputs and loss by step, on a log axis. Empty if nothing
 // differs.
 std::string SvgOnsetGrowth(const Onset& onset, std::string_view id);
 

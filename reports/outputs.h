@@ -9,13 +9,13 @@
 
 namespace rharness {
 
-// One sentence an output and way of comparing, with its runs counted: "other model.pkl: by the
+// One sentence per output and way of comparing, with the number of runs: "other model.pkl: by the
 // SHA-256 of the file in 3 runs; equal in 2". Those that were compared by less than their tensors
-// come first, else in the order of the report. `all`: false leaves out what was compared by its
-// tensors or their digests. Curves and metrics are no outputs. Texts have passed SafeText.
+// come first, else in the order of the report. `all`: false leaves out outputs compared by their
+// tensors or tensor digests. Curves and metrics are no outputs. Texts have passed SafeText.
 std::vector<std::string> OutputLines(const Report& report, bool all);
 
-// These lines under a heading; at most 20, and how many more there are. Empty without a line.
+// These lines under a heading; at most 20, with the number of the rest. Empty without a line.
 std::string TerminalOutputs(const Report& report, int columns, bool all);
 std::string MarkdownOutputs(const Report& report);
 

@@ -1,5 +1,5 @@
-// Series of Prometheus' text exposition (format 0.0.4): no timestamps, one HELP and TYPE a metric.
-// Private to this folder, but for what a label says.
+// Series of Prometheus' text exposition (format 0.0.4): no timestamps, one HELP and TYPE per
+// metric. Private to this folder, except the text of labels.
 #ifndef RHARNESS_REPORTS_PROMETHEUS_H_
 #define RHARNESS_REPORTS_PROMETHEUS_H_
 
@@ -10,12 +10,12 @@
 
 namespace rharness {
 
-// With a sample a family. Of drills the others are one series, "(other)"; of objectives series of
-// their own have the totals of all (objectives_metrics.cc).
+// Families with a sample each. For drills the others are one series, "(other)"; for objectives
+// separate series have the totals of all (objectives_metrics.cc).
 inline constexpr std::size_t kMostFamilySeries = 100;
 
-// What a label says: the text, where it is safe (text.h) and no longer than 200 bytes; else as much
-// of it as can be said, and the beginning of its SHA-256, so that different texts are different.
+// The text of a label: unchanged if it is safe (text.h) and no longer than 200 bytes; else its safe
+// part, and the beginning of its SHA-256, so that different texts stay different.
 std::string LabelText(std::string_view text);
 // The same with backslash, quote and newline escaped.
 std::string PrometheusLabel(std::string_view text);
@@ -27,7 +27,7 @@ class PrometheusSeries {
   explicit PrometheusSeries(std::string_view history);
 
   void Head(std::string_view name, std::string_view help);
-  // `labels`: more of them, such as "verdict=\"drifted\""; may be empty.
+  // `labels`: further ones, such as "verdict=\"drifted\""; may be empty.
   void Sample(std::string_view name, std::string_view labels, double value);
   void Gauge(std::string_view name, std::string_view help, double value) {
     Head(name, help);

@@ -1,4 +1,4 @@
-// Properties as a document: what was claimed, what became of it, and where the legs lie.
+// Properties as a document: the claims, their results, and the places of the legs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +8,7 @@
 namespace rharness {
 namespace {
 
-// The verdict whose colour and kind a state takes.
+// The verdict that gives a state its colour and kind.
 Verdict ToneOf(const PropertyResult& result) {
   switch (result.state) {
     case PropertyState::kHeld:

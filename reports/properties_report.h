@@ -1,4 +1,4 @@
-// What became of properties that need no recorded result: "rharness.properties/v1"
+// Results of properties that need no recorded result: "rharness.properties/v1"
 // (properties.schema.json).
 //
 // Role: a noun with every number and sentence in it; harness/experiments/properties fills it, a
@@ -19,9 +19,9 @@ namespace rharness {
 
 enum class PropertyState {
   kHeld,        // every bit
-  kHeldWithin,  // no further apart than was stated
+  kHeldWithin,  // within the stated distance
   kLost,
-  kNotJudged,  // a leg failed, or repeats with nothing changed differ too much to tell
+  kNotJudged,  // a leg failed, or unchanged repeats differ too much
 };
 // "held", "held_within", "lost", "not_judged"
 std::string_view PropertyStateName(PropertyState state);
@@ -38,7 +38,7 @@ struct PropertyResult {
   std::string run_id;
   std::string family;
   std::string name;   // "resumed@4", "processes:two"
-  std::string claim;  // one sentence: what must be the same, and how far it may lie apart
+  std::string claim;  // one sentence: what must be equal, and within which distance
   PropertyState state = PropertyState::kNotJudged;
   bool could_not = false;  // of kNotJudged: a leg failed, or could not be run
   std::string headline;    // one sentence: the state and why
@@ -69,7 +69,7 @@ struct PropertiesReport {
 };
 
 Json ToJson(const PropertiesReport& report);
-Document DocumentOf(const PropertiesReport& report);  // a case of JUnit a property
+Document DocumentOf(const PropertiesReport& report);  // one case of JUnit per property
 
 }  // namespace rharness
 

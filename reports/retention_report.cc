@@ -25,7 +25,7 @@ std::string JoinedNames(const std::vector<std::string>& names) {
   return text;
 }
 
-// "mlp-1, mlp-2, mlp-3 and 4 more: among the last 7 of family mlp", a line a reason.
+// "mlp-1, mlp-2, mlp-3 and 4 more: among the last 7 of family mlp", one line per reason.
 std::string KeptRunsText(const std::vector<KeptRun>& kept, int columns) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const KeptRun& run : kept) by_reason[run.why].push_back(run.run_id);
@@ -40,7 +40,7 @@ std::string KeptRunsText(const std::vector<KeptRun>& kept, int columns) {
   return text;
 }
 
-// "  why   ...", what it says wrapped behind its name.
+// "  why   ...", with the text wrapped behind its name.
 std::string NamedLine(std::string_view name, const std::string& value, int columns) {
   constexpr int kNameColumns = 8;
   return fmt::format("  {:<6}", name) +
@@ -61,7 +61,7 @@ std::string SignedWords(const DeletionTold* told) {
   return "Nothing is deleted unless two people signed for this list";
 }
 
-// Of a list that was carried out, or not: "; 1 of 2 files is gone, 1 stays (it was changed)".
+// For a list, carried out or not: "; 1 of 2 files is gone, 1 stays (it was changed)".
 std::string OutcomeWords(const DeletionTold& told) {
   std::string text;
   if (told.deleted != 0 || told.stays != 0) {

@@ -1,4 +1,4 @@
-// What retention rules would delete and what they keep, with reasons. Model and writers.
+// Files that retention rules would delete or keep, with reasons. Model and writers.
 //
 // Role: pure; harness/trust/retention fills it.
 #ifndef RHARNESS_REPORTS_RETENTION_REPORT_H_
@@ -18,7 +18,7 @@ struct KeptRun {
   std::string why;
 };
 
-// A file that its runs let go of and that is not deleted all the same.
+// A file that its runs release and that is kept all the same.
 struct KeptFile {
   std::string run_id;
   std::string path;
@@ -35,7 +35,7 @@ struct RetentionReport {
 
 // "rharness.retention/v1".
 Json ToJson(const RetentionReport& report);
-// A request to delete what one list names, and what became of it: "rharness.deletions/v1".
+// A request to delete the files of one list, and its state: "rharness.deletions/v1".
 struct DeletionTold {
   std::string list_sha256;
   std::string state;  // "asked", "approved", "expired", "withdrawn", "begun", "done", "doubtful"
@@ -47,23 +47,23 @@ struct DeletionTold {
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;
   std::uint64_t deleted = 0;     // of these items
-  std::uint64_t stays = 0;       // of these items: they were something else by then
-  std::string begun;             // when it was begun to be carried out; empty: it was not
-  std::string last;              // when the last of its files had its turn
-  std::string ended_by;          // who took it back; empty: nobody
+  std::uint64_t stays = 0;       // of these items: they had changed by then
+  std::string begun;             // start of the deletion; empty: not started
+  std::string last;              // time of the last file handled
+  std::string ended_by;          // who withdrew it; empty: nobody
   std::string ended_reason;      // why
-  std::string doubt;             // a sentence, of what is doubtful
-  std::string statement_sha256;  // what was signed last for it; not in the JSON
+  std::string doubt;             // the doubt, in a sentence
+  std::string statement_sha256;  // the last signed statement for it; not in the JSON
 };
 Json ToJson(const std::vector<DeletionTold>& deletions);
 std::string WriteTerminal(const std::vector<DeletionTold>& deletions);  // a line each
 std::string LineOf(const DeletionTold& told);
-// "was carried out at T: 2 of 2 files are gone; asked for by Ada, approved by Bob", of one that is
+// "was carried out at T: 2 of 2 files are gone; asked for by Ada, approved by Bob", for one that is
 // "done".
 std::string CarriedOutWords(const DeletionTold& told);
 
-// Each file with its bytes, why it goes, and what is lost by that; then what is kept and why.
-// `told`: what became of this list; nullptr: that is not known.
+// Each file with its bytes, the reason, and the loss; then kept files with reasons. `told`: the
+// state of this list; nullptr: not known.
 std::string WriteTerminal(const RetentionReport& report, int columns = 80,
                           const DeletionTold* told = nullptr);
 

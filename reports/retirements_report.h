@@ -1,4 +1,4 @@
-// Retirements: what was asked for, approved, taken back, or is not as it was signed. Model and
+// Retirements: requested, approved, withdrawn, or different from their signed form. Model and
 // writers.
 //
 // Role: pure; harness/trust/approval fills it.
@@ -22,7 +22,7 @@ enum class RetirementState {
   kWithdrawn,  // taken back
   kRetired,    // two people signed
   kUnsigned,   // retired, and nobody signed
-  kDoubtful,   // the history does not say what was signed
+  kDoubtful,   // the history differs from the signed statement
 };
 std::string_view RetirementStateName(RetirementState state);  // "asked", "retired", ...
 
@@ -40,26 +40,26 @@ struct RetirementTold {
   std::optional<WallTime> ended;
   std::string ended_reason;
   std::string doubt;      // a sentence, of kDoubtful
-  bool verified = false;  // the signatures were held to a trust policy
-  // Since when it was retired before two people signed, as the history alone says; empty: not.
+  bool verified = false;  // the signatures were checked against a trust policy
+  // Time of an unsigned retirement before two people signed, from the history alone; empty: none.
   std::optional<WallTime> unsigned_since = {};
 };
 
 // "rharness.retirements/v1".
 Json ToJson(const std::vector<RetirementTold>& retirements);
-// A line each: "mlp-1: retired: its data is gone (asked for by Ada on 2026-06-01, approved by Bob
+// One line each: "mlp-1: retired: its data is gone (asked for by Ada on 2026-06-01, approved by Bob
 // on 2026-06-02)".
 std::string WriteTerminal(const std::vector<RetirementTold>& retirements);
 std::string LineOf(const RetirementTold& told);
 
-// Of a run that is retired, beside the reason: who asked and who approved; "unsigned" without.
+// For a retired run, beside the reason: requester and approver; "unsigned" without.
 struct RunRetirement {
   std::string asked_by = {};
   WallTime asked{};
   std::string approved_by = {};
   WallTime approved{};
   std::string statement_sha256 = {};
-  std::string doubt = {};  // it is not as it was signed: then nobody is named
+  std::string doubt = {};  // it differs from its signed form: then nobody is named
 };
 // "its data is gone (asked for by Ada on 2026-06-01, approved by Bob on 2026-06-02)",
 // "its data is gone (unsigned)", "doubtful: the history gives ...".

@@ -23,7 +23,7 @@ std::string WithCode(std::string_view text) {
   return out;
 }
 
-// HtmlTop without a next step: what comes first is what the page is about.
+// HtmlTop without a next step: the subject of the page comes first.
 std::string RunbookTop(std::string_view eyebrow, std::string_view title,
                        const std::string& lead_html) {
   return fmt::format(

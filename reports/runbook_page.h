@@ -1,6 +1,6 @@
-// A page of the runbook: what a finding's code means and what to do, as Markdown and as HTML.
+// A page of the runbook: the meaning of a finding's code and the remedy, as Markdown and as HTML.
 //
-// Role: layout only; which pages there are and what they say is harness/insight/incident's.
+// Role: layout only; harness/insight/incident has the pages and their content.
 #ifndef RHARNESS_REPORTS_RUNBOOK_PAGE_H_
 #define RHARNESS_REPORTS_RUNBOOK_PAGE_H_
 
@@ -13,7 +13,7 @@ namespace rharness {
 
 struct RunbookPage {
   std::string code;  // "determinism_violation", "RharnessBudgetBurning"
-  std::string area;  // the file that it stands in: "verdict", "gate", "record", "alert", ...
+  std::string area;  // its file: "verdict", "gate", "record", "alert", ...
   // "Means", "Check", "Causes", "Do", "Next", in this order; text with `code` in backticks.
   std::vector<std::pair<std::string, std::string>> parts;
 };
@@ -22,7 +22,7 @@ struct RunbookPage {
 std::string RunbookTitle(const RunbookPage& page);
 
 std::string WriteMarkdown(const RunbookPage& page, std::string_view version);
-// `back`: the words of a link to the page at "../index.html"; empty: there is none.
+// `back`: the text of a link to the page at "../index.html"; empty: none.
 std::string WriteHtml(const RunbookPage& page, std::string_view version, std::string_view back);
 // All of them, by area, each linked to "CODE/index.html".
 std::string WriteRunbookIndex(const std::vector<RunbookPage>& pages, std::string_view version);

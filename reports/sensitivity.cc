@@ -50,8 +50,8 @@ void CheckRead(JsonReader& reader, const SensitivityRate& rate) {
   if (rate.trials > 0 && !bounds) reader.Fail("found / trials is not between low and high", "low");
 }
 
-// A rate is believed for the trials that it was counted from: its interval is the one that they
-// give, and it is enough where that is as narrow as was asked for.
+// Recomputes a rate from its trials: its interval must be theirs, and it is enough if that is as
+// narrow as requested.
 std::string WhyNotOf(const SensitivityRate& rate, const Sensitivity& told) {
   constexpr double kRounding = 1e-9;
   if (rate.trials == 0) return rate.enough ? "found that no trials are enough" : "";

@@ -1,4 +1,4 @@
-// What certificates say of the runs of a drill, on its page and its terminal.
+// Certificates for the runs of a drill, on its page and its terminal.
 #include <fmt/format.h>
 
 #include <algorithm>

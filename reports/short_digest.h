@@ -1,4 +1,4 @@
-// A digest in a sentence, where the whole one stands in the data.
+// A digest in a sentence; the data have the whole one.
 #ifndef RHARNESS_REPORTS_SHORT_DIGEST_H_
 #define RHARNESS_REPORTS_SHORT_DIGEST_H_
 
@@ -7,8 +7,8 @@
 
 namespace rharness {
 
-// "64f607cdd56b…": of a SHA-256 or a commit in hexadecimal digits, also behind "sha256:", the first
-// twelve; any other text as it is.
+// "64f607cdd56b…": the first twelve digits of a SHA-256 or a commit in hexadecimal digits, also
+// after "sha256:"; any other text unchanged.
 std::string ShortDigest(std::string_view text);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
-// Runs that one change moved, as a drill's reports tell of them: how far and which way their curves
-// went together.
+// Runs that one change moved, in a drill's reports: the common distance and direction of their
+// curves.
 //
-// Role: private to the drill's writers; pure. What moved one way is a note of the drill as well.
+// Role: private to the drill's writers; pure. A common direction is also a note of the drill.
 #ifndef RHARNESS_REPORTS_SIBLINGS_H_
 #define RHARNESS_REPORTS_SIBLINGS_H_
 

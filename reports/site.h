@@ -1,8 +1,8 @@
-// The pages of `rharness serve`: what a history holds, a page at a time.
+// The pages of `rharness serve`: the content of a history, a page at a time.
 //
-// Role: models that harness/insight/serve fills, and their HTML. Every page is one of a site: it
-// names its style sheet by address, has no script, and leads to the others by links that are made
-// here. Every list is a page of a longer one, with a pager.
+// Role: models that harness/insight/serve fills, and their HTML. Every page belongs to a site: it
+// links its style sheet, has no script, and links to the others; this file makes the links. Every
+// list is a page of a longer one, with a pager.
 #ifndef RHARNESS_REPORTS_SITE_H_
 #define RHARNESS_REPORTS_SITE_H_
 
@@ -24,13 +24,13 @@ namespace rharness {
 // What every page has beside its own.
 struct SiteFrame {
   std::string version;
-  std::string history;             // where it is kept; no password is in it
-  std::vector<std::string> notes;  // what is not as it should be
+  std::string history;             // its place; without a password
+  std::vector<std::string> notes;  // problems of the site
 };
 
 struct SiteFleet {
   SiteCounts counts;
-  // Whose last conclusive verdict, which `last` and `judged` are, is bad; the last one first.
+  // Runs with a bad last conclusive verdict, which is `last` and `judged`; the last one first.
   std::vector<SiteRunRow> bad;
   std::vector<SiteFamilyRow> families;  // the first ones
   bool more_families = false;
@@ -51,33 +51,33 @@ struct SiteFamily {
 
 struct SiteTrends {
   std::vector<SiteWeek> weeks;          // of all families, oldest first
-  int row_weeks = 0;                    // of a family's row: the last ones
+  int row_weeks = 0;                    // of a family's row: the number of last weeks
   std::vector<SiteFamilyRow> families;  // with a verdict in these
-  std::size_t without = 0;              // families that had verdicts, and none in these
+  std::size_t without = 0;              // families with verdicts, but none in these
   SitePager pager;
 };
 
 struct SiteTrendsReport {
   const TrendsReport* report = nullptr;    // none: not measured yet
-  std::optional<WallTime> failed_at = {};  // it could not be measured again, or at all
+  std::optional<WallTime> failed_at = {};  // the last failed measurement
 };
 
-// Names that have the text in them, and the address of a page of all such; empty: these are all.
+// Names that contain the text, and the address of a page with all of them; empty: these are all.
 struct SiteNames {
   std::vector<std::string> names = {};
   std::string more = {};
-  bool not_looked = false;  // they are too many to be looked through beside the rest
+  bool not_looked = false;  // too many to search beside the rest
 };
 
 struct SiteSearch {
-  std::string text = {};  // empty: nothing is looked for yet
+  std::string text = {};  // empty: no search yet
   std::string by = {};    // "any", "run", "family", "commit" or "image"
   std::vector<std::string> notes = {};
   SiteNames families = {};
   SiteNames images = {};
   std::vector<SiteRunRow> runs = {};
-  bool runs_asked = false;  // whether runs were looked for at all
-  SitePager pager = {};     // of the runs, or of the names where these alone are listed
+  bool runs_asked = false;  // whether runs were searched at all
+  SitePager pager = {};     // of the runs, or of the names if only these are listed
 };
 
 std::string WriteSite(const SiteFleet& page, const SiteFrame& frame);
@@ -87,7 +87,7 @@ std::string WriteSite(const SiteRun& page, const SiteFrame& frame);
 std::string WriteSite(const SiteTrends& page, const SiteFrame& frame);
 std::string WriteSite(const SiteTrendsReport& page, const SiteFrame& frame);
 std::string WriteSite(const SiteSearch& page, const SiteFrame& frame);
-// A page that says why there is none: "404 Not found", and a sentence.
+// A page for a missing page: "404 Not found", and a sentence.
 std::string WriteSiteProblem(std::string_view title, std::string_view sentence,
                              const SiteFrame& frame);
 

@@ -9,14 +9,14 @@
 
 namespace rharness {
 
-// The style sheet that all pages share, and where they look for it: a name that changes with it.
+// The style sheet of all pages, and its address: a name that changes with its content.
 std::string_view SiteStyle();
 std::string SiteStylePath();  // "/style-1f2e3d4c5b6a.css"
 
-// An address of the site: a path of ours, and values that are percent-encoded.
+// An address of the site: a path of ours, and percent-encoded values.
 using SiteQuery = std::vector<std::pair<std::string_view, std::string>>;
 std::string SiteHref(std::string_view path, const SiteQuery& query = {});
-// "/run/ID" or "/family/NAME". What no path can spell, "." and "..", is "/run?id=.".
+// "/run/ID" or "/family/NAME". Names that no path can contain, "." and "..", are "/run?id=.".
 std::string SiteRunHref(const std::string& run_id, const SiteQuery& query = {});
 std::string SiteFamilyHref(const std::string& family, const SiteQuery& query = {});
 

@@ -1,4 +1,4 @@
-// The pages over many runs: fleet, families, a family; and the page that says why there is none.
+// The pages over many runs: fleet, families, a family; and the page for a missing page.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// What the pages of the site share: frame, tiles, cells, lists of runs. Private to the site_*
-// files.
+// Shared by the pages of the site: frame, tiles, cells, lists of runs. Private to the site_* files.
 //
 // Parameters that end in _html are markup already; all others are escaped here.
 #ifndef RHARNESS_REPORTS_SITE_PARTS_H_
@@ -15,8 +14,8 @@ namespace rharness {
 
 struct SiteTopParts {
   std::string_view title;
-  std::string_view here;        // the entry of the menu that this page is
-  std::string_view page_class;  // the verdict whose colour it takes; may be empty
+  std::string_view here;        // this page's entry in the menu
+  std::string_view page_class;  // the verdict for its colour; may be empty
   std::string eyebrow_html;
   std::string answer;  // the heading
   std::string words_html;
@@ -30,7 +29,7 @@ std::string SiteLink(const std::string& href, std::string_view text);
 std::string FamilyLink(const std::string& family);
 std::string RunLink(const std::string& run_id);
 
-// A tile a verdict that there is, and one for what no drill has judged.
+// One tile per present verdict, and one for runs that no drill has judged.
 std::string SiteTiles(const SiteCounts& counts);
 std::int64_t SumOf(const SiteCounts& counts);
 std::int64_t CountOf(const SiteCounts& counts, std::optional<Verdict> verdict);  // or 0
@@ -38,7 +37,7 @@ std::int64_t CountOf(const SiteCounts& counts, std::optional<Verdict> verdict); 
 std::string CountWords(const SiteCounts& counts);
 // The same as badges.
 std::string CountBadges(const SiteCounts& counts);
-// The verdict that a reader must see first; none where there are none.
+// The most urgent verdict; none if there are none.
 std::optional<Verdict> WorstOf(const SiteCounts& counts);
 
 // One cell a verdict or a week, the newest last.
@@ -48,8 +47,8 @@ std::string WeekCells(const std::vector<SiteWeek>& weeks);
 std::string BadgeOf(const std::optional<Verdict>& verdict);  // "not drilled" of none
 struct RunColumns {
   bool family = false;
-  bool found = false;                    // by what else it was found
-  std::string_view verdict = "Verdict";  // which one SiteRunRow::last and judged are
+  bool found = false;                    // by which other key it was found
+  std::string_view verdict = "Verdict";  // the verdict in SiteRunRow::last and judged
 };
 std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs,
                      const RunColumns& columns = {});

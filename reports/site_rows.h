@@ -1,4 +1,4 @@
-// What the pages of the site list: verdicts, runs, families, drills and weeks, a struct a row.
+// The rows of the site's pages: verdicts, runs, families, drills and weeks, one struct each.
 #ifndef RHARNESS_REPORTS_SITE_ROWS_H_
 #define RHARNESS_REPORTS_SITE_ROWS_H_
 
@@ -47,7 +47,7 @@ struct SiteDrillRow {
   std::optional<int> exit_code;
 };
 
-// Addresses of the pages before and behind one of a list; empty at its ends.
+// Addresses of the pages before and after one of a list; empty at its ends.
 struct SitePager {
   std::string previous = {};
   std::string next = {};

@@ -26,7 +26,7 @@ std::string RunAnswer(const SiteRun& page) {
                      page.run.judged ? ", " + FormatMinute(*page.run.judged) : "");
 }
 
-// Of what a drill said: why, and what else was measured.
+// For a drill's verdict: the reasons, and further measures.
 std::string Because(const SiteRunVerdict& one) {
   std::string out = SentenceList(ReasonTexts(one.said.reasons), kMostSiteReasons);
   if (!one.measured.empty()) {

@@ -1,5 +1,4 @@
-// The page of one run: its record, every verdict on it with what the history keeps of how it came
-// about, and who signed for what.
+// The page of one run: its record, every verdict on it with the history's details, and the signers.
 #ifndef RHARNESS_REPORTS_SITE_RUN_H_
 #define RHARNESS_REPORTS_SITE_RUN_H_
 
@@ -35,13 +34,13 @@ struct SiteChange {
 
 struct SiteSignature {
   std::string what;       // "drifted, drill night-3"
-  std::string signed_by;  // as the history has it; empty: it keeps the key alone
+  std::string signed_by;  // from the history; empty: it has the key alone
   WallTime entered{};
   std::string key_id;
   std::string statement_sha256;
 };
 
-// What somebody answers for that concerns the run, as a file beside the history says it.
+// Something that somebody answers for and that concerns the run, from a file beside the history.
 struct SiteAnswer {
   std::string kind;   // "waiver", "substitute", "baseline"
   std::string about;  // probes, "A100 → H100", "h100, fingerprint 1f2e3d4c5b6a"
@@ -49,7 +48,7 @@ struct SiteAnswer {
   std::string until = {};      // "through 2026-12-31 (UTC)"; empty: no end
   bool holds = true;           // now
   std::string file = {};       // its name
-  std::string signed_by = {};  // whose signatures under the file hold: "Ada and Bob"
+  std::string signed_by = {};  // owners of valid signatures under the file: "Ada and Bob"
   std::string doubt = {};      // why nobody is named
 };
 
@@ -62,7 +61,7 @@ struct SiteMetric {
 inline constexpr char kCommandFact[] = "Command";  // of `about`
 struct SiteRun {
   SiteRunRow run;
-  std::vector<std::string> notes = {};                          // what is not as it should be
+  std::vector<std::string> notes = {};                          // problems of the page
   std::vector<std::pair<std::string, std::string>> about = {};  // by name
   std::vector<std::string> record_notes = {};                   // what was said as it was recorded
   std::vector<StoredVerdict> strip = {};                        // newest first, without reasons
@@ -73,10 +72,10 @@ struct SiteRun {
   std::size_t more_changes = 0;          // in the strip
   std::vector<SiteSignature> signatures = {};
   std::optional<std::vector<SiteAnswer>> answers = {};  // none: no file was given
-  std::array<std::vector<Fact>, 5> layers = {};  // what the manifest says, in the order of kLayers
+  std::array<std::vector<Fact>, 5> layers = {};  // content of the manifest, in the order of kLayers
   std::vector<SiteMetric> metrics = {};
   std::vector<std::pair<std::string, std::string>> artifacts = {};   // by role and path
-  std::vector<std::pair<std::string, std::string>> properties = {};  // what was said of each last
+  std::vector<std::pair<std::string, std::string>> properties = {};  // the last result of each
 };
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Parts of the page of one run: its verdicts over time, what changed when they did, who signed.
+// Parts of the page of one run: its verdicts over time, the changes behind them, the signers.
 // Private to site_run.cc.
 #ifndef RHARNESS_REPORTS_SITE_RUN_PARTS_H_
 #define RHARNESS_REPORTS_SITE_RUN_PARTS_H_
@@ -9,17 +9,16 @@
 
 namespace rharness {
 
-// A mark a verdict where it lies in time, in one of three rows, each with a shape of its own: those
-// that reproduced, those that did not, and those that could not tell. Empty of none.
+// One mark per verdict on a time axis, in one of three rows with shapes of their own: reproduced,
+// not reproduced, and inconclusive. Empty without verdicts.
 std::string SiteStripPlot(const SiteRun& page);
-// Where good turned bad or back, and what differed; empty of none.
+// Changes from good to bad or back, with the differences; empty without any.
 std::string SiteChanges(const SiteRun& page);
-// Where the newest verdict of the page was made, held to the record, layer by layer; empty where
-// that is not kept.
+// The place of the page's newest verdict against the record, layer by layer; empty if not kept.
 std::string SiteLayersNow(const SiteRun& page);
-// The signatures that the history knows of, and how to verify them; empty of none.
+// The signatures known to the history, and how to verify them; empty without any.
 std::string SiteSignatures(const SiteRun& page);
-// Waivers, substitutes and baselines with whose signatures hold; empty where none were asked for.
+// Waivers, substitutes and baselines with their valid signers; empty if none were requested.
 std::string SiteAnswers(const SiteRun& page);
 
 }  // namespace rharness

@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kValueBytes = 4000;  // of the box: what was asked for, however it is escaped
+constexpr std::size_t kValueBytes = 4000;  // of the box: the query in any escaped form
 
 struct Way {
   std::string_view by;

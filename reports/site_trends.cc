@@ -1,4 +1,4 @@
-// The pages of trends: verdicts by week, and what was measured of them.
+// The pages of trends: verdicts by week, and the measured trends.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -36,7 +36,7 @@ std::string Share(int part, std::size_t whole) {
   return fmt::format("{} of {}", Count(part), Counted(whole, "run"));
 }
 
-// The same where the verb holds of none: "None of the 7 runs could be decided".
+// The same for no run: "None of the 7 runs could be decided".
 std::string CouldNot(int part, std::size_t whole, std::string_view what) {
   if (static_cast<std::size_t>(part) == whole && whole > 1) {
     if (whole == 2) return fmt::format("Neither run could be {}", what);
@@ -45,7 +45,7 @@ std::string CouldNot(int part, std::size_t whole, std::string_view what) {
   return fmt::format("{} could not be {}", Share(part, whole), what);
 }
 
-// "all 3 drifted runs and in 1 of 5 that reproduced", the latter where any did.
+// "all 3 drifted runs and in 1 of 5 that reproduced", the latter if any did.
 std::string ChangedIn(const SharedDifference& fact, int drifted, int reproduced) {
   std::string words = "the one drifted run";
   if (fact.drifted < drifted) {
@@ -109,8 +109,8 @@ struct CountedChange {
   FactDifference difference;
 };
 
-// Every change with its counts, of those runs alone that `in` counts. Packages that the runs are
-// not known to have used are left out where there is anything else to look at.
+// Every change with its counts, over the runs that `in` counts. Leaves out packages that the runs
+// are not known to have used if there is any other change.
 std::vector<CountedChange> CountChanges(const Report& report, int SharedDifference::*in) {
   using Key =
       std::tuple<Layer, std::string, std::optional<std::string>, std::optional<std::string>>;
@@ -178,8 +178,8 @@ bool RestsOn(const Cause& cause, const std::string& key) {
   });
 }
 
-// Of the differences that set drifted runs apart: in most of them, more often than in those that
-// reproduced, and, of several like it, the one that the first cause rests on. Null: none does.
+// The difference that sets drifted runs apart: in most of them, more often than in reproduced ones,
+// and, among equals, the one behind the first cause. Null: none.
 const SharedDifference* TellingDifference(const Summary& summary, const Cause* cause) {
   if (summary.shared.empty()) return nullptr;
   const SharedDifference& most = summary.shared.front();
@@ -195,7 +195,7 @@ const SharedDifference* TellingDifference(const Summary& summary, const Cause* c
   return &most;
 }
 
-// The first cause of the first run, where most drifted runs have it.
+// The first cause of the first run, if most drifted runs have it.
 const Cause* LeadingCause(const Summary& summary) {
   const ReportRun& first = *summary.order.front();
   if (first.causes.empty()) return nullptr;
@@ -240,7 +240,8 @@ std::string NextAfterDrift(const Summary& summary) {
       summary.reproduced == 0 ? "; no run reproduced" : "");
 }
 
-// Of a run that is open because of an output or a curve, what settles that; empty for others.
+// For a run that is open because of an output or a curve, the step that settles it; empty for
+// others.
 std::string StepOfFinding(const ReportRun& run) {
   const std::string name = SafeText(run.run_id, 120);
   for (const Finding& finding : run.findings) {
@@ -314,7 +315,7 @@ Summary Summarize(const Report& report) {
   summary.drifted = CountOf(report, Verdict::kDrifted);
   summary.reproduced = CountOf(report, Verdict::kIdentical) + CountOf(report, Verdict::kEquivalent);
   summary.order.reserve(report.runs.size());
-  std::map<std::string_view, std::size_t> places;  // where each headline comes first
+  std::map<std::string_view, std::size_t> places;  // first place of each headline
   for (const ReportRun& run : report.runs) {
     places.emplace(run.headline, summary.order.size());
     summary.order.push_back(&run);

@@ -1,4 +1,4 @@
-// Scales, ticks and frames that the pictures of the page share.
+// Scales, ticks and frames shared by the pictures of the page.
 //
 // Role: positions only; no picture of its own. Pictures are SVG in units that their column scales.
 #ifndef RHARNESS_REPORTS_SVG_AXIS_H_
@@ -11,7 +11,7 @@
 
 namespace rharness {
 
-// Where a value lies between two ends; logarithmic where said, for values above 0.
+// The position of a value between two ends; logarithmic on request, for values above 0.
 struct SvgScale {
   double low = 0.0;
   double high = 1.0;
@@ -26,7 +26,7 @@ struct SvgScale {
 
 // The step of 1, 2 or 5 times a power of ten that gives at most five ticks over `range` (> 0).
 double NiceStep(double range);
-// A tick of such an axis with as many decimals as its step needs.
+// A tick of such an axis with the decimals of its step.
 std::string TickLabel(double value, double step);
 // "1e-6"
 std::string DecadeLabel(int exponent);
@@ -40,8 +40,8 @@ std::string SvgValueAxis(const SvgScale& y, double left, double right);
 std::string SvgOpen(double width, double height, std::string_view id, std::string_view title,
                     std::string_view description);
 
-// Which points of n to draw: all up to `most`, else of each stretch the one with the largest key
-// (NaN: drawn first of all, since it must not vanish). Increasing indices; ends included.
+// The points of n to draw: all up to `most`, else from each interval the one with the largest key
+// (NaN first, since it must not vanish). Increasing indices; ends included.
 std::vector<std::size_t> ThinByLargest(const std::vector<double>& keys, std::size_t most);
 
 }  // namespace rharness

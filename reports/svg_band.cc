@@ -1,4 +1,4 @@
-// One metric as a picture: where the reruns lie against history and margin; see html_parts.h.
+// One metric as a picture: the reruns against history and margin; see html_parts.h.
 #include <fmt/format.h>
 
 #include <algorithm>

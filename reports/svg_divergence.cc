@@ -1,4 +1,4 @@
-// How far two curves lie apart, step by step; see svg_plots.h.
+// The distance of two curves, step by step; see svg_plots.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct DivergencePicture {
   bool has_band = false;
 };
 
-// Whole decades around what is above zero.
+// Whole decades around the values above zero.
 SvgScale LogScale(double low, double high) {
   const double last = std::ceil(std::log10(high) + 1e-12);
   const double first = std::max(std::floor(std::log10(low)), last - kMostDecades);

@@ -89,7 +89,7 @@ std::string Legend(const HeatStrip& strip) {
                            FormatNumber(strip.high, 2));
 }
 
-// Below every measured one where nothing was measured.
+// Below every measured one if nothing was measured.
 double Norm(const GroupDifference& group) {
   return std::isnan(group.relative_norm) ? -1.0 : group.relative_norm;
 }

@@ -1,4 +1,4 @@
-// The pictures of where two runs part: a step in network order, and the distance by step.
+// The pictures of an onset: a step in network order, and the distance by step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ int WeightOf(RecordState state) {
 }
 
 struct StripStyle {
-  std::string_view group;  // the verdict whose colour it takes
+  std::string_view group;  // the verdict for its colour
   std::string_view mark;
   double height;
 };

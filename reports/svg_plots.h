@@ -1,8 +1,8 @@
 // The pictures of a comparison, one function and one file each.
 //
 // Role: inline SVG with title and description; `id` is unique on the page. Positions only: every
-// number shown comes from the comparison. Long curves are thinned to a few hundred drawn steps, of
-// each stretch the one that says most. Empty where there is nothing finite to draw.
+// number shown comes from the comparison. Long curves are thinned to a few hundred drawn steps, the
+// most telling one of each interval. Empty if there is nothing finite to draw.
 #ifndef RHARNESS_REPORTS_SVG_PLOTS_H_
 #define RHARNESS_REPORTS_SVG_PLOTS_H_
 
@@ -17,16 +17,16 @@ namespace rharness {
 
 // |b - a| by step on a log axis, with the band, and marks at the first difference and the first
 // step beyond. Equal steps lie on the floor; steps that are not finite are crosses at the top.
-// Empty, too, when no step differs.
+// Also empty when no step differs.
 std::string SvgDivergence(const CurveComparison& curve, std::string_view id);
 
 // Both curves over each other: A a broad line, B a thin dashed one.
 std::string SvgCurves(const CurveComparison& curve, std::string_view id);
 
-// Differing pairs by distance in ULP: one bar a power of two, counts on a log axis.
+// Differing pairs by distance in ULP: one bar per power of two, counts on a log axis.
 std::string SvgHistogram(const UlpHistogram& histogram, std::string_view id);
 
-// One cell a layer: shade and height by the log of its relative norm, with a legend. Readable
+// One cell per layer: shade and height by the log of its relative norm, with a legend. Readable
 // without colour by height and by the title of every cell.
 std::string SvgHeatStrip(const std::vector<GroupDifference>& groups, std::string_view id);
 

@@ -23,10 +23,10 @@ constexpr double kCell = 34.0;
 constexpr double kAnswer = 250.0;
 constexpr double kLeastWidth = 900.0;  // narrower ones would be drawn too large
 constexpr double kLetter = 6.4;        // of a letter, about
-constexpr double kCapital = 8.8;       // of a bold capital, of which names of variables consist
-constexpr int kNameCells = 44;  // longer ones are elided, each so that it is told from the others
+constexpr double kCapital = 8.8;       // of a bold capital, as in names of variables
+constexpr int kNameCells = 44;         // longer ones are elided, and stay distinguishable
 
-// Axes that a picture has columns for: those of the cause first of all, then in their order.
+// Axes with columns in a picture: those of the cause first, then the others in order.
 std::vector<std::size_t> Columns(const IsolationReport& report, std::size_t settable) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < settable; ++i) {

@@ -58,8 +58,7 @@ void Row(const ReportRun& run, const Layout& layout, bool color, std::string* ou
   }
 }
 
-// Below the last listed of the runs that it is the headline of, where there is something to
-// explain.
+// After the last listed run with this headline, if there is something to explain.
 void Headline(const ReportRun& run, const ReportRun* next, const Summary& summary,
               const Layout& layout, std::string* out) {
   if (Reproduced(run.verdict) || run.headline.empty()) return;
@@ -111,7 +110,7 @@ void Rows(const Summary& summary, const Layout& layout, bool color, std::string*
   if (!summary.order.empty()) *out += "\n";
 }
 
-// What several runs say alike, but for headlines, which stand below their rows.
+// Common statements of several runs, without headlines, which follow their rows.
 void Told(const Summary& summary, std::size_t most, const Layout& layout, std::string* out) {
   std::size_t told = 0;
   for (const ToldOnce& one : summary.told) {
@@ -145,9 +144,9 @@ std::string OutputLine(const Report& report) {
          (lines.size() == 1 ? "." : fmt::format("; {}.", Counted(lines.size() - 1, "more output")));
 }
 
-// A drill in which all runs reproduced: counts, families, what changed, a line or two each.
+// A fully reproduced drill: counts, families, changes, a line or two each.
 std::string GreenTerminal(const Report& report, const Summary& summary, int columns, bool color) {
-  constexpr std::size_t kLines = 9;  // the tenth says where the page is
+  constexpr std::size_t kLines = 9;  // the tenth has the page's path
   constexpr std::size_t kLinesOfRemark = 2;
   std::vector<std::string> remarks = {FamilyLine(report), ChangesInShort(report),
                                       OutputLine(report), TerminalSensitivity(report, 400)};

@@ -1,4 +1,4 @@
-// Lines for a terminal that every terminal writer makes alike: colours, padding, wrapping, counts.
+// Terminal lines shared by all terminal writers: colours, padding, wrapping, counts.
 #ifndef RHARNESS_REPORTS_TERMINAL_PARTS_H_
 #define RHARNESS_REPORTS_TERMINAL_PARTS_H_
 
@@ -13,7 +13,7 @@ namespace rharness {
 
 std::string_view ColourOf(Verdict verdict);  // an ANSI sequence
 std::string Painted(std::string_view text, std::string_view colour, bool color);
-// Spaces up to `columns`; longer text stays as it is.
+// Spaces up to `columns`; longer text stays unchanged.
 std::string Padded(std::string text, int columns);
 std::string RightAligned(const std::string& text, int columns);
 
@@ -23,10 +23,10 @@ std::string Wrapped(const std::string& text, int columns, int indent = 0);
 
 // The lines of a text, without their line breaks.
 std::vector<std::string> SplitLines(const std::string& text);
-// The lines of Wrapped; of more than `most` the last one kept ends in "…".
+// The lines of Wrapped; if cut to `most`, the last one ends in "…".
 std::vector<std::string> WrappedTo(const std::string& text, int columns, std::size_t most);
 
-// "3 drifted, 9 identical" within the columns, which colours take none of; "0 runs" for none.
+// "3 drifted, 9 identical" within the columns (colours take none); "0 runs" for none.
 std::string CountsLine(const std::map<std::string, int>& counts, std::string_view noun, int columns,
                        bool color);
 

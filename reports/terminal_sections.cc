@@ -39,7 +39,7 @@ TerminalSection Findings(const Comparison& comparison, int room) {
   section.keep = 2;
   for (const Finding& finding : comparison.findings) {
     if (section.items.size() == kMostItems) break;
-    // What the headline says already is not said twice: then the rule stands here.
+    // If the headline says it already, the rule is shown here instead.
     const std::string& words = finding.message != comparison.headline || finding.rule.empty()
                                    ? finding.message
                                    : "rule: " + finding.rule;

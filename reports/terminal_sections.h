@@ -1,4 +1,4 @@
-// What the terminal shows of one comparison, section by section, before it is fitted to the screen.
+// The terminal's sections of one comparison, before they are fitted to the screen.
 //
 // Role: private to the terminal writer; text has passed SafeText and fits `room` columns.
 #ifndef RHARNESS_REPORTS_TERMINAL_SECTIONS_H_
@@ -18,23 +18,24 @@ struct TerminalLine {
   std::string text;
 };
 
-// Items are shown from the front, the others counted; the last one shown may lose lines.
+// Shows items from the front, and counts the others; the last one shown may lose lines.
 struct TerminalSection {
   std::string title;  // "causes"
   std::string noun;   // of an item: "cause"
   std::vector<std::vector<TerminalLine>> items;
-  std::size_t all = 0;    // items there are, those not listed here included
+  std::size_t all = 0;    // number of items, including those not listed here
   std::size_t shown = 0;  // of `items`, from the front
-  int keep = 1;           // lines that other sections give way for
+  int keep = 1;           // lines reserved for it
 };
 
-// Findings, causes, layers, weights, curves, metrics and notes, those that have something to say.
-// `more_notes` are those of the set.
+// Findings, causes, layers, weights, curves, metrics and notes, without empty ones. `more_notes`
+// are those of the set.
 std::vector<TerminalSection> SectionsOf(const Comparison& comparison,
                                         const std::vector<std::string>& more_notes, int room);
 
-// Takes items, and lines of a section's last item, off the section that is longest beyond its keep
-// until all fit into `rows` lines, and then sections off the end; returns how many those were.
+// Removes items, and lines of a section's last item, from the section that is longest beyond its
+// reserve until all fit into `rows` lines, and then sections from the end; returns the number of
+// removed sections.
 std::size_t FitSections(std::vector<TerminalSection>* sections, int rows);
 int LinesOf(const TerminalSection& section);
 

@@ -208,7 +208,7 @@ std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int c
       if (seen.size() == which.size()) continue;
       const std::string suffix = fmt::format(" #{}", number);
       const int room = columns - DisplayWidth(suffix);
-      // Where not even the number has room, the label says no less than before.
+      // If not even the number fits, the label keeps its previous text.
       out[i] = room > 0 ? ElideMiddle(texts[i], room) + suffix : label;
     }
   }

@@ -1,4 +1,4 @@
-// Text of strangers made safe, and numbers made readable, before any format's own escaping.
+// Makes untrusted text safe, and numbers readable, before any format's own escaping.
 //
 // Role: every writer passes every string of a run through SafeText first and then escapes it for
 // its format. Not here: HTML, XML, Markdown or terminal escaping.
@@ -17,11 +17,11 @@ namespace rharness {
 
 enum class Lines { kJoin, kKeep };  // line breaks become spaces, or stay
 
-// `text` as valid UTF-8 without anything that acts instead of showing: invalid bytes and control
-// characters become \xNN; bidirectional controls (Trojan Source, CVE-2021-42574), line and
-// paragraph separators, byte order marks and noncharacters become \u{NNNN}. ANSI colour sequences
-// are dropped, since they carry nothing but colour; CR and CRLF count as a line break. Cut at
-// `limit_bytes` of output, on a character boundary, with the full size then said in words.
+// `text` as valid UTF-8 without active characters: invalid bytes and control characters become
+// \xNN; bidirectional controls (Trojan Source, CVE-2021-42574), line and paragraph separators, byte
+// order marks and noncharacters become \u{NNNN}. ANSI colour sequences are dropped, since they
+// carry nothing but colour; CR and CRLF count as a line break. Cut at `limit_bytes` of output, on a
+// character boundary, followed by the full size in words.
 std::string SafeText(std::string_view text, std::size_t limit_bytes = 2000,
                      Lines lines = Lines::kJoin);
 
@@ -32,10 +32,10 @@ std::string_view Tail(std::string_view text, std::size_t limit_bytes);
 // Columns that safe text takes on a terminal: 2 for East Asian wide characters and emoji, 0 for
 // combining marks, else 1.
 int DisplayWidth(std::string_view text);
-// At most `columns` wide, with "…" for the middle: the ends of names tell runs apart.
+// At most `columns` wide, with "…" for the middle: the ends of names distinguish runs.
 std::string ElideMiddle(std::string_view text, int columns);
-// Each by ElideMiddle; of those that would look the same without being so, what they share at the
-// beginning goes first, and where that is not enough they are numbered: "name…end #2".
+// Each by ElideMiddle; if different ones would look the same, their common prefix is cut first, and
+// if that is not enough they are numbered: "name…end #2".
 std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int columns);
 // At most `columns` wide, with "…" for the end: for sentences.
 std::string ElideEnd(std::string_view text, int columns);

@@ -1,4 +1,4 @@
-// Grouping by words; see told_once.h.
+// Groups statements by their words; see told_once.h.
 #include "reports/told_once.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ class Groups {
     Group& group = groups_[{kind, text}];
     group.told.kind = kind;
     group.told.text = text;
-    // A run may say one thing of each of its reruns.
+    // A run may have one statement for each of its reruns.
     if (!group.told.runs.empty() && group.told.runs.back() == &run) return;
     group.told.runs.push_back(&run);
   }
@@ -56,7 +56,7 @@ void AddRun(const ReportRun& run, Groups* groups) {
   for (const Finding& finding : run.findings) {
     // A headline is the message of the decisive finding, or begins with it.
     if (finding.message.empty() || run.headline.starts_with(finding.message)) continue;
-    if (finding.decisive && Reproduced(run.verdict)) continue;  // what a green row says already
+    if (finding.decisive && Reproduced(run.verdict)) continue;  // the green row shows it already
     groups->Add(ToldKind::kFinding, finding.message, run);
     if (finding.code == kFactsChanged || finding.code == kRerunsDiffer) {
       groups->Of(ToldKind::kFinding, finding.message).alone_too = true;

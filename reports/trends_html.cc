@@ -1,4 +1,4 @@
-// Trends as a page: pictures of rates and survival, tables of changes and of what hangs on what.
+// Trends as a page: pictures of rates and survival, tables of changes and of dependencies.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How reproducibility went over time: "rharness.trends/v1".
+// Reproducibility over time: "rharness.trends/v1".
 //
 // Role: a noun with every number and sentence in it; harness/insight/trends fills it, the writers
 // below lay it out.
@@ -15,7 +15,7 @@
 
 namespace rharness {
 
-// Runs by the last that was said of each; infrastructure failures left out.
+// Runs by their last verdict; without infrastructure failures.
 struct TrendCounts {
   std::int64_t good = 0;       // identical or equivalent
   std::int64_t bad = 0;        // drifted or failed
@@ -30,8 +30,8 @@ struct TrendWeek {
   TrendCounts counts;
 };
 
-// What most runs ran on before a change of the rate and not after it. It coincides; whether it is
-// the cause, nothing here says.
+// What most runs ran on before a change of the rate and not after it. It is a coincidence; nothing
+// here shows that it is the cause.
 struct TrendCoincidence {
   std::string what;  // "image", "driver", "gpu", "cpu", "system", "packages" or "node"
   std::string before;
@@ -45,11 +45,11 @@ struct TrendCoincidence {
 
 struct TrendChange {
   WallTime week{};      // the first of the new rate
-  WallTime earliest{};  // it may have begun in any week of these
+  WallTime earliest{};  // it may have begun in any week from here to `latest`
   WallTime latest{};
   double before = 0.0;
   double after = 0.0;
-  double p = 1.0;  // corrected for the weeks that were tried
+  double p = 1.0;  // corrected for the number of weeks tried
   std::vector<TrendCoincidence> coincidences;
   std::string words;  // one sentence
 };
@@ -57,7 +57,7 @@ struct TrendChange {
 struct TrendSeries {
   std::string by;                    // "all", "family", "image", "driver" or "gpu"
   std::string value;                 // "" of all
-  TrendCounts counts;                // of the whole span, each run once, by the last said
+  TrendCounts counts;                // of the whole span, each run once, by its last verdict
   std::vector<TrendWeek> weeks;      // those in which a run was judged, each run once a week; of an
                                      // image, driver or GPU each that was rerun with it
   std::vector<TrendChange> changes;  // of families
@@ -75,15 +75,15 @@ struct TrendSurvivalStep {
 
 struct TrendSurvival {
   std::string family;                 // "": all
-  std::int64_t runs = 0;              // that were seen to reproduce: followed from then on
-  std::int64_t ended = 0;             // of these: did not reproduce any more, up to now
-  std::int64_t never_seen = 0;        // besides: did not reproduce, and were never seen to
-  double oldest_days = 0.0;           // that one was followed; nothing is known of later
+  std::int64_t runs = 0;              // seen to reproduce: followed from then on
+  std::int64_t ended = 0;             // of these: later did not reproduce
+  std::int64_t never_seen = 0;        // besides: did not reproduce, and never seen to
+  double oldest_days = 0.0;           // longest observation of a run; nothing is known of later
   std::optional<double> median_days;  // empty: not reached
   std::vector<TrendSurvivalStep> steps;
 };
 
-// Runs that were shown to reproduce with one image, driver, GPU or node alone.
+// Runs shown to reproduce only with one image, driver, GPU or node.
 struct TrendOnly {
   std::string by;
   std::string value;
@@ -94,21 +94,21 @@ struct TrendOnly {
 struct LastChanceRun {
   std::string run_id;
   std::string family;
-  bool shown = false;  // reproduced, with what goes alone; else not shown to, and recorded with it
+  bool shown = false;  // reproduced only with what goes; else not shown, and recorded with it
   std::string words;
 };
 
-// What could not be rerun any more if something were gone.
+// Runs that could not be rerun if something were gone.
 struct LastChance {
   std::vector<std::string> gone;  // "image=sha256:12*"
-  // Of these, what no run is known to have had: "package=libc7; near is libc6:amd64"
+  // Of these, values that no run is known to have had: "package=libc7; near is libc6:amd64"
   std::vector<std::string> nowhere;
   std::int64_t runs = 0;            // not retired: the sum of those below
-  std::int64_t lost = 0;            // shown to reproduce with what goes alone
+  std::int64_t lost = 0;            // shown to reproduce only with what goes
   std::int64_t unproven = 0;        // not shown to, and recorded with what goes
   std::int64_t elsewhere = 0;       // not shown to, and recorded without it
   std::int64_t kept = 0;            // shown to reproduce without it
-  std::int64_t unknown = 0;         // nothing is known of where, or of the record
+  std::int64_t unknown = 0;         // nothing is known of its places or record
   std::vector<LastChanceRun> list;  // lost and unproven, lost first; a thousand at most
 };
 
@@ -117,7 +117,7 @@ struct TrendsReport {
   std::string version;
   std::string history;
   int weeks = 52;                       // looked back
-  double alpha = 0.05;                  // of a change of any family where none changed
+  double alpha = 0.05;                  // of a false change in any family
   std::int64_t verdicts = 0;            // read
   std::vector<TrendSeries> series;      // all, families, then images, drivers, GPUs; changed first
   std::vector<TrendSurvival> survival;  // all, then families
@@ -133,10 +133,10 @@ Json ToJson(const TrendsReport& report);
 std::string WriteTerminal(const TrendsReport& report, int columns, bool color);
 std::string WriteHtml(const TrendsReport& report);  // a page without scripts
 
-// What that page has between its heading and its end.
+// The content of that page between its heading and its end.
 std::string HtmlTrendSections(const TrendsReport& report);
 
-// Pictures of these; `id` is unique on the page. Empty where there is nothing to draw.
+// Pictures of these; `id` is unique on the page. Empty if there is nothing to draw.
 std::string SvgRates(const TrendSeries& series, std::string_view id);
 std::string SvgSurvival(const TrendSurvival& survival, std::string_view id);
 

@@ -1,4 +1,4 @@
-// Trends on a terminal: rates, changes with what coincides, how long runs last, what hangs on what.
+// Trends on a terminal: rates, changes with coincidences, lifetimes of runs, dependencies.
 #include <fmt/format.h>
 
 #include <algorithm>

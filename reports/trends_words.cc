@@ -12,7 +12,7 @@
 namespace rharness {
 namespace {
 
-// The end of a sentence, and what was left out.
+// The end of a sentence, with the number left out.
 std::string NeverSeenWords(const TrendSurvival& survival) {
   if (survival.never_seen == 0) return ".";
   return fmt::format(". {} that never reproduced since {} first judged {} left out.",

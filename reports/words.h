@@ -1,7 +1,7 @@
-// Verdicts, tensors, checkpoints and curves in words and signs, alike in every format.
+// Verdicts, tensors, checkpoints and curves in words and signs, equal in every format.
 //
-// Role: pure; what a writer shows of one subject comes from here. Returned text that holds names of
-// strangers has passed SafeText and still needs its format's escaping.
+// Role: pure; every writer takes the text on one subject from here. Returned text with untrusted
+// names has passed SafeText and still needs its format's escaping.
 #ifndef RHARNESS_REPORTS_WORDS_H_
 #define RHARNESS_REPORTS_WORDS_H_
 
@@ -15,7 +15,7 @@ namespace rharness {
 
 // "not comparable", "could not run", ...: the verdict in words.
 std::string_view VerdictLabel(Verdict verdict);
-// One sign a verdict, so that it is never told by colour alone: "✓", "≈", "✗", "?", "≠", "!", "∅".
+// One sign per verdict, so that colour is never the only mark: "✓", "≈", "✗", "?", "≠", "!", "∅".
 std::string_view VerdictSign(Verdict verdict);
 std::string VerdictBadge(Verdict verdict);  // "✗ drifted"
 // What a reader must see first has the lowest number.
@@ -26,7 +26,7 @@ struct SubjectState {
   Verdict colour = Verdict::kInconclusive;  // whose colour it takes
   std::string_view sign;                    // "✓", "≈", "✗", "≠" or "?"
   std::string_view label;                   // "identical", "within the band", ...
-  bool decides = true;  // false: it explains or advises, and its colour is never that of a drift
+  bool decides = true;  // false: it explains or advises, and never has the colour of a drift
 };
 SubjectState StateOf(const LayerComparison& layer);
 SubjectState StateOf(const CheckpointComparison& checkpoint, const Comparison& comparison);
@@ -63,7 +63,7 @@ std::string LayerSentence(const LayerComparison& layer);
 std::string UnusedPackageWords(const LayerComparison& layer);
 // "(absent)" for none.
 std::string FactWords(const std::optional<std::string>& value, std::size_t limit_bytes = 200);
-// What a finding's `limit` is: "limit", or "recorded" where a fact of a layer was compared.
+// The meaning of a finding's `limit`: "limit", or "recorded" if a fact of a layer was compared.
 std::string_view LimitWord(const Finding& finding);
 // "code: message (observed ...; limit ...; rule: ...)", for people, one line.
 std::string FindingWords(const Finding& finding);

@@ -157,7 +157,7 @@ class CsvReader {
     return {};
   }
 
-  // An empty cell is a value that was not logged. The first other cell says what a column is.
+  // An empty cell is a value that was not logged. The first other cell sets the type of a column.
   Status AddCell(const std::string& cell, std::int64_t step, Column* column) {
     if (column->use == ColumnUse::kText || column->use == ColumnUse::kStep) return {};
     if (column->name.empty() || cell.empty()) return {};

@@ -72,8 +72,8 @@ void Measure(CurveComparison* out) {
   }
 }
 
-// Zeros say nothing of the size of a curve that touches or crosses 0; only if all values are 0 is
-// the result 0.
+// Zeros do not show the size of a curve that touches or crosses 0; only if all values are 0 is the
+// result 0.
 double TypicalSize(const std::vector<double>& values) {
   std::vector<double> sizes;
   sizes.reserve(values.size());
@@ -115,7 +115,7 @@ std::optional<CurveSeries> WithoutUnlogged(const CurveSeries& series) {
 
 bool CoverAlike(const std::vector<std::int64_t>& common, std::int64_t first, std::int64_t last) {
   if (common.size() < 3) return false;
-  // As doubles: steps may be as far apart as they like.
+  // As doubles: the distance of steps has no limit.
   const auto apart = [](std::int64_t from, std::int64_t to) {
     return static_cast<double>(to) - static_cast<double>(from);
   };

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kFewestJudged = 5;
 
-// The steps where `a` alone is not finite cannot be judged, and are no part of a pass.
+// The steps where `a` alone is not finite cannot be judged, and do not count for a pass.
 std::string NotFiniteInA(const CurveComparison& c) {
   std::size_t count = 0, first = 0;
   for (std::size_t i = 0; i < c.a.size(); ++i) {
@@ -35,11 +35,11 @@ std::string NotFiniteInA(const CurveComparison& c) {
       count, c.a.size(), c.steps[first]);
 }
 
-// Sets state, basis, rule and all that goes with them; returns the reason for the message.
+// Sets state, basis, rule and the members that belong to them; returns the reason for the message.
 std::string Decide(const CurveSeries& a, const CurveSeries& b, const FurtherCurves& further,
                    const CurveRules& rules, CurveComparison* out) {
   out->basis = "none";
-  // A log writes "nan" for a time that it did not take; a loss that is none has blown up.
+  // A log writes "nan" for a time that it did not measure; a loss that is NaN has blown up.
   if (out->first_non_finite && out->kind != CurveKind::kResource && !out->stopped_after) {
     out->state = CurveState::kBeyond;
     out->rule = "finite in A, so finite in B";
@@ -87,8 +87,8 @@ std::string Decide(const CurveSeries& a, const CurveSeries& b, const FurtherCurv
   return why;
 }
 
-// The last step at which any of these curves is finite; empty where none is, or where the last
-// values of all are finite.
+// The last step at which any of these curves is finite; empty if none is, or if the last values of
+// all are finite.
 std::optional<std::int64_t> StoppedAfter(const std::vector<CurveSeries>& curves) {
   std::optional<std::int64_t> last;
   bool trails = true, witness = false;
@@ -104,8 +104,8 @@ std::optional<std::int64_t> StoppedAfter(const std::vector<CurveSeries>& curves)
     witness = witness || KindOfCurve(series.name) == CurveKind::kResource;
     if (!last || series.steps[end - 1] > *last) last = series.steps[end - 1];
   }
-  // Losses and gradients turn NaN together. That the log has ended, and not the training, is seen
-  // by what does not overflow: times and memory.
+  // Losses and gradients turn NaN together. Times and memory, which do not overflow, show that the
+  // log has ended, and not the training.
   return trails && witness ? last : std::nullopt;
 }
 
@@ -139,7 +139,7 @@ CurveComparison MissingCurve(const CurveSeries& series, bool in_a) {
   return out;
 }
 
-// Pairs by name, with what each name may be judged by.
+// Pairs by name, each with its possible yardsticks.
 std::vector<CurveComparison> CompareAll(
     const std::vector<CurveSeries>& a, const std::vector<CurveSeries>& b,
     const std::map<std::string, FurtherCurves, std::less<>>& further, const CurveRules& rules) {

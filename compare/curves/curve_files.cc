@@ -11,7 +11,7 @@ namespace rharness {
 
 namespace {
 
-// The parser's own error says more of a broken document than that it holds no curves.
+// For a broken document the parser's own error is more telling than "no curves".
 Status CheckJson(std::string_view text, std::string_view file) {
   const auto json = ParseJsonWithNonFinite(text, file);
   if (!json.ok()) return json.error();

@@ -36,13 +36,14 @@ bool IsIn(std::string_view word, std::initializer_list<std::string_view> list) {
   return false;
 }
 
-// Walks through one JSON object, which may be cut off, and notes what its first two levels hold.
+// Walks through one JSON object, which may be cut off, and notes the content of its first two
+// levels.
 class ObjectScan {
  public:
   explicit ObjectScan(std::string_view text) : text_(text) { Walk(); }
 
   std::optional<CurveFormat> Format() const {
-    // A record of another kind that happens to hold curves says so.
+    // A record of a known kind that happens to contain curves has its own schema.
     if (schema_) return std::nullopt;
     if (history_ && !another_) return CurveFormat::kTrainerState;
     if ((step_ || another_) && !spread_) return CurveFormat::kJsonLines;
@@ -111,7 +112,7 @@ class ObjectScan {
   bool array_ = false;
 };
 
-// A header that is not all numbers and a row as long as it that holds one.
+// A header that is not all numbers, and a row of equal length that has one.
 bool LooksLikeCsv(std::string_view head) {
   constexpr std::size_t kMostCells = 10'000;
   const std::size_t end = head.find('\n');

@@ -66,7 +66,7 @@ std::string DifferText(const CurveComparison& c) {
 
 std::string PercentText(double relative) {
   const double percent = 100.0 * relative;
-  // Two digits, but no exponent where people write none.
+  // Two digits, but no exponent in the range where people write none.
   if (percent >= 99.5 && percent < 1e6) return fmt::format("{:.0f} %", percent);
   return fmt::format("{:.2g} %", percent);
 }

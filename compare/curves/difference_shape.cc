@@ -47,7 +47,7 @@ void SetScatter(double quantum, DifferenceShape* shape) {
   const std::size_t half = n / 2;
   shape->typical_scatter = std::max(ScatterOf(d, 0, n), quantum / std::sqrt(6.0));
   shape->largest_scatter = shape->typical_scatter;
-  // The first part takes in the value where the second begins.
+  // The first part includes the first value of the second.
   if (half + 1 >= kFewestOfHalf) {
     shape->largest_scatter = std::max(shape->largest_scatter, ScatterOf(d, 0, half + 1));
   }

@@ -50,7 +50,7 @@ GrossDifference OfSize(const std::vector<double>& a, const std::vector<double>& 
   return gross;
 }
 
-// The wider one of those in the window and those outside, so that a shift of the window does not
+// The wider of the spreads inside and outside of the window, so that a shift of the window does not
 // hide itself.
 double SpreadAround(const std::vector<double>& values, const WindowMeans& window) {
   const auto begin = values.begin() + static_cast<std::ptrdiff_t>(window.first);
@@ -114,7 +114,7 @@ bool AnyApart(const std::vector<CurveSeries>& group, const Judged& judged, doubl
   return false;
 }
 
-// Runs of one configuration that lie as far apart themselves leave this one to their band.
+// If runs of one configuration are as far apart themselves, their band decides.
 bool AreApartThemselves(const FurtherCurves& further, const Judged& judged, double share) {
   for (const CurveSeries& replicate : further.replicates) {
     const std::vector<double> values = ValuesAt(replicate, judged.steps);

@@ -167,8 +167,7 @@ Curves ParseTrainerState(std::string_view text, std::string_view file) {
   if (log == nullptr || !log->IsArray()) {
     return FailAt(file, "$.log_history", "expected an array of objects");
   }
-  // By name, then by step: where training went on from a checkpoint, the later entry of a step is
-  // the one that counts.
+  // By name, then by step: if training resumed from a checkpoint, the later entry of a step counts.
   std::map<std::string, std::map<std::int64_t, PrintedNumber>> curves;
   for (std::size_t i = 0; i < log->AsArray().size(); ++i) {
     const Json& entry = log->AsArray()[i];

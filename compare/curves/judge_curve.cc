@@ -20,8 +20,8 @@
 namespace rharness {
 namespace {
 
-// A difference below this share of the smallest fault that matters is none, whatever the
-// replicates do: they may be equal to the last bit for a while.
+// A difference below this share of the smallest fault that matters is none, whatever the replicates
+// show: they may be equal to the last bit for a while.
 constexpr double kFloorShare = 0.01;
 
 // ---- Further runs -------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ std::string SignedPercent(double relative) {
   return fmt::format("{}{}", relative < 0 ? "-" : "+", PercentText(std::fabs(relative)));
 }
 
-// Why it is beyond, by what it looks like.
+// The reason of a curve that is beyond, from the nature of its difference.
 std::string WhyBeyond(const Judged& judged, const DifferenceShape& shape, const PairScores& scores,
                       const CurveComparison& c, double limit) {
   switch (c.nature) {
@@ -197,7 +197,7 @@ std::string JudgeByMargin(const Judged& judged, const DifferenceShape& shape,
                           const PairScores& scores, const CurveRules& rules, CurveComparison* out) {
   MarginDecision decision = DecideByMargin(shape, rules.margin);
   // Noise as large as a's own is another course of the training, whose noise may keep a direction
-  // for long; of a curve without a size nothing says what it may come to.
+  // for long; a curve without a size has no limit for it.
   const bool other_course = judged.spread > 0.0 && scores.batches > 1.0;
   if (other_course && decision.result == MarginResult::kBeyond) {
     decision.result = MarginResult::kOpen;
@@ -246,7 +246,7 @@ std::string JudgeByMargin(const Judged& judged, const DifferenceShape& shape,
 std::string JudgeAlone(const Judged& judged, const DifferenceShape& shape, const PairScores& scores,
                        const CurveRules& rules, CurveComparison* out) {
   const bool batches = judged.spread == 0.0 && HasBatchNoise(out->name, shape);
-  // Without batches to measure by, a nature that speaks of them is none.
+  // Without batches as a yardstick, a nature that refers to them does not apply.
   if (!batches && out->nature != DifferenceNature::kRounding) {
     out->nature = DifferenceNature::kNone;
   }

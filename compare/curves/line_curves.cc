@@ -38,7 +38,7 @@ namespace {
 using Curves = Result<std::vector<CurveSeries>>;
 
 constexpr std::string_view kMllogMark = ":::MLLOG";
-// Where an MLPerf log says how far the training is, the finest first.
+// The members of an MLPerf log with the progress of training, the finest first.
 constexpr std::array<std::string_view, 4> kMllogPositions = {"samples_count", "step_num", "step",
                                                              "epoch_num"};
 
@@ -213,7 +213,7 @@ class MllogReader {
     return {};
   }
 
-  // Where positions are fractions, steps are millionths of them, and the name says so.
+  // Positions that are fractions become steps in millionths, and the name says so.
   Status AddCurve(const std::string& name, const Points& points) {
     const double scale = points.fractions ? 1e6 : 1.0;
     const std::string shown =

@@ -1,4 +1,4 @@
-// Numbers with the place of their last digit, and the spellings of what is no number.
+// Numbers with the place of their last digit, and the spellings of missing numbers.
 #include "compare/curves/printed_number.h"
 
 #include <fmt/format.h>
@@ -116,7 +116,7 @@ std::optional<PrintedNumber> PrintedOf(const Json& json) {
       std::array<char, 32> text{};
       const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
       const int place = PlaceOf({text.data(), static_cast<std::size_t>(end - text.data())});
-      // The shortest form of 100000 is 1e+05, which says nothing of how it was printed.
+      // The shortest form of 100000 is 1e+05, which does not show how it was printed.
       return PrintedNumber{value, std::min(place, 0)};
     }
     default:

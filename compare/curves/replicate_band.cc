@@ -87,8 +87,8 @@ double ScoreWithout(const Sums& sums, std::size_t who, double floor) {
 // `values`: of a curve; no more than so many of them are independent.
 double FactorOf(std::vector<double> scores, std::size_t values, double rate) {
   const double n = static_cast<double>(scores.size());
-  // By Bonferroni's inequality over all values, for normal runs: never too small, and an end to
-  // what the logarithms of a few small scores would make of it.
+  // By Bonferroni's inequality over all values, for normal runs: never too small, and a limit on
+  // the effect of the logarithms of a few small scores.
   const double all = stats::StudentTQuantile(1.0 - rate / (2.0 * static_cast<double>(values)),
                                              std::min(n - 1.0, kTails));
   if (n < 3.0) return all;

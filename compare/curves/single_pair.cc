@@ -1,4 +1,4 @@
-// Scores of a pair, what they look like, and the decision by a margin.
+// Scores of a pair, the nature of the difference, and the decision by a margin.
 #include "compare/curves/single_pair.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ namespace {
 struct Builder {
   std::vector<std::vector<int>> open;       // children of the additions still open
   std::vector<std::vector<int>> additions;  // closed ones; children >= 0: leaves, < 0: ~addition
-  std::vector<int> top;                     // what stands outside of every parenthesis
+  std::vector<int> top;                     // nodes outside of every parenthesis
   int leaves = 0;
 
   void Add(int child) { (open.empty() ? top : open.back()).push_back(child); }

@@ -52,7 +52,7 @@ void Flatten(const std::string& key, const Json& value, int depth,
 }
 
 // Members in order of names, so that the order in which a library lists them is no change. Written
-// without a sorted copy, which would take as much memory again as a stranger's document.
+// without a sorted copy, which would double the memory of an untrusted document.
 void AppendSorted(const Json& value, std::string* text) {
   std::string_view separator;
   if (value.IsArray()) {
@@ -115,7 +115,7 @@ void ReadDigest(JsonReader& reader, std::string* out) {
 
 void ReadTree(JsonReader& reader, FingerprintTree* out, bool region);
 
-// What is said of sums of products beside their order.
+// The data on sums of products beside their order.
 void ReadProducts(JsonReader& reader, FingerprintTree* out, bool region) {
   reader.ReadObject("arithmetic", false, [&](JsonReader& arithmetic) {
     RefuseUnknown(arithmetic, {"name", "products", "sums"});
@@ -254,7 +254,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kDocumen
      {"rharness.probes", "a list of probes"},
      {"rharness.history", "a list of runs"}}};
 
-// "the manifest of a run (rharness.manifest/v1)"; empty for a fingerprint and for what is not ours.
+// "the manifest of a run (rharness.manifest/v1)"; empty for a fingerprint and for foreign
+// documents.
 std::string OtherDocument(const Json& json) {
   const Json* schema = json.Find("schema");
   if (schema == nullptr || schema->kind() != Json::Kind::kString) return "";

@@ -1,4 +1,4 @@
-// Two fingerprints side by side: may they be compared, what is the stack, what changed.
+// Compares two fingerprints: comparability, stack, and changes.
 #include "compare/fingerprints/fingerprint_diff.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// Classes by digest, the majority by count, the suspect by what repeats, other nodes and other
-// stacks say.
+// Classes by digest, the majority by count, the suspect by repeats, other nodes and other stacks.
 #include "compare/fingerprints/fleet.h"
 
 #include <fmt/format.h>
@@ -35,7 +34,7 @@ void AddCase(const FingerprintProbe& probe, const std::string& name, Sha256* sha
   const auto choice = probe.choices.find(name);
   const bool shows = !probe.trees.empty() || !probe.bits.empty();
   const std::string chosen = choice == probe.choices.end() ? "" : choice->second;
-  // Another processor's kernels compute alike where their order and bits are the same.
+  // Another processor's kernels compute alike if their order and bits are the same.
   Field(sha, shows && !chosen.empty() ? PartsOf(chosen).rest : chosen);
   const auto tree = probe.trees.find(name);
   Field(sha, tree == probe.trees.end() ? "" : TreeText(tree->second));
@@ -123,7 +122,7 @@ class HardwareGroup {
                        facts.size() > 1 ? fmt::format(" and {} more facts", facts.size() - 1) : "");
   }
 
-  // One row a node and stack: repeats that agree say the same.
+  // One row per node and stack: repeats that agree give the same row.
   void AddOdd(const SeenList& seen, Fleet* fleet) const {
     std::set<std::pair<std::string, std::string>> told;
     for (const Seen& one : seen) {
@@ -153,7 +152,7 @@ class HardwareGroup {
 
   struct Evidence {
     std::size_t repeats = 0;         // of this node on this stack that agree, this one included
-    bool repeats_differ = false;     // another one of this node on this stack differs
+    bool repeats_differ = false;     // a further fingerprint of this node on this stack differs
     std::set<std::string> alike;     // other nodes of this stack that agree with this one
     std::set<std::string> unlike;    // other nodes of this stack that do not
     bool own_majority = false;       // this node on another stack is in the majority
@@ -227,7 +226,7 @@ class HardwareGroup {
     say(SuspectOf(out->facts), WhyAlone(out->facts, facts));
   }
 
-  // Of a node whose stack no other has: the facts alone.
+  // For a node whose stack no other node has: the facts alone.
   static Suspect SuspectOf(const std::vector<FleetFact>& facts) {
     const auto hardware = std::ranges::count_if(facts, &FleetFact::of_machine);
     if (facts.empty()) return Suspect::kUnknown;

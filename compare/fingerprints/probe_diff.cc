@@ -51,8 +51,8 @@ class ProbeComparison {
     return !was.empty() && !is.empty() && was != is;
   }
 
-  // Another processor's name, or another number of threads, is no other choice of a routine: what
-  // comes of it is in order and bits.
+  // Another processor's name, or another number of threads, is no other choice of a routine: its
+  // effect shows in order and bits.
   bool CompareChoice(const std::string& name) {
     const std::string* before = At(before_.choices, name);
     const std::string* after = At(after_.choices, name);
@@ -65,8 +65,8 @@ class ProbeComparison {
     return true;
   }
 
-  // Kernels for another processor that show order and bits, and the same ones, are the same. Where
-  // they show others, or nothing, the choice is what is told first.
+  // Kernels for another processor with equal, visible order and bits are the same. With different
+  // or unknown ones, the choice is reported first.
   void SettleProcessor() {
     if (processor_.empty()) return;
     const bool same = trees_ + bits_ > 0 && out_.tree_cases.empty() && out_.bits_cases.empty() &&
@@ -121,8 +121,8 @@ class ProbeComparison {
     const std::set<std::string> after = UnstableCasesOf(after_);
     std::ranges::set_difference(after, before, std::back_inserter(gained_));
     std::ranges::set_difference(before, after, std::back_inserter(lost_unstable_));
-    // Of cases that only one side has, the other side says nothing; but a probe all of whose cases
-    // repeated has lost that by any one that does not.
+    // Cases on one side only cannot be compared; but a probe whose cases all repeated has lost that
+    // by a single one that does not.
     const std::set<std::string> cases_before = CasesOf(before_), cases_after = CasesOf(after_);
     if (!before.empty()) {
       std::erase_if(gained_, [&](const auto& name) { return !cases_before.contains(name); });
@@ -149,8 +149,8 @@ class ProbeComparison {
     return more_ ? BehaviourChange::kAppeared : BehaviourChange::kNone;
   }
 
-  // Bits of a compiler's case are its output, unless a choice beside them says that the code is the
-  // same.
+  // Bits of a compiler's case are its output, unless a choice beside them shows that the code is
+  // the same.
   bool CompilerBits() const {
     return after_.family == "compiler" &&
            std::ranges::any_of(out_.bits_cases, [&](const std::string& name) {
@@ -158,7 +158,7 @@ class ProbeComparison {
            });
   }
 
-  // "from 9 to 17 terms": of the first case whose widest fused addition has another width. Two
+  // "from 9 to 17 terms": for the first case whose widest fused addition changed its width. Two
   // terms are no fused addition.
   std::string WidestChanged() const {
     for (const std::string& name : out_.tree_cases) {
@@ -332,7 +332,7 @@ class ProbeComparison {
   ProbeDifference out_;
   std::vector<std::string> gained_;
   std::vector<std::string> lost_unstable_;
-  std::vector<std::string> processor_;      // cases whose choice names another one, and no more
+  std::vector<std::string> processor_;      // cases whose choice names another processor only
   std::vector<std::string> other_threads_;  // that add otherwise, with another number of threads
   int choices_ = 0;                         // cases that show it on both sides
   int trees_ = 0;
@@ -359,7 +359,7 @@ ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintPr
   if (asked_alike) return ProbeComparison(*before, *after).Run();
   ProbeDifference out;
   out.probe = (after != nullptr ? after : before)->name;
-  // What runs depend on is for the baseline to say.
+  // The baseline decides what runs depend on.
   out.family = (before != nullptr ? before : after)->family;
   if (was && is) {
     auto asked = before->parameters, asks = after->parameters;

@@ -1,4 +1,4 @@
-// What a method of the calculator takes, and the values after they were checked.
+// Inputs of a method of the calculator, and their checked values.
 #include "compare/methods/inputs.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ bool Fits(const Range& range, double value) {
   return range.Holds(value) || (std::isnan(value) && std::isinf(range.low));
 }
 
-// [a, b, ...] as it is, {"first", "pairs", "npairs"} written out.
+// [a, b, ...] unchanged, {"first", "pairs", "npairs"} expanded.
 Result<std::vector<double>> Expand(const InputSpec& spec, const Json& value) {
   const std::string path = PathOf(spec.name);
   std::vector<double> numbers;

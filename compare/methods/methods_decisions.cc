@@ -17,7 +17,7 @@ std::string_view NameOf(MetricVerdict verdict) {
   return verdict == MetricVerdict::kWithin ? "within_band" : MetricVerdictName(verdict);
 }
 
-// The numbers of a decision; those of a test only where one was made.
+// The numbers of a decision; those of a test only if one was made.
 Json OfDecision(const MetricDecision& decision) {
   Json out = Object({{"verdict", NameOf(decision.verdict)},
                      {"reason", decision.reason},

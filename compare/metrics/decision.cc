@@ -71,8 +71,8 @@ Moments WithFloor(Moments moments, double floor) {
   return moments;
 }
 
-// Where a run's own values say enough of their variance, the prior may widen it and not narrow it:
-// in the noisiest configurations of a family it would be too narrow.
+// If a run's own values determine their variance well enough, the prior may widen it but not narrow
+// it: in the noisiest configurations of a family it would be too narrow.
 double OwnFloor(const Moments& a, const Moments& b, double floor) {
   constexpr double kEnough = 8.0;  // degrees of freedom
   const double df = a.count + b.count - 2.0;
@@ -128,7 +128,7 @@ MetricDecision Describe(const MetricInput& input) {
   return decision;
 }
 
-// Decides what no test can; true when it did.
+// Decides cases that no test can; true when it did.
 bool DecideValidity(const MetricInput& input, MetricDecision* decision) {
   const auto stop = [&](MetricVerdict verdict, std::string_view reason) {
     decision->verdict = verdict;
@@ -158,7 +158,7 @@ void RecordTest(const MetricInput& input, const Comparison& comparison, MetricDe
   RecordTest(test, std::sqrt(1.0 / n + 1.0 / k), decision);
 }
 
-// The shift stays without the rerun that lies farthest in its direction: same sign, p < 0.10.
+// The shift remains without the rerun farthest in its direction: same sign, p < 0.10.
 bool SurvivesWithoutMostExtreme(const MetricInput& input, double difference) {
   std::vector<double> rest = input.reruns;
   rest.erase(difference > 0.0 ? std::max_element(rest.begin(), rest.end())

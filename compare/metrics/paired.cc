@@ -48,7 +48,7 @@ double FloorOf(const PairedInput& input) {
       {quantum / std::sqrt(6.0), largest * std::numeric_limits<double>::epsilon(), kLeastFloor});
 }
 
-// Means over the runs of one seed, without cancellation where they are equal.
+// Means over the runs of one seed, without cancellation if they are equal.
 void Average(const std::vector<const PairedRun*>& runs, Unit* unit) {
   std::vector<double> recorded;
   std::vector<double> reruns;
@@ -169,7 +169,7 @@ void SetApart(const PairedInput& input, Family* family) {
     const double unrelated = input.seeds.deviation * std::sqrt(2.0);
     const double p_others =
         stats::StudentTTwoSided((unit.difference - rest.mean) / predicted, rest.count - 1.0);
-    // Without a spread of seeds there is nothing to say that it is no chaos.
+    // Without a spread of seeds nothing shows that it is no chaos.
     const double p_seeds =
         input.seeds.df > 0.0 ? stats::StudentTTwoSided(unit.difference / unrelated, input.seeds.df)
                              : 1.0;

@@ -1,4 +1,4 @@
-// One run beside its family: held to its own record, and to how far the others moved.
+// One run of a family: compared with its own record, and with how far the others moved.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 // A run is one of its family unless that is doubtful at this rate over the family.
 constexpr double kDoubtAlpha = 0.05;
 
-// What the run is held to, and what came of it before any verdict.
+// The yardsticks of the run, and the result before any verdict.
 struct Held {
   double difference = 0.0;
   bool equal = false;
@@ -62,7 +62,7 @@ bool DecideValidity(const PairedInput& input, const PairedRun& run, MetricDecisi
   return false;
 }
 
-// (difference - centre) / (deviation sqrt(1 + extra)), and what the run's own interval rests on.
+// (difference - centre) / (deviation sqrt(1 + extra)), and the basis of the run's own interval.
 void RecordHeld(double deviation, double error, double df, double t, MetricDecision* decision) {
   decision->standard_deviation = deviation;
   decision->standard_error = error;
@@ -77,7 +77,7 @@ void RecordHeld(double deviation, double error, double df, double t, MetricDecis
       error * stats::DetectableNoncentrality(df, decision->alpha_drift, kTargetPower);
 }
 
-// By the differences of the other units, those apart left out.
+// By the differences of the other units, without those apart.
 void HoldToOthers(const Family& family, const Unit& unit, double reruns, Held* held,
                   MetricDecision* decision) {
   double count = family.count;
@@ -99,7 +99,7 @@ void HoldToOthers(const Family& family, const Unit& unit, double reruns, Held* h
                std::fabs(held->difference) < decision->margin;
 }
 
-// By what two runs do that have this spread: reruns of one seed are one draw, however many.
+// By the distance of two runs with this spread: reruns of one seed are one draw, however many.
 void HoldToSpread(const SeedSpread& spread, std::string_view basis, MetricDecision* decision) {
   const double error = spread.deviation * std::sqrt(2.0);
   decision->variance_basis = basis;
@@ -115,7 +115,7 @@ bool IsNearRecord(const PairedInput& input, const MetricDecision& decision) {
          distance + std::max(input.quantum, 0.0) <= decision.alpha_equivalence * decision.margin;
 }
 
-// Every rerun, not their mean alone, lies beyond the margin on one side.
+// Every rerun, not only their mean, lies beyond the margin on one side.
 bool IsSeenInEvery(const PairedRun& run, const MetricDecision& decision) {
   return std::ranges::all_of(run.reruns, [&](double value) {
     const double moved = value - run.recorded;
@@ -136,7 +136,7 @@ void DecideApart(const PairedRun& run, double p, MetricDecision* decision) {
   }
 }
 
-// Fewer than three others: a shift beyond what an unrelated seed would do is one of this run.
+// Fewer than three others: a shift beyond that of an unrelated seed belongs to this run.
 bool DecideAlone(const PairedRun& run, const Held& held, MetricDecision* decision) {
   if (held.equal || !(decision->p_difference < decision->alpha_drift) ||
       !(std::fabs(held.difference) > decision->margin)) {
@@ -154,7 +154,7 @@ bool DecideByOwn(const PairedInput& input, MetricDecision* decision) {
   decision->verdict = MetricVerdict::kWithin;
   if (inside) return true;
   AddReason("near_record", decision);
-  // The one difference is all that is seen of the noise: an interval that holds for any width.
+  // One difference is the only observation of the noise: an interval that is valid for any width.
   const double half = (std::fabs(decision->difference) + std::max(input.quantum, 0.0)) /
                       decision->alpha_equivalence;
   decision->variance_basis = "pairs";
@@ -224,7 +224,7 @@ MetricDecision DecideRun(const PairedInput& input, const Family& family,
   } else if (input.rounding.df >= kFewestUnits && input.rounding.deviation > 0.0) {
     HoldToSpread(input.rounding, "rounding", &decision);
   } else if (input.seeds.df > 0.0 && input.seeds.deviation > 0.0) {
-    HoldToSpread(input.seeds, "seeds", &decision);  // by what an unrelated seed would do
+    HoldToSpread(input.seeds, "seeds", &decision);  // by the shift of an unrelated seed
   }
   if (DecideByOwn(input, &decision)) return decision;
   if (held.apart && !held.equal && std::fabs(held.difference) > decision.margin) {

@@ -18,8 +18,8 @@ struct Trend {
   double deviation = 0.0;  // of the final difference around that
 };
 
-// Under the current trend the final difference is expected where the present one is; what is still
-// to come scatters it.
+// Under the current trend the final difference is expected at the present one; the remaining reruns
+// scatter it.
 Trend FinalDifference(const MetricDecision& metric, double information, double last_information) {
   const double rest = std::max(0.0, last_information - information);
   return {metric.difference, metric.standard_deviation * std::sqrt(rest) / last_information};
@@ -107,7 +107,7 @@ Result<LookDecision> DecideAtLook(const MetricInput& input, const LookPlan& plan
   decision.spent_equivalence = schedule.spent_equivalence[at];
   MetricInput at_look = input;
   at_look.alpha_drift = schedule.alpha_drift[at];
-  // The share is what this look may spend; DecideMetric would halve it once more at one rerun.
+  // The share is this look's budget; DecideMetric would halve it once more at one rerun.
   at_look.alpha_equivalence =
       schedule.alpha_equivalence[at] * (input.reruns.size() == 1 ? 2.0 : 1.0);
   decision.metric = DecideMetric(at_look);

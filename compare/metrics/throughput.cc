@@ -67,7 +67,7 @@ Result<MetricDecision> DecideThroughput(const ThroughputInput& input) {
   metric.reruns = LogSecondsByNode(input.reruns);
   metric.margin = std::log1p(input.margin_fraction);
   metric.prior = input.prior;
-  // One side at alpha is two sides at twice that, of which the other is dropped below.
+  // One side at alpha is two sides at twice that; the other side is dropped below.
   metric.alpha_drift = 2.0 * input.alpha_drift;
   metric.alpha_equivalence = input.alpha_equivalence;
   MetricDecision decision = DecideMetric(metric);

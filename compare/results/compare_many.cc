@@ -1,4 +1,4 @@
-// Many groups: a family's variance, pairs, and what still holds over all of them.
+// Many groups: a family's variance, pairs, and the results that hold over all of them.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -202,8 +202,8 @@ GroupOutcome OutcomeOf(MetricVerdict verdict) {
   return GroupOutcome::kUndecided;
 }
 
-// Runs that did not converge are an outcome of their own: the mean of those that did decides
-// nothing any more, the share that did may.
+// Runs that did not converge are an outcome of their own: then the mean of the others decides
+// nothing, but their share may.
 void DecideOnShare(const ResultGroup& reference, const ResultGroup& candidate,
                    const ResultRules& rules, GroupComparison* comparison) {
   const auto reached_reference = static_cast<int>(reference.converged.size());

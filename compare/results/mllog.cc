@@ -195,8 +195,8 @@ class Parser {
     if (evaluations_.empty()) run_.missing.emplace_back("eval_accuracy or eval_error");
   }
 
-  // As the rules say, but for logs of Stable Diffusion that count steps alone; where no rule names
-  // the benchmark, samples where every evaluation has them.
+  // As in the rules, except for logs of Stable Diffusion that count steps alone; if no rule names
+  // the benchmark, samples if every evaluation has them.
   ConvergenceUnit Unit() const {
     const MlperfBenchmark* benchmark = FindMlperfBenchmark(run_.benchmark);
     const bool samples = evaluations_.Has(ConvergenceUnit::kSamples);

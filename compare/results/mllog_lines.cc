@@ -18,7 +18,7 @@ constexpr int kMaxEvents = 1 << 20;
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNonFinite = {
     {{"-Infinity", "\"-inf\""}, {"Infinity", "\"inf\""}, {"NaN", "\"nan\""}}};
 
-// Quotes the spellings of non-finite numbers that stand outside of strings.
+// Quotes the spellings of non-finite numbers outside of strings.
 std::string QuoteNonFinite(std::string_view json) {
   std::string quoted;
   quoted.reserve(json.size() + 16);

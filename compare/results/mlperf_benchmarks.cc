@@ -1,4 +1,4 @@
-// What the rules of MLPerf say about each benchmark, as a table.
+// The rules of MLPerf for each benchmark, as a table.
 #include "compare/results/mlperf_benchmarks.h"
 
 #include <algorithm>

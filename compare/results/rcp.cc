@@ -25,7 +25,7 @@ double RoundToThousandth(double value) {
   return std::strtod(fmt::format("{:.3f}", value).c_str(), nullptr);
 }
 
-// What the checker reads for a run that converged; empty where the log does not count so.
+// The checker's count of a converged run; empty if the log does not count in this unit.
 std::optional<double> CountIn(ConvergenceUnit unit, const MllogRun& run) {
   if (unit == ConvergenceUnit::kSteps) return run.converged_at_step;
   if (unit != run.unit) return std::nullopt;

@@ -34,7 +34,7 @@ double SmallestAcceptableMean(double mean, double deviation, double n_reference,
 }
 
 void SetLimits(const MlperfBenchmark& rules, double n_reference, RcpRecord* record) {
-  // Two runs are taken off whatever the benchmark rejects, as the checker does.
+  // Two runs are removed whatever the benchmark rejects, as in the checker.
   const double n_submission = rules.submission_runs - 2.0;
   record->min_mean =
       SmallestAcceptableMean(record->mean, record->standard_deviation, n_reference, n_submission);

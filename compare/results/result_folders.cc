@@ -46,7 +46,7 @@ Result<std::vector<std::string>> ResultNames(const fs::path& folder) {
   return names;
 }
 
-// The name of the folder `levels` above; empty where there is none.
+// The name of the folder `levels` above; empty if there is none.
 std::string NameAbove(fs::path folder, int levels) {
   for (int i = 0; i < levels; ++i) folder = folder.parent_path();
   return folder.filename().string();

@@ -1,4 +1,4 @@
-// Runs to a group: what agrees, what does not, and how far each came.
+// Runs to a group: agreement, differences, and the progress of each.
 #include "compare/results/result_group.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Acceptance rules of other projects, so that their records can be read as they were meant.
+// Acceptance rules of other projects, so that their records can be read as intended.
 #include "compare/stats/benchmark_rules.h"
 
 #include <cmath>

@@ -72,7 +72,7 @@ std::vector<std::size_t> Identity(std::size_t size) {
   return order;
 }
 
-// Fisher and Yates, with a remainder whose bias is below 2^-40 here; the same on every library.
+// Fisher and Yates, with a remainder whose bias is below 2^-40 here; equal with every library.
 void Shuffle(std::mt19937_64* engine, std::vector<std::size_t>* order) {
   for (std::size_t i = order->size(); i > 1; --i) {
     std::swap((*order)[i - 1], (*order)[static_cast<std::size_t>((*engine)() % i)]);

@@ -56,7 +56,7 @@ double StudentTTwoSided(double t, double df) { return 2.0 * StudentTUpper(std::f
 double StudentTQuantile(double p, double df) {
   if (!IsOpenProbability(p) || !(df > 0.0)) return kNaN;
   const double quantile = bm::quantile(StudentT(df), p);
-  // Far below one df the true value is beyond a double, and what comes back may have any sign.
+  // Far below one df the true value is beyond a double, and the result may have any sign.
   if (p > 0.5 && !(quantile > 0.0)) return std::numeric_limits<double>::infinity();
   if (p < 0.5 && !(quantile < 0.0)) return -std::numeric_limits<double>::infinity();
   return quantile;

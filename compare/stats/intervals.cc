@@ -14,7 +14,7 @@ constexpr int kMaxWilksSize = 1000000;
 
 bool IsCoverage(double p) { return p > 0.0 && p < 1.0; }
 
-// The half width around a centre that is off by x, in standard deviations, which holds `coverage`.
+// The half width around a centre that is off by x, in standard deviations, that covers `coverage`.
 double HalfWidthHolding(double coverage, double x) {
   const double centred = NormalQuantile(0.5 + coverage / 2.0);
   const auto gap = [&](double r) { return NormalCdf(x + r) - NormalCdf(x - r) - coverage; };

@@ -1,4 +1,4 @@
-// Before a rerun: how many are worth making, and what they cost.
+// Plans reruns: how many are worth making, and their cost.
 #include "compare/stats/planning.h"
 
 #include <fmt/format.h>

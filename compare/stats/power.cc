@@ -1,4 +1,4 @@
-// How likely a test is to say what it should, and how many runs that takes.
+// The power of a test, and the number of runs for a wanted power.
 #include "compare/stats/power.h"
 
 #include <algorithm>

@@ -70,7 +70,7 @@ class Splits {
     }
   }
 
-  // The best one, also where it shows nothing; needs one at least.
+  // The best one, even if it shows nothing; needs at least one.
   RateChange Best() const {
     std::vector<double> gains;
     for (const CountOfTrials& left : lefts_) {

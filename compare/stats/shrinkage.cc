@@ -1,4 +1,4 @@
-// Empirical Bayes for variances: what a family of configurations says about the noise of one.
+// Empirical Bayes for variances: the noise of one configuration from its family.
 #include "compare/stats/shrinkage.h"
 
 #include <cmath>

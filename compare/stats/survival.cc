@@ -32,7 +32,8 @@ std::vector<SurvivalStep> KaplanMeier(std::vector<Lifetime> lifetimes, double al
   std::vector<SurvivalStep> steps;
   double share = 1.0;
   double variance_sum = 0.0;
-  // Since the last censoring the share is `stretch_share` times what is left of `stretch_risk`.
+  // Since the last censoring the share is `stretch_share` times the remaining part of
+  // `stretch_risk`.
   double stretch_share = 1.0;
   auto stretch_risk = static_cast<double>(lifetimes.size());
   for (std::size_t i = 0; i < lifetimes.size();) {

@@ -1,4 +1,4 @@
-// From the traces of all ranks to the earliest parting, with the curves that they hold.
+// From the traces of all ranks to the earliest onset, with their curves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ const Trace* OfRank(const std::vector<Trace>& traces, int rank) {
   return found == traces.end() ? nullptr : &*found;
 }
 
-// The origin that comes first; ranks are in step, so that their orders can be held together.
+// The origin that comes first; ranks are in step, so that their orders are comparable.
 bool PartsEarlier(const Onset& one, const Onset& other) {
   if (one.origin.has_value() != other.origin.has_value()) return one.origin.has_value();
   if (!one.origin) return one.end == "equal" && other.end != "equal";

@@ -1,4 +1,4 @@
-// From the records of all steps of one rank to where two runs part.
+// From the records of all steps of one rank to the point where two runs part.
 #include "compare/traces/onset.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ bool Differs(const OnsetRecord& record) {
   return record.state != RecordState::kEqual && record.state != RecordState::kUnknown;
 }
 
-// Steps of one side that lie within those of the other, which has them not.
+// Steps of one side within the range of the other, which does not have them.
 std::vector<std::int64_t> StepsMissing(const StepSpans& in, const StepSpans& from) {
   std::vector<std::int64_t> missing;
   for (const auto& [step, records] : in) {
@@ -94,7 +94,7 @@ class OnsetSearch {
   }
 
  private:
-  // Where the runs can be said to part: on equal inputs, or where one has other operators.
+  // Where runs can part: on equal inputs, or where one has other operators.
   bool CanPart(const OnsetRecord& record) const {
     if (!IsComputed(record.a.kind)) return false;
     if (record.state == RecordState::kOrigin) return true;
@@ -298,7 +298,7 @@ class OnsetSearch {
   const Trace& b_;
   Onset onset_;
   bool parted_ = false;
-  std::size_t unknown_ = 0;  // records of which nothing can be said, and the others
+  std::size_t unknown_ = 0;  // records without a conclusion, and the others
   std::size_t known_ = 0;
   std::set<std::string> settings_;
   std::set<std::string> generators_;

@@ -99,7 +99,7 @@ class StepRelation {
   }
 
  private:
-  // A record that is written once more, as by a run that began again, says nothing.
+  // A repeated record, as by a restarted run, says nothing.
   void AddLonely(const TraceRecord& record, RecordState state) {
     if (paired_.contains(KeyOf(record))) state = RecordState::kUnknown;
     records_.push_back({.a = record, .b = record, .state = state, .distance = kNotKnown});
@@ -266,7 +266,7 @@ class StepRelation {
   std::set<std::string> other_state_;      // parameters and buffers
   std::set<std::string> other_optimizer_;  // its state
   std::set<std::string> other_operators_;
-  std::map<std::string, double> largest_;   // elements of what an operator is given
+  std::map<std::string, double> largest_;   // elements of an operator's inputs
   std::map<std::string, double> products_;  // in each sum of a layer with weights
 };
 

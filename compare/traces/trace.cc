@@ -174,7 +174,7 @@ bool NameBefore(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-// What a process wrote after another of its rank goes on where that one ended.
+// The file of a later process of a rank continues the earlier one.
 void Join(Trace later, Trace* trace) {
   if (later.records.empty()) return;
   if (trace->records.empty()) {

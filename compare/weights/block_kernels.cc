@@ -1,4 +1,4 @@
-// The loops in plain C++, and the table that says how each dtype is measured on this machine.
+// The loops in plain C++, and the table of kernels per dtype on this machine.
 #include "compare/weights/block_kernels.h"
 
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-// Sorts a folder's names, then opens what they leave no doubt about.
+// Sorts a folder's names, then opens an unambiguous checkpoint.
 #include "compare/weights/checkpoint_folder.h"
 
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ Result<WeightSet> FolderReader::OpenIndex(const std::string& name) const {
   return set;
 }
 
-// What the folder is: what it says, what loaders take first, or all that there is.
+// The checkpoint of the folder: as declared, as loaders choose, or all files.
 Result<WeightSet> FolderReader::OpenMain() const {
   WeightSet main;
   if (contents_.declared() && contents_.distributed) {
@@ -129,7 +129,7 @@ Result<WeightSet> FolderReader::OpenMain() const {
                       folder_.string());
 }
 
-// Indexes of other sets. One that cannot be read is a leftover: its shards are gone.
+// Indexes of other sets. An unreadable one is a leftover: its shards are gone.
 Status FolderReader::AddIndexes() {
   for (const std::string& name : contents_.indexes) {
     if (name == main_.name) continue;
@@ -145,7 +145,7 @@ Status FolderReader::AddIndexes() {
   return {};
 }
 
-// A file beside what a folder is: tensors, or a part that is not read.
+// A further file beside the checkpoint: tensors, or an unread part.
 Status FolderReader::AddBeside(const std::string& name) {
   auto file = OpenFile(name);
   if (!file.ok()) {
@@ -167,8 +167,8 @@ Status FolderReader::AddPart(const std::string& name, const InputFile& file, std
   return {};
 }
 
-// Tensors beside those of the folder are no less of it; where they have names of these, they are
-// the same once more, or another model.
+// Tensors beside those of the folder belong to it as well; with equal names they are a copy, or
+// another model.
 Status FolderReader::AddSet(WeightSet set) {
   taken_.insert(set.files.begin(), set.files.end());
   ASSIGN_OR_RETURN(SetComparison sets, CompareSets(*main_.checkpoint, *set.checkpoint));

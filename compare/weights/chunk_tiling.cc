@@ -1,4 +1,4 @@
-// Boxes as sums of signed corners, which vanish where they should.
+// Boxes as sums of signed corners, which must cancel.
 #include "compare/weights/chunk_tiling.h"
 
 #include <fmt/format.h>
@@ -75,7 +75,8 @@ std::optional<std::string> FindTilingFault(const Sizes& shape, const std::vector
   for (const ChunkBox& box : filled) AddCorners(box, cut, 1, &corners);
   for (const auto& [corner, count] : corners) {
     if (count == 0) continue;
-    // Nothing before this corner is wrong, so what is counted here is what covers its element.
+    // There is no fault before this corner, so the count here is that of the chunks over its
+    // element.
     Sizes element(shape.size(), 0);
     for (std::size_t i = 0; i < cut.size(); ++i) element[cut[i]] = corner[i];
     return fmt::format("{} {}", count < 0 ? "no chunk covers" : "several chunks cover",

@@ -8,7 +8,7 @@ namespace rharness {
 namespace {
 
 constexpr std::uint64_t kSpanBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMaxGapBytes = 4096;  // a read of its own costs as much
+constexpr std::uint64_t kMaxGapBytes = 4096;  // a separate read costs as much
 
 using Dimensions = std::span<const GatherDimension>;
 
@@ -19,8 +19,8 @@ std::uint64_t SpanOf(Dimensions dimensions) {
   return span;
 }
 
-// Whether boxes of this span, one every `stride` elements, are read together with what lies
-// between.
+// Whether boxes of this span, one every `stride` elements, are read together with the gaps between
+// them.
 bool IsNear(std::uint64_t stride, std::uint64_t span, std::size_t item_bytes) {
   return stride <= span + kMaxGapBytes / item_bytes;
 }
@@ -79,8 +79,8 @@ ScatterFunction ScatterFor(std::size_t item_bytes) {
   }
 }
 
-// How many of the innermost dimensions are read as one span: those that together are short and
-// without large gaps.
+// Number of innermost dimensions to read as one span: together they are short and without large
+// gaps.
 std::size_t SpanDimensions(Dimensions dimensions, std::size_t item_bytes) {
   std::size_t inner = 0;
   while (inner < dimensions.size()) {

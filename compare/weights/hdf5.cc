@@ -1,4 +1,4 @@
-// Groups and datasets of an HDF5 file, down to where the values lie; see hdf5.h.
+// Groups and datasets of an HDF5 file, down to the places of values; see hdf5.h.
 #include "compare/weights/hdf5.h"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ enum MessageType : std::uint16_t {
 
 struct Message {
   std::uint16_t type = 0;
-  bool shared = false;   // its content lies elsewhere
+  bool shared = false;   // its content is stored elsewhere
   std::uint64_t at = 0;  // of its content in the file
   std::string content;
 };
@@ -90,7 +90,7 @@ class Hdf5Reader {
     return bytes;
   }
 
-  // The messages of [at, at + size), and where those go on.
+  // The messages of [at, at + size), and of their continuations.
   Status AddMessages(std::uint64_t at, std::uint64_t size, std::size_t most,
                      std::vector<Message>* messages,
                      std::vector<std::pair<std::uint64_t, std::uint64_t>>* further) const {

@@ -65,7 +65,7 @@ Result<std::shared_ptr<const Descriptor>> InputFile::Acquire() const {
   if (held_ != nullptr) return held_;
   if (auto descriptor = pool_->Find(key_)) return descriptor;
   ASSIGN_OR_RETURN(Opened opened, OpenNow());
-  // What the file's header says was read from the first one.
+  // The header's content was read from the first file.
   if (opened.identity != identity_) {
     return IntegrityError("is not the file that it was when it was opened; expected files at rest",
                           name_);

@@ -16,7 +16,7 @@ bool IsNumber(std::string_view component) {
   return !component.empty() && std::ranges::all_of(component, IsDigit);
 }
 
-// The digits at the front of `text`, without leading zeros, and takes them off.
+// Takes the digits off the front of `text`, and returns them without leading zeros.
 std::string_view TakeNumber(std::string_view* text) {
   const auto end = std::ranges::find_if_not(*text, IsDigit);
   std::string_view digits = text->substr(0, static_cast<std::size_t>(end - text->begin()));

@@ -1,4 +1,4 @@
-// Vector instructions say whether a block holds any; only then are they counted.
+// Vector instructions find whether a block has any; only then are they counted.
 #include "compare/weights/non_finite.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@
 namespace rharness {
 namespace {
 
-// Of an 8-bit type: (bits & mask) == target where it is not finite. Compilers turn the inner loop,
-// of a known length, into vector instructions.
+// For an 8-bit type: (bits & mask) == target if it is not finite. Compilers turn the inner loop, of
+// known length, into vector instructions.
 bool HoldsPattern(std::uint8_t mask, std::uint8_t target, std::span<const std::byte> bytes) {
   constexpr std::size_t kStep = 64;
   const auto found = [&](std::byte byte) {
@@ -34,8 +34,8 @@ bool HoldsPattern(std::uint8_t mask, std::uint8_t target, std::span<const std::b
   return std::ranges::any_of(bytes.subspan(at), found);
 }
 
-// Every `every`-th lane of 16 bits is the upper end of an element, sign, exponent and all: one that
-// is not finite has the largest magnitudes there are. So the largest of each lane tells.
+// Every `every`-th lane of 16 bits is the upper end of an element with sign and exponent: a
+// non-finite one has the largest magnitudes. So the largest of each lane is enough.
 struct UpperEnds {
   std::size_t every = 1;
   std::int16_t least = 0;  // of what is not finite

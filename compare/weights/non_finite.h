@@ -1,7 +1,7 @@
 // Counts elements that are not-a-number or infinite, tensor by tensor, and excludes expected ones.
 //
 // Role: pure counting over blocks that another pass has read anyway (tensor_digest, tensor_pairs),
-// and the rule that compare, hash, record and check share. Counted types: F16, BF16, F32, F64, the
+// and the rule that compare, hash, record and admit share. Counted types: F16, BF16, F32, F64, the
 // F8 types, C64 and C128 (an element with either part). Integers, F4, F6 and quantised blocks have
 // no such values here.
 //

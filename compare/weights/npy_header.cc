@@ -1,4 +1,4 @@
-// Magic, version, length, literal; then the size of what follows.
+// Magic, version, length, literal; then the size of the rest.
 #include "compare/weights/npy_header.h"
 
 #include <fmt/format.h>

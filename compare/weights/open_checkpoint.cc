@@ -41,7 +41,7 @@ Result<std::unique_ptr<Checkpoint>> OpenZip(InputFile file) {
       file.name());
 }
 
-// A format that is read. Safetensors has no mark of its own and takes what no other row takes.
+// A readable format. Safetensors has no mark of its own and accepts what no other row accepts.
 struct Reader {
   std::string_view first_bytes;
   Result<std::unique_ptr<Checkpoint>> (*open)(InputFile file);
@@ -55,8 +55,8 @@ constexpr std::array<Reader, 5> kReaders = {{
     {"\x89HDF\r\n\x1a\n"sv, OpenHdf5},
 }};
 
-// The first bytes of a header length below 2^32 may happen to be those of another format; what
-// follows them then decides.
+// The first bytes of a header length below 2^32 may look like another format; the bytes after them
+// decide.
 bool LooksLikeSafetensors(std::string_view head) {
   return head.size() > 8 && head[8] == '{' && head.substr(4, 4) == "\0\0\0\0"sv;
 }
@@ -68,7 +68,7 @@ bool LooksLikeJson(std::string_view head) {
          (second == std::string_view::npos || head[second] == '"' || head[second] == '}');
 }
 
-// The first bytes, fewer where the file has fewer.
+// The first bytes, fewer if the file has fewer.
 Result<std::string> HeadOf(const InputFile& file) {
   std::string head(std::min<std::uint64_t>(16, file.size_bytes()), '\0');
   RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(head))));
@@ -92,8 +92,8 @@ std::string Describe(std::string_view head) {
   return fmt::format("a file that begins with the bytes{}, and no known kind of checkpoint", bytes);
 }
 
-// By the length of its header, the only mark that the format has: what is no checkpoint has one
-// beyond the file's end. A name of the format wants to hear what is wrong with it instead.
+// By the length of its header, the only mark of the format: other files have one beyond the file's
+// end. A name of the format gets its error message instead.
 bool MayBeSafetensors(std::string_view head, const InputFile& file) {
   if (file.name().ends_with(".safetensors")) return true;
   constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);

@@ -253,7 +253,7 @@ Status PickleMachine::AddItems(Kind kind, std::span<const PickleId> items) {
   return {};
 }
 
-// A deque is made by a call and then filled: its items lie in a list of their own.
+// A deque is made by a call and then filled: its items are in a list of their own.
 Result<PickleId> PickleMachine::ItemListOf(PickleId object) {
   const std::int64_t known = pickle_.nodes_[object].value >> 32;
   if (known != 0) return static_cast<PickleId>(known - 1);

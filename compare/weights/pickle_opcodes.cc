@@ -16,7 +16,7 @@ struct Opcode {
   int argument = 0;
 };
 
-// Every opcode of protocols 0 to 5 by its byte; those without a function are named and refused.
+// Every opcode of protocols 0 to 5 by its byte; opcodes without a function are refused by name.
 struct OpcodeTable {
   std::array<Opcode, 256> rows{};
 

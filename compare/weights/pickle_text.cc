@@ -70,7 +70,7 @@ std::optional<PickleId> SetItems(const Pickle& pickle, PickleId object) {
   return arguments[0];
 }
 
-// Dates, numbers and types: what their bytes mean is no more than a line of text says.
+// Dates, numbers and types: a line of text covers the meaning of their bytes.
 bool IsToldByItsBytes(const Pickle& pickle, PickleId object) {
   if (pickle.kind(pickle.Callable(object)) != PickleKind::kGlobal) return false;
   const std::string name = pickle.GlobalName(pickle.Callable(object));
@@ -193,7 +193,7 @@ void PickleTexts::AppendSet(PickleId id, int depth) {
 
 void PickleTexts::AppendObject(PickleId id, int depth) {
   if (const auto list = SetItems(pickle_, id)) return AppendSet(*list, depth);
-  const bool array = IsNumpyArray(pickle_, id);  // called with a b'b' that says nothing
+  const bool array = IsNumpyArray(pickle_, id);  // called with b'b', without information
   const bool told = IsToldByItsBytes(pickle_, id);
   const auto bytes = ReadPickledBytes(pickle_, id);
   if (bytes) NoteBytes(pickle_.Text(bytes->data).size());

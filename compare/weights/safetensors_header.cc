@@ -13,7 +13,7 @@
 namespace rharness {
 namespace {
 
-// A number that is written as an integer: 1.0 is none here, though it has an integer's value.
+// A number written as an integer: 1.0 is none here, though its value is one.
 std::optional<std::uint64_t> WrittenInteger(const Json& json) {
   if (json.kind() == Json::Kind::kDouble) return std::nullopt;
   return json.ToUint64();

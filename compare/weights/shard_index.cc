@@ -1,4 +1,4 @@
-// The index of a sharded checkpoint: JSON members to tensors and the files that hold them.
+// The index of a sharded checkpoint: JSON members to tensors and their files.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -77,7 +77,7 @@ bool IsContext(std::string_view name) {
          name.find("tfevents") != name.npos;
 }
 
-// An object without the members that say nothing, sorted by name.
+// An object without its uninformative members, sorted by name.
 Json Essence(const Json& json) {
   if (json.IsArray()) {
     Json::Array elements;

@@ -25,8 +25,8 @@ constexpr std::string_view kWhy =
 
 constexpr std::array<std::string_view, 3> kDataEndings = {".pkl", ".pickle", ".joblib"};
 
-// Whether a text has a name that says what it should be: it may be a pointer of Git LFS, or a
-// pickle of protocol 0.
+// Whether the name of a text shows its content: it may be a pointer of Git LFS, or a pickle of
+// protocol 0.
 bool HasMeaning(std::string_view name) {
   return IsCheckpointName(name) ||
          std::ranges::any_of(kDataEndings,

@@ -1,4 +1,4 @@
-// Pairs tensors by name, compares their bytes in blocks, and measures only where bits differ.
+// Pairs tensors by name, compares their bytes in blocks, and measures only if bits differ.
 #include "compare/weights/tensor_diff.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-// Walks two name-sorted lists; what is on one side only goes to `difference`.
+// Walks two name-sorted lists; names on one side only go to `difference`.
 template <class Tensor>
 std::vector<TensorPair> PairUp(const std::vector<Tensor>& a, const std::vector<Tensor>& b,
                                CheckpointDifference* difference) {
@@ -110,7 +110,7 @@ struct Counted {
   std::vector<NonFiniteCounts> a, b;
 };
 
-// The tensors whose values should be finite and are not, on the side that has more of them.
+// The tensors with unexpected non-finite values, on the side that has more of them.
 Status AddNonFinite(const Checkpoint& a, const Checkpoint& b, const Counted& counts,
                     CheckpointDifference* difference) {
   std::map<std::string, NonFiniteTensor> worse;

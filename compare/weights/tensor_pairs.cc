@@ -101,7 +101,7 @@ class Pass {
   const Checkpoint& a_;
   const Checkpoint& b_;
   const std::vector<TensorPair>& pairs_;
-  std::mutex mutex_;  // guards the queue and what the threads put together
+  std::mutex mutex_;  // guards the queue and the threads' common results
   RangeQueue queue_;
   FirstError first_error_;
 };

@@ -1,4 +1,4 @@
-// Feeds blocks to the kernels of their dtype and folds what comes out.
+// Feeds blocks to the kernels of their dtype and folds the results.
 #include "compare/weights/tensor_stats.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-// What equal bits skip at once where only differing elements count: whole elements of every dtype.
+// The unit that equal bits skip if only differing elements count: whole elements of every dtype.
 constexpr std::size_t kChunkBytes = 3072;
 constexpr std::size_t kPatternPairs = std::size_t{256} * 256;
 

@@ -1,4 +1,4 @@
-// A distributed checkpoint put together: reads of a tensor become reads of its chunks.
+// A distributed checkpoint as a whole: reads of a tensor become reads of its chunks.
 #include "compare/weights/torch_distributed.h"
 
 #include <fmt/format.h>

@@ -33,7 +33,7 @@ constexpr auto kTorchDTypes =
                                {"torch float8_e5m2fnuz", DType::kF8E5M2Fnuz},
                                {"torch float8_e8m0fnu", DType::kF8E8M0}});
 
-// The classes that are read; kInert's are let pass as values that nothing looks at.
+// The classes that are read; kInert's are accepted as values that nothing reads.
 constexpr auto kClasses = std::to_array<std::string_view>(
     {"torch.distributed.checkpoint.metadata Metadata",
      "megatron.core.dist_checkpointing.strategies.torch MCoreMetadata",

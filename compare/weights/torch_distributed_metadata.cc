@@ -173,7 +173,7 @@ Result<Stored> MetadataParser::ReadStored(PickleId key, PickleId value) const {
   stored.id = value;
   ASSIGN_OR_RETURN(const PickleId name, Member(key, "fqn"));
   ASSIGN_OR_RETURN(stored.name, Text(name, "fqn"));
-  // PyTorch sets the member only where it is not None.
+  // PyTorch sets the member only if it is not None.
   const auto offsets = pickle_.Find(*pickle_.State(key), "offset");
   if (offsets && pickle_.kind(*offsets) != PickleKind::kNone) {
     ASSIGN_OR_RETURN(stored.offsets, ReadSizes(*offsets, "the offset of a chunk"));
@@ -299,7 +299,7 @@ Status MetadataParser::Place(std::string_view name, const std::optional<Sizes>& 
                              PickleId id, Part* part) {
   const auto key = [](const Stored& stored) { return std::tie(stored.name, stored.offsets); };
   const auto stored = std::ranges::lower_bound(stored_, std::tie(name, offsets), {}, key);
-  // An object is one part, whatever the offset that is stated for it.
+  // An object is one part, whatever its stated offset.
   const bool found = stored != stored_.end() && stored->name == name &&
                      (!offsets || stored->offsets == offsets) && !stored->used;
   if (!found) {

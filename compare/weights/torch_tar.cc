@@ -127,7 +127,7 @@ Status TarReader::CheckSystem() const {
                      fmt::format("{}: sys_info", file_.name()));
 }
 
-// A key is the address that the object had, and in the tree the same as text.
+// A key is the former address of the object; in the tree it is text.
 std::optional<std::string> KeyOf(const Pickle& pickle, PickleId id) {
   if (pickle.kind(id) == PickleKind::kString) return std::string(pickle.Text(id));
   if (pickle.kind(id) == PickleKind::kInt) return fmt::to_string(pickle.Int(id));
@@ -176,7 +176,7 @@ Status TarReader::ReadStorage(PickleSequence* sequence) {
   return {};
 }
 
-// Storages that are a part of another one.
+// Storages that are a part of a different storage.
 Status TarReader::ReadViews(PickleSequence* sequence) {
   ASSIGN_OR_RETURN(const Pickle list, sequence->Next());
   for (const PickleId row : list.Items(list.root())) {

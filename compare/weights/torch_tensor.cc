@@ -263,7 +263,7 @@ std::optional<View> TorchTensors::ReadBytes(PickleId id, std::string name) {
   return view;
 }
 
-// Of the array's data; what is named twice is kept once.
+// Of the array's data; keeps repeated ones once.
 std::optional<std::size_t> TorchTensors::SourceOf(const PickledArray& array) {
   const auto known = source_by_data_.find(array.data);
   if (known != source_by_data_.end()) return known->second;
@@ -275,7 +275,7 @@ std::optional<std::size_t> TorchTensors::SourceOf(const PickledArray& array) {
   return sources_.size() - 1;
 }
 
-// Conjugated and negated views keep other values than they stand for.
+// Conjugated and negated views store other values than they represent.
 Status TorchTensors::CheckMetadata(const Call& call) const {
   const std::size_t index = call.callee->kind == Kind::kTensorV3 ? 7 : 6;
   if (call.arguments.size() <= index || call.callee->kind == Kind::kTensor) return {};

@@ -23,7 +23,7 @@ namespace rharness {
 // The bytes of a storage by its key; empty: there is no such storage.
 using TorchStorages = std::function<std::optional<ViewSource>(std::string_view key)>;
 
-// What the fourth argument of a storage's persistent id and its class say.
+// Contents of a storage's persistent id: its fourth argument and its class.
 struct TorchStorageId {
   std::string_view key;
   std::string_view location;
@@ -34,7 +34,7 @@ struct TorchStorageId {
 // item, None. Empty: not of this form.
 std::optional<TorchStorageId> ReadStorageId(const Pickle& pickle, PickleId persistent);
 
-// A tensor that is described beside the pickle, which holds its key as persistent id.
+// A tensor described outside of the pickle, which has its key as persistent id.
 struct TorchOutsideTensor {
   std::string storage;  // key
   DType dtype = DType::kF32;
@@ -46,22 +46,22 @@ using TorchOutsideTensors = std::map<std::string, TorchOutsideTensor, std::less<
 
 class TorchTensors {
  public:
-  // All must outlive this object. `where` begins the `where` of errors; `outside` may be null.
+  // All must outlive this object. `where` starts the `where` of errors; `outside` may be null.
   TorchTensors(const Pickle& pickle, TorchStorages storages, std::string_view where,
                const TorchOutsideTensors* outside = nullptr)
       : pickle_(pickle), storages_(std::move(storages)), where_(where), outside_(outside) {}
 
   // What the object calls.
   const TorchGlobal& CalleeOf(PickleId object) const;
-  // Whether the object is a tensor, one that is not read included.
+  // Whether the object is a tensor, readable or not.
   bool IsTensor(PickleId object) const;
   // The object, which IsTensor, as a view. Errors: invalid_input, unsupported (a kind of tensor or
   // dtype that is not read); the message names the tensor.
   Result<View> Read(PickleId object, std::string name);
-  // What else the object, which IsTensor, carries: attributes and hooks of the tensor or of the
+  // Further data of the object, which IsTensor: attributes and hooks of the tensor or of the
   // parameter around it; neither None nor empty.
   std::vector<PickleId> AttributesOf(PickleId object) const;
-  // A persistent id that is the key of a tensor outside; empty: it is none.
+  // A persistent id that is the key of an outside tensor; empty: it is none.
   std::optional<View> ReadOutside(PickleId persistent, std::string name);
   // The object as a view if it is a numpy array of numbers; empty: it is none.
   std::optional<View> ReadArray(PickleId object, std::string name);
@@ -75,7 +75,7 @@ class TorchTensors {
     DType dtype = DType::kU8;
     bool typed = true;
   };
-  // A tensor's call while its layers are taken off.
+  // A tensor's call while its wrappers are removed.
   struct Call {
     std::string_view name;  // of the tensor
     PickleId id = 0;

@@ -37,7 +37,7 @@ class Flattener {
     PickleId id = 0;
     std::size_t next = 0;       // child
     std::size_t name_size = 0;  // of the container's own name
-    bool dotted = false;        // a dot stands between it and a child's name
+    bool dotted = false;        // a dot separates it from a child's name
   };
 
   Error NotRead(PickleId id, std::string_view message) const {
@@ -71,7 +71,7 @@ class Flattener {
   TorchContainers containers_;
   std::string_view where_;
   PickleTexts texts_;
-  std::vector<bool> entered_;  // objects: what is in them is walked over once
+  std::vector<bool> entered_;  // objects: their content is walked once
   ViewCheckpointParts parts_;
   std::vector<Frame> frames_;
   std::string name_;
@@ -137,7 +137,7 @@ Status Flattener::VisitEntries(PickleId mapping, std::size_t entry, bool* done) 
     return VisitEntry(mapping, next->first, next->second);
   }
   *done = true;
-  // Every state_dict has attributes (_metadata); they count where they hold tensors.
+  // Every state_dict has attributes (_metadata); they count if they contain tensors.
   const bool after_last = entry == 0 || containers_.EntryAt(mapping, entry - 1).has_value();
   if (!IsObject(mapping) || !after_last) return {};
   const auto state = pickle_.State(mapping);
@@ -151,7 +151,7 @@ Status Flattener::VisitEntry(PickleId container, PickleId key, PickleId value) {
   const bool dotted = frames_.back().dotted;
   const ModuleMember member = containers_.MemberOf(container, key, value);
   if (member != ModuleMember::kNone && member != ModuleMember::kAttribute) {
-    RETURN_IF_ERROR(Enter(value));  // what is in it has the names of a state_dict
+    RETURN_IF_ERROR(Enter(value));  // its content has the names of a state_dict
     frames_.back().dotted = dotted;
     return {};
   }
@@ -173,7 +173,7 @@ Status Flattener::VisitEntry(PickleId container, PickleId key, PickleId value) {
 Status Flattener::VisitItem(PickleId container, PickleId item) {
   const auto number = containers_.NumberOf(container, item);
   if (!number || pickle_.kind(item) != PickleKind::kInt) return Visit(item);
-  AddMetadata(fmt::format_int(*number).str());  // not the address that it stands for
+  AddMetadata(fmt::format_int(*number).str());  // in place of the address
   return {};
 }
 
@@ -246,7 +246,7 @@ Status Flattener::VisitObject(PickleId id) {
   return VisitForeign(id);
 }
 
-// What is kept beside the tensors by a class that nobody here knows: compared by what is in it.
+// The state of an unknown class beside the tensors: compared by its content.
 Status Flattener::VisitForeign(PickleId id) {
   const auto state = pickle_.State(id);
   bool opened = (state && pickle_.kind(*state) == PickleKind::kDict) ||
@@ -268,12 +268,12 @@ Status Flattener::VisitForeign(PickleId id) {
   entered_[id] = true;
   AddMetadata(fmt::format("<{}>", callee));
   if (IsNumpyArray(pickle_, id) && state && pickle_.kind(*state) == PickleKind::kTuple) {
-    return Enter(*state);  // what it is called with is the same for every array
+    return Enter(*state);  // its arguments are the same for every array
   }
   return Enter(id);
 }
 
-// Bytes are numbers of a type that is not known, and decide like those of a tensor.
+// Bytes are numbers of an unknown type, and decide like those of a tensor.
 Status Flattener::VisitBytes(PickleId id) {
   auto bytes = tensors_.ReadBytes(id, name_.empty() ? "bytes" : name_);
   return bytes ? AddView(id, std::move(*bytes)) : VisitValue(id);
@@ -357,7 +357,7 @@ void Flattener::AddAttributes() {
                            .kind = PartKind::kModel});
 }
 
-// Once a value has been left out, so are all that follow.
+// After one omitted value, all later ones are omitted.
 void Flattener::AddMetadata(std::string_view value) {
   if (IsModuleAttribute(name_)) NoteAttribute(value);
   const bool room = left_out_ == 0 && parts_.metadata.size() < kMaxTorchMetadata &&

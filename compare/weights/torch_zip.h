@@ -1,4 +1,4 @@
-// PyTorch's .pt and .pth files: a zip archive with a pickle and a record a storage.
+// PyTorch's .pt and .pth files: a zip archive with a pickle and one record per storage.
 //
 // Role: one reader of Checkpoint. Executes nothing; classes outside of its table (torch_globals.h)
 // are refused by name. Source: torch/serialization.py and caffe2/serialize/inline_container.cc of
@@ -7,9 +7,8 @@
 // Dicts, lists and tuples are flattened: {"model": {"fc.weight": T}, "optimizer": {"state": {0:
 // {"exp_avg": U}}}} has the tensors "model.fc.weight" and "optimizer.state.0.exp_avg"; a plain
 // state_dict has its own names, and a file that is one tensor calls it "tensor". Parameters are
-// their tensors, numpy arrays are tensors. Where a value is no tensor it becomes metadata under its
-// name. Two names that are
-// equal once joined are refused.
+// their tensors, numpy arrays are tensors. Other values become metadata under their names. Two
+// names that are equal once joined are refused.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TORCH_ZIP_H_
 #define RHARNESS_COMPARE_WEIGHTS_TORCH_ZIP_H_
 
@@ -30,13 +29,13 @@ inline constexpr std::size_t kMaxTorchMetadata = 100'000;                 // the
 inline constexpr std::size_t kMaxTorchTextBytes = std::size_t{64} << 10;  // a longer one is named
 inline constexpr std::size_t kMaxTorchMetadataBytes = std::size_t{16} << 20;
 
-// Whether an archive looks like one that torch.save wrote: it has a data.pkl at its root, or in a
-// folder at its root.
+// Whether an archive looks like one of torch.save: it has a data.pkl at its root, or in a folder at
+// its root.
 bool IsTorchZip(const ZipDirectory& directory);
 
 // Reads the pickle of an archive in `file`; the tensors stay there. Errors: those of ParsePickle
 // and ReadZipMember; invalid_input (the pickle and the records contradict each other), unsupported
-// (TorchScript, big-endian files, a kind of tensor that is not read, a limit above).
+// (TorchScript, big-endian files, an unknown kind of tensor, a limit above).
 Result<ViewCheckpointParts> ReadTorchZip(const InputFile& file, const ZipDirectory& directory);
 
 // ReadTorchZip and MakeViewCheckpoint in one.

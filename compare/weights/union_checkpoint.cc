@@ -54,7 +54,7 @@ void UnionCheckpoint::AddTensors() {
   }
 }
 
-// Shards repeat what they say of the whole ("format": "pt").
+// Shards repeat the metadata of the whole ("format": "pt").
 void UnionCheckpoint::AddMetadata() {
   for (const CheckpointPart& part : parts_) {
     for (const auto& [key, value] : part.checkpoint->metadata()) {

@@ -1,7 +1,7 @@
 // Several checkpoints as one: their tensors side by side.
 //
-// Role: private to this folder; what sharded checkpoints, folders and distributed checkpoints end
-// in.
+// Role: private to this folder; the result of sharded checkpoints, folders and distributed
+// checkpoints.
 #ifndef RHARNESS_COMPARE_WEIGHTS_UNION_CHECKPOINT_H_
 #define RHARNESS_COMPARE_WEIGHTS_UNION_CHECKPOINT_H_
 
@@ -26,9 +26,9 @@ struct CheckpointPart {
 
 class UnionCheckpoint : public Checkpoint {
  public:
-  // `metadata` and `unread` join those of the parts, of which equal ones count once; `keep` are
-  // files that must not change either; `where` names the whole in errors. Errors: invalid_input
-  // when a tensor's name occurs twice, naming both parts.
+  // `metadata` and `unread` join those of the parts; equal ones count once. `keep` are further
+  // files that must not change; `where` names the whole in errors. Errors: invalid_input when a
+  // tensor's name occurs twice, naming both parts.
   static Result<std::unique_ptr<UnionCheckpoint>> Make(
       std::vector<CheckpointPart> parts, std::vector<std::pair<std::string, std::string>> metadata,
       std::vector<InputFile> keep, std::vector<UnreadPart> unread, std::string_view where);

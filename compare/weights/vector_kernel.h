@@ -1,14 +1,14 @@
 // The one vector loop behind every vector kernel, eight elements at a time.
 //
 // Role: included by the files that define the lanes of an instruction set and are compiled for it
-// alone. It must call no inline function that other files call, standard ones included: the linker
-// keeps one copy of those, and a copy with instructions that a machine lacks would end the program
-// elsewhere. Everything here depends on Lanes, a type known in one file only.
+// alone. It must call no inline function that other files call, including standard ones: the linker
+// keeps one copy of those, and a copy with instructions missing on a machine would crash the
+// program elsewhere. Everything here depends on Lanes, a type known in one file only.
 //
 // Lanes offers, for integers of 32 or 64 bits and for fp64, eight at a time:
 //   Load(Format, bytes), sign-extended; Values(Format, integers), exact; Spread(number)
 //   And, Or, Xor, Minus, Lesser, Greater, GreaterUnsigned, Negative (all bits set where negative)
-//   EqualMask, GreaterMask: one bit a lane, lane 0 lowest
+//   EqualMask, GreaterMask: one bit per lane, lane 0 lowest
 //   LeadingZeros(integers, counts); Store; Restore, of what Store stored
 //   Zeros, Plus, Minus, Times, Over, Magnitude; Larger(x, y), which is y where x is NaN
 //   WhereInfinite(x, then, otherwise)
@@ -25,7 +25,7 @@
 namespace rharness {
 
 // IEEE formats whose patterns are held in lanes of signed integers, sign-extended. Starts a block:
-// what it stores replaces the block's sums.
+// its result replaces the block's sums.
 template <class Lanes, class Format>
 class VectorKernel {
  public:
@@ -90,8 +90,8 @@ class VectorKernel {
     return bits < 0 ? 2 : 3;
   }
 
-  // Counts them; they go on as pairs of zeros, which add nothing. Takes no address of the kernel,
-  // whose members can then stay in registers.
+  // Counts them; they continue as pairs of zeros, which add nothing. Takes no address of the
+  // kernel, whose members can then stay in registers.
   [[gnu::noinline]] static Pairs WithoutNonFinite(Integers x, Integers y, BlockDifference* block) {
     alignas(64) Integer xs[kLanes], ys[kLanes];
     Lanes::Store(x, xs);

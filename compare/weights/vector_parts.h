@@ -1,4 +1,4 @@
-// What a vector kernel keeps in its lanes: steps with their histogram, and sums with their maxima.
+// The lanes of a vector kernel: steps with their histogram, and sums with their maxima.
 //
 // Role: the two halves of vector_kernel.h, under its rule: no inline function that other files
 // call.
@@ -27,7 +27,7 @@ class VectorSteps {
     max_ = Lanes::GreaterUnsigned(max_, steps);
     alignas(64) std::uint32_t zeros[kLanes];
     Lanes::LeadingZeros(steps, zeros);
-    // A table a lane: increments of one counter in close succession would wait for each other.
+    // One table per lane: increments of one counter in close succession would wait for each other.
     for (std::size_t lane = 0; lane < kLanes; ++lane) ++by_zeros_[lane][zeros[lane]];
   }
 
@@ -74,7 +74,7 @@ class VectorValues {
       relative = Lanes::WhereInfinite(
           distance, Lanes::Over(Lanes::Magnitude(halved), Lanes::Times(larger, half)), relative);
     }
-    max_rel_ = Lanes::Larger(relative, max_rel_);  // 0 / 0 is NaN and passed over
+    max_rel_ = Lanes::Larger(relative, max_rel_);  // 0 / 0 is NaN and ignored
   }
 
   [[gnu::always_inline]] void Finish(BlockDifference* block) const {

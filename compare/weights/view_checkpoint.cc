@@ -76,7 +76,7 @@ class Inflaters {
 struct Place {
   std::uint64_t offset_bytes = 0;
   std::size_t source = 0;
-  bool direct = true;  // its bytes lie in the source as they are read
+  bool direct = true;  // its bytes are contiguous in the source
   bool swapped = false;
   std::vector<std::uint64_t> strides;  // empty when direct
 };
@@ -111,7 +111,7 @@ class ViewCheckpoint : public Checkpoint {
   Status CheckUnchanged() const override { return file_.CheckUnchanged(); }
   Status CheckStored(std::size_t index) const override {
     const std::size_t source = places_.at(index).source;
-    if (!sources_[source].stored) return {};  // deflated ones are checked as they are inflated
+    if (!sources_[source].stored) return {};  // deflated ones are checked during inflation
     const std::lock_guard lock(checked_mutex_);
     const auto known = checked_.find(source);
     if (known != checked_.end()) return known->second;

@@ -23,7 +23,7 @@ class RenamedView : public Checkpoint {
     std::size_t index = 0;  // in the checkpoint below
   };
 
-  // `rows` are sorted by name. `owned` keeps `below` alive where the view owns it.
+  // `rows` are sorted by name. `owned` keeps `below` alive if the view owns it.
   RenamedView(const Checkpoint& below, std::unique_ptr<Checkpoint> owned, std::vector<Row> rows)
       : below_(below), owned_(std::move(owned)) {
     for (Row& row : rows) {

@@ -1,6 +1,6 @@
 // Runs one function on several threads at once.
 //
-// Role: the only place of this folder that starts threads. Not here: how the work is divided.
+// Role: the only code of this folder that starts threads. Not here: the division of work.
 #ifndef RHARNESS_COMPARE_WEIGHTS_WORKERS_H_
 #define RHARNESS_COMPARE_WEIGHTS_WORKERS_H_
 
@@ -17,7 +17,7 @@ inline constexpr int kMaxWorkers = 64;  // bounds the memory of the workers' buf
 // `requested` 0 or less: one per core. Between 1 and kMaxWorkers.
 int WorkerCount(int requested);
 
-// Calls `work` on `count` threads, the calling one among them, and returns when all calls have. If
+// Calls `work` on `count` threads, including the calling one, and returns when all calls have. If
 // the system refuses threads, fewer run. `work` takes its share of a common task until none is
 // left.
 void RunOnWorkers(int count, const std::function<void()>& work);
@@ -25,7 +25,7 @@ void RunOnWorkers(int count, const std::function<void()>& work);
 // The first error of several threads.
 class FirstError {
  public:
-  // True when `status` is success and no thread has failed: go on.
+  // True when `status` is success and no thread has failed: continue.
   bool Check(const Status& status);
   Status status() const;  // after the threads have ended
 

@@ -31,7 +31,7 @@ constexpr std::uint64_t kKnownFlags = kFlagDescriptor | kFlagUtf8 | 0b110;  // a
 
 constexpr std::uint64_t kMaxDeflateRatio = 1032;  // a match of 258 bytes takes two bits
 
-// A member and what only its own checks need.
+// A member, with the data for its own checks.
 struct CentralEntry {
   ZipMember member;
   std::uint64_t directory_offset = 0;  // of its central header

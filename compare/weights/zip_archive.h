@@ -1,8 +1,8 @@
 // A ZIP archive's central directory, checked against the archive, and the bytes of its members.
 //
 // Role: under every reader whose format is a zip file (PyTorch, numpy .npz, parts of a distributed
-// checkpoint). Nothing is extracted to disk. Stricter than unzippers: what two readers could
-// understand in two ways is refused. Not here: what the members mean. Source: PKWARE
+// checkpoint). Extracts nothing to disk. Stricter than unzippers: refuses anything that two readers
+// could understand in two ways. Not here: the meaning of the members. Source: PKWARE
 // APPNOTE 6.3.10, sections 4.3 to 4.5.
 #ifndef RHARNESS_COMPARE_WEIGHTS_ZIP_ARCHIVE_H_
 #define RHARNESS_COMPARE_WEIGHTS_ZIP_ARCHIVE_H_
@@ -22,13 +22,13 @@ namespace rharness {
 inline constexpr std::size_t kMaxZipMembers = 1'000'000;
 inline constexpr std::size_t kMaxZipDirectoryBytes = std::size_t{128} << 20;
 
-// All offsets count from the start of the file, also where the archive begins later.
+// All offsets count from the start of the file, even if the archive begins later.
 struct ZipMember {
   std::string name;                 // UTF-8, relative, '/' between its parts; ends in '/': a folder
   std::uint64_t header_offset = 0;  // of its local header
   std::uint64_t data_offset = 0;    // of its bytes as they lie in the file
   std::uint64_t stored_bytes = 0;   // that it takes there
-  std::uint64_t size_bytes = 0;     // of its content: stored_bytes unless it is deflated
+  std::uint64_t size_bytes = 0;     // of its content: stored_bytes unless deflated
   std::uint32_t crc32 = 0;          // of its content
   bool deflated = false;            // else stored: [data_offset, data_offset + size_bytes)
 };
@@ -58,8 +58,8 @@ Result<ZipDirectory> ReadZipDirectory(const InputFile& file);  // the whole file
 Result<std::string> ReadZipMember(const InputFile& file, const ZipMember& member,
                                   std::uint64_t limit_bytes);
 
-// Reads all of a member in blocks and checks its CRC-32 (and its size, if deflated). Bytes of
-// stored members that are read through `data_offset` are not checked otherwise. Errors: those of
+// Reads all of a member in blocks and checks its CRC-32 (and its size, if deflated). Otherwise
+// bytes of stored members read through `data_offset` are not checked. Errors: those of
 // ReadZipMember.
 Status CheckZipMember(const InputFile& file, const ZipMember& member);
 

@@ -1,4 +1,4 @@
-// The end record, its zip64 twin, and what they say against where they lie.
+// The end record, its zip64 twin, and the check of their contents against their places.
 #include "compare/weights/zip_end.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,8 @@ class EndReader {
   std::uint64_t end_;
 };
 
-// Offset of the end record, which `record` receives: the last one whose comment ends the archive.
+// Offset of the end record, whose content goes to `record`: the last one whose comment ends the
+// archive.
 Result<std::uint64_t> EndReader::FindEnd(std::string* record) const {
   const std::uint64_t tail = std::min<std::uint64_t>(end_ - begin_, kEndBytes + kMaxCommentBytes);
   ASSIGN_OR_RETURN(const std::string bytes, ReadZipBytes(file_, end_ - tail, tail));
@@ -83,7 +84,7 @@ Result<ZipDirectoryPlace> EndReader::FindDirectory() const {
   return place;
 }
 
-// `stated` is what the plain end record says: the same numbers, or saturated ones.
+// `stated`: content of the plain end record: the same numbers, or saturated ones.
 Result<ZipDirectoryPlace> EndReader::ReadZip64End(std::uint64_t locator_offset,
                                                   std::string_view locator,
                                                   ZipDirectoryPlace stated) const {

@@ -1,4 +1,4 @@
-// Where a zip archive's central directory is, by the records at the archive's end.
+// Finds a zip archive's central directory by the records at the archive's end.
 //
 // Role: private to this folder; the first step of zip_archive. Source: PKWARE APPNOTE 6.3.10,
 // sections 4.3.14 to 4.3.16.
@@ -24,12 +24,12 @@ struct ZipDirectoryPlace {
 };
 
 // Reads the end records, zip64 or not, of the archive that fills [begin, end). The directory must
-// reach to them. Errors: invalid_input, unsupported (several disks, a limit of zip_archive.h), io,
+// end at them. Errors: invalid_input, unsupported (several disks, a limit of zip_archive.h), io,
 // integrity.
 Result<ZipDirectoryPlace> FindZipDirectory(const InputFile& file, std::uint64_t begin,
                                            std::uint64_t end);
 
-// The number of `size` bytes at `offset`, little-endian; the bytes must be there.
+// The number of `size` bytes at `offset`, little-endian; the bytes must exist.
 inline std::uint64_t ZipNumber(std::string_view bytes, std::size_t offset, std::size_t size) {
   std::uint64_t value = 0;
   for (std::size_t i = size; i-- > 0;) {

@@ -1,4 +1,4 @@
-// Stored bytes as they are, deflated ones through zlib, the CRC-32 over both.
+// Stored bytes unchanged, deflated ones through zlib, the CRC-32 over both.
 #include "compare/weights/zip_stream.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // The content of one zip member from its first byte on, checked at its last.
 //
-// Role: private to this folder; what zip_archive reads whole members with and npz reads deflated
-// arrays with. Memory: about 100 KB.
+// Role: private to this folder; zip_archive reads whole members with it, and npz deflated arrays.
+// Memory: about 100 KB.
 #ifndef RHARNESS_COMPARE_WEIGHTS_ZIP_STREAM_H_
 #define RHARNESS_COMPARE_WEIGHTS_ZIP_STREAM_H_
 
@@ -24,8 +24,8 @@ class ZipStream {
 
   std::uint64_t position() const;  // of the next byte of content
   // Fills `out` (aborts when the member ends before). Once the last byte has been read: integrity
-  // when the CRC-32 or the end of the deflated bytes are not where the directory says, else
-  // invalid_input for malformed deflated bytes, io.
+  // when the CRC-32 or the end of the deflated bytes do not match the directory, else invalid_input
+  // for malformed deflated bytes, io.
   Status Read(std::span<std::byte> out);
   Status Skip(std::uint64_t count);  // Read into nothing
 

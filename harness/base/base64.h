@@ -13,7 +13,7 @@ std::string ToBase64Text(std::string_view bytes);
 
 // The standard alphabet or the URL-safe one (section 5), with all of its padding or none of it.
 // Empty for anything else: other characters (line breaks, too), both alphabets in one text, padding
-// of another length, bits that are left over and not zero. So a text has one meaning.
+// of another length, leftover bits that are not zero. So a text has one meaning.
 std::optional<std::string> FromBase64Text(std::string_view text);
 
 }  // namespace rharness

@@ -29,7 +29,7 @@ class BlockReader {
   // The next block, valid until the next call; full but for the last. Empty at the end of the file
   // and after an error.
   std::span<const std::byte> Next();
-  // The errno of the read that failed; 0 when none did. Ask after an empty block.
+  // The errno of the failed read; 0 when none failed. Ask after an empty block.
   int error_number();
 
  private:

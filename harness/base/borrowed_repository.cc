@@ -1,4 +1,4 @@
-// A folder that git takes for a repository, and the environment in which it does.
+// A folder that serves git as a repository, and git's environment for it.
 #include "harness/base/borrowed_repository.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::map<std::string, std::string> ParseSettings(std::string_view text) {
   return settings;
 }
 
-// What only reads fails at nothing else; what writes does not say why it could not write.
+// A reading command fails for no other reason; a writing one does not say why it could not write.
 bool IsOfTheObjects(std::string_view verb, const ProcessResult& failed) {
   const auto says = [&](std::string_view words) {
     return failed.stderr_text.find(words) != std::string::npos;
@@ -73,7 +73,7 @@ Result<BorrowedRepository> BorrowedRepository::Make(const fs::path& objects,
                                                     const fs::path& work_tree) {
   ASSIGN_OR_RETURN(ScopedTempDir folder, ScopedTempDir::Make("rharness-git-"));
   RETURN_IF_ERROR(MakeDirectories(folder.path() / "info"));
-  // The first of all places where attributes are looked for.
+  // git looks for attributes here first.
   RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "info" / "attributes",
                                   "* -text -eol -crlf -ident -filter -working-tree-encoding\n"));
   BorrowedRepository git(std::move(folder), work_tree);

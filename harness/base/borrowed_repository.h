@@ -1,9 +1,9 @@
-// Git asked about a repository without anything of its configuration.
+// Queries a repository by git without its configuration.
 //
-// Role: what calls git goes through here. Git is given a repository of our own that borrows the
-// objects of another one: without filters, hooks, aliases, file monitors and drivers of the
-// repository, the user or the machine, with attributes that turn every conversion off, and without
-// locks, prompts and network. Whose the other repository is does not matter (safe.directory): that
+// Role: all calls of git go through here. Git gets a repository of our own that borrows the objects
+// of the other: without filters, hooks, aliases, file monitors and drivers of the repository, the
+// user or the machine, with attributes that turn every conversion off, and without locks, prompts
+// and network. The owner of the other repository does not matter (safe.directory): that check
 // guards against a configuration that is not read here.
 #ifndef RHARNESS_HARNESS_BASE_BORROWED_REPOSITORY_H_
 #define RHARNESS_HARNESS_BASE_BORROWED_REPOSITORY_H_
@@ -34,30 +34,30 @@ struct GitFolders {
 // read its configuration. Errors: not_found (no repository), io.
 Result<GitFolders> FindGitFolders(const std::filesystem::path& repository);
 
-// To what one call of git is held.
+// Limits of one call of git.
 struct GitLimits {
-  std::uint64_t output_bytes = std::uint64_t{256} << 20;  // git is stopped that prints more
-  std::function<bool()> should_cancel;  // asked about ten times a second; may be empty
+  std::uint64_t output_bytes = std::uint64_t{256} << 20;  // git is stopped if it prints more
+  std::function<bool()> should_cancel;  // polled about ten times a second; may be empty
   std::uint64_t memory_bytes = 0;       // of git; 0: no limit
   std::uint64_t disk_bytes = 0;         // of the work tree; 0: no limit
 };
 
 class BorrowedRepository {
  public:
-  // Objects alone: no commit is checked out, no index and no ref is there.
+  // Objects alone: no commit is checked out, and there is no index and no ref.
   static Result<BorrowedRepository> OfObjects(const std::filesystem::path& objects, GitHash hash,
                                               const std::filesystem::path& work_tree,
                                               GitLimits limits = {});
-  // With HEAD, refs and index of the repository at `root`, to be read alone. Of its configuration
-  // the format of objects and refs and whether modes of files count are taken over. Errors: those
-  // of FindGitFolders; process: git is not there.
+  // With HEAD, refs and index of the repository at `root`, read-only. Keeps from its configuration
+  // the format of objects and refs and whether modes of files count. Errors: those of
+  // FindGitFolders; process: git is not installed.
   static Result<BorrowedRepository> OfWorkTree(const std::filesystem::path& root);
 
   ProcessResult Run(const std::vector<std::string>& arguments) const;
-  // What git prints. Errors: those of Failure; unsupported (it prints more than the limit).
+  // The output of git. Errors: those of Failure; unsupported (it prints more than the limit).
   Result<std::string> Ask(const std::vector<std::string>& arguments) const;
-  // Errors: integrity: what git read is at fault; process, timeout: git failed or was cancelled,
-  // which says nothing of what was asked.
+  // Errors: integrity: the repository's data are at fault; process, timeout: git failed or was
+  // cancelled, which is no answer to the question.
   static Error Failure(const std::string& verb, const ProcessResult& result);
 
  private:
@@ -70,7 +70,7 @@ class BorrowedRepository {
   ScopedTempDir folder_;
   std::filesystem::path work_tree_;
   GitLimits limits_;
-  std::map<std::string, std::string> borrowed_;  // further variables: where objects and index lie
+  std::map<std::string, std::string> borrowed_;  // further variables: paths of objects and index
 };
 
 }  // namespace rharness

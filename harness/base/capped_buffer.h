@@ -13,7 +13,7 @@ class CappedBuffer {
   explicit CappedBuffer(std::uint64_t capacity_bytes);
   void Append(std::string_view bytes);
   std::uint64_t total_bytes() const { return total_; }
-  // Everything, when it fits the capacity; else the first capacity/2 and the last capacity -
+  // Everything, if it fits the capacity; else the first capacity/2 and the last capacity -
   // capacity/2 bytes, joined.
   std::string Text() const;
 

@@ -83,7 +83,7 @@ void KillMember(int pid, const std::string& group_name) {
 // Version 1, and version 2 before Linux 5.14, end no group as a whole.
 void KillGroup(const fs::path& group) {
   if (WriteGroup(group / "cgroup.kill", "1")) return;
-  WriteGroup(group / "pids.max", "0");  // what is killed one by one has no children meanwhile
+  WriteGroup(group / "pids.max", "0");  // no new children while they are killed one by one
   for (const int pid : MembersOf(group)) KillMember(pid, group.filename());
 }
 
@@ -110,8 +110,8 @@ bool IsOurs(int pid) {
   return false;
 }
 
-// Who may write to a group of systemd's need not be who it is for: root may always, and systemd
-// marks what it leaves to others. Source: systemd.io/CGROUP_DELEGATION.
+// Write access to a group of systemd does not prove that it is ours: root always has it, and
+// systemd marks delegated groups. Source: systemd.io/CGROUP_DELEGATION.
 bool IsOursToArrange(const fs::path& group) {
   if (::access((group / "cgroup.subtree_control").c_str(), W_OK) != 0 ||
       ::access((group / "cgroup.procs").c_str(), W_OK) != 0) {
@@ -144,7 +144,7 @@ CgroupStates LookAt(const CgroupFolders& folders) {
 bool LeaveForBelow(const fs::path& group) {
   const fs::path below = group / kSupervisorGroup;
   if (::mkdir(below.c_str(), 0755) != 0 && errno != EEXIST) return false;
-  constexpr int kRounds = 50;  // what is being started meanwhile comes to light in the next one
+  constexpr int kRounds = 50;  // processes that start meanwhile appear in the next round
   for (int round = 0; round < kRounds; ++round) {
     const std::set<int> pids = ProcessesIn(group);
     if (pids.empty()) return true;
@@ -180,7 +180,7 @@ Arrangement Arrange() {
   return made;
 }
 
-// Version 1 before Linux 4.13 does not say whom it killed.
+// Version 1 before Linux 4.13 does not report kills.
 bool TellsKills(const fs::path& group) {
   return GroupText(group / "memory.oom_control").find("\noom_kill ") != std::string::npos;
 }
@@ -189,7 +189,7 @@ bool LimitMemory(const fs::path& group, Hierarchy hierarchy, std::uint64_t bytes
   const std::string text = std::to_string(bytes);
   if (hierarchy == Hierarchy::kUnified) {
     WriteGroup(group / "memory.oom.group", "1");
-    WriteGroup(group / "memory.swap.max", "0");  // not there where nothing is swapped
+    WriteGroup(group / "memory.swap.max", "0");  // missing if nothing is swapped
     return WriteGroup(group / "memory.max", text);
   }
   WriteGroup(group / "memory.use_hierarchy", "1");
@@ -241,7 +241,7 @@ Result<JobCgroup> JobCgroup::Make(std::string_view name, const CgroupLimits& lim
     return hierarchy == Hierarchy::kLegacy ? legacy : folders.unified;
   };
   const CgroupPlan& plan = arranged.plan;
-  // Any group ends a job; that of version 2 is entered only where one of version 1 cannot do it.
+  // Any group ends a job; version 2's is used only if version 1 cannot do it.
   if (plan.pids != Hierarchy::kLegacy || plan.memory == Hierarchy::kUnified) {
     add(folders.unified, Hierarchy::kUnified, nullptr);
   }
@@ -299,7 +299,7 @@ CgroupEvents JobCgroup::Events() const {
     kills = CgroupCount(text, "oom_kill");
     at_limit = CgroupCount(text, "oom") > 0;
   } else if (memory_hierarchy_ == Hierarchy::kLegacy) {
-    // Nothing says whose limit it was; but a group that was killed at its own had come near to it.
+    // Nothing shows whose limit it was; but a group killed at its own limit had come near to it.
     kills = CgroupCount(GroupText(memory_ / "memory.oom_control"), "oom_kill");
     const std::uint64_t most =
         CgroupCount("most " + GroupText(memory_ / "memory.max_usage_in_bytes"), "most");

@@ -1,11 +1,11 @@
-// The control groups of one job (cgroups(7)): what is started in them stays in them, whatever it
-// does with its process group, session and environment, is held by the kernel to a limit of memory
-// and of processes, and ends with them.
+// The control groups of one job (cgroups(7)): processes started in them stay in them, whatever they
+// do with process group, session and environment. The kernel limits their memory and number, and
+// they end with the group.
 //
-// Role: under RunProcess, where they can be had; cgroup_plan.h decides where. Memory and processes
-// are limited by version 2 where it has these controllers, by version 1 where its hierarchies of
-// them are ours to write. A job is ended by version 2 as a whole (Linux 5.14, cgroup.kill); by
-// version 1, where it limits processes, by letting none start and killing one by one.
+// Role: under RunProcess, if available; cgroup_plan.h chooses the place. Version 2 limits memory
+// and processes if it has these controllers, version 1 if its hierarchies of them are writable.
+// Version 2 ends a job as a whole (Linux 5.14, cgroup.kill); version 1, where it limits processes,
+// allows no new ones and kills one by one.
 #ifndef RHARNESS_HARNESS_BASE_CGROUP_H_
 #define RHARNESS_HARNESS_BASE_CGROUP_H_
 
@@ -23,7 +23,7 @@
 
 namespace rharness {
 
-// What the names of the groups of jobs begin with; the job's marker follows.
+// Prefix of the names of the groups of jobs; the job's marker follows.
 inline constexpr char kCgroupPrefix[] = "rharness-";
 
 // 0: none.
@@ -33,33 +33,33 @@ struct CgroupLimits {
   int processes = 0;               // and threads
 };
 
-// What the kernel did to a job for the sake of its limits.
+// Effects of a job's limits, as enforced by the kernel.
 struct CgroupEvents {
-  bool out_of_memory = false;   // killed in it, since it had reached its own limit
-  bool others_needed = false;   // killed in it, for want of memory somewhere else
-  std::uint64_t unstarted = 0;  // how often a process was refused it, at the limit of their number
+  bool out_of_memory = false;   // killed in it at its own limit
+  bool others_needed = false;   // killed in it for lack of memory elsewhere
+  std::uint64_t unstarted = 0;  // number of refused process starts, at the limit of their number
 };
 
 class JobCgroup {
  public:
-  // A new one of this name in every hierarchy that it takes, below this process's own. The first
-  // call arranges version 2 for it, which may move this process and its children to a group of
-  // their own (kSupervisorGroup), where they stay. Errors: not_found (no version 2, or a kernel
-  // before 5.14, and no limit to be had either), io (not ours to make).
+  // Makes a group of this name in every hierarchy that it needs, below this process's own. The
+  // first call arranges version 2 for it, which may move this process and its children to a group
+  // of their own (kSupervisorGroup) for good. Errors: not_found (no version 2, or a kernel before
+  // 5.14, and no limit available either), io (not allowed).
   static Result<JobCgroup> Make(std::string_view name, const CgroupLimits& limits = {});
   JobCgroup(JobCgroup&&) noexcept = default;
   JobCgroup& operator=(JobCgroup&&) = delete;
-  // Ends what is left in it, and removes it. Blocks for a second at most.
+  // Ends the processes left in it, and removes it. Blocks for a second at most.
   ~JobCgroup();
 
-  // Descriptors for a child that is to be in it: it writes "0" to each, before it runs anything.
+  // Descriptors for a child that joins it: it writes "0" to each, before it runs anything.
   std::vector<int> entrances() const;
-  // Whether the kernel holds what is in it to the limits that were asked for.
+  // Whether the kernel enforces the requested limits.
   bool limits_memory() const { return limits_memory_; }
   bool limits_processes() const { return limits_processes_; }
-  // In words, what of this it does not; empty: it does.
+  // Limits that it does not enforce, in words; empty: it enforces all.
   const std::string& why_not() const { return why_not_; }
-  // The processes in it and in groups below it, as of now.
+  // The current processes in it and in groups below it.
   std::set<int> Members() const;
   // SIGKILL to all of them.
   void Kill() const;
@@ -84,13 +84,12 @@ class JobCgroup {
   std::string why_not_;
 };
 
-// How many processes the kernel has ended until now for want of memory in the control group that
-// this process is in; of version 2 also in groups below it. Empty: no such group, or it does not
-// say.
+// Number of processes that the kernel has ended so far for lack of memory in this process's control
+// group; with version 2 also in groups below it. Empty: no such group, or not stated.
 std::optional<std::uint64_t> OwnMemoryKills();
 
-// Ends and removes every group whose name begins with this, wherever it lies and in every
-// hierarchy: those of a process that was killed. What is not ours to end stays.
+// Ends and removes every group whose name begins with this, anywhere in every hierarchy: leftovers
+// of a killed process. Groups that it may not end stay.
 void EndCgroups(std::string_view prefix);
 
 }  // namespace rharness

@@ -34,8 +34,8 @@ bool ListsController(std::string_view text, std::string_view controller) {
   return end != text.npos && HasWord(text.substr(0, end + 1), ' ', controller);
 }
 
-// Fields 4, 5 and those after the " - " of proc_pid_mountinfo(5). A place with a blank in it is
-// written otherwise, and none of ours.
+// Fields 4, 5 and those after the " - " of proc_pid_mountinfo(5). A path with a blank is escaped
+// there, and is none of ours.
 std::vector<MountedGroup> MountedGroups(std::string_view mounts) {
   std::vector<MountedGroup> found;
   std::istringstream lines{std::string(mounts)};
@@ -74,7 +74,7 @@ std::string OwnPath(std::string_view own, std::string_view controller) {
   return {};
 }
 
-// Empty: the group is not below what is mounted there.
+// Empty: the group is not below the mounted one.
 fs::path FolderOf(const MountedGroup& mount, const std::string& own) {
   const std::string root = mount.root == "/" ? "" : mount.root;
   if (own.empty() || own.starts_with("/..") || !(own + "/").starts_with(root + "/")) return {};

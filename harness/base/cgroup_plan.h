@@ -1,5 +1,5 @@
-// Which control groups this machine offers the jobs of this process, read off what the kernel says
-// of them (cgroups(7)): where they are, and which of them can hold a job to a limit.
+// Which control groups this machine offers the jobs of this process, from the kernel's files
+// (cgroups(7)): where they are, and which of them can enforce a limit.
 //
 // Role: pure, between cgroup.cc, which reads and makes the groups, and recorded texts. A controller
 // belongs to one hierarchy at a time: to version 2, or to one of version 1.
@@ -13,11 +13,11 @@
 
 namespace rharness {
 
-// Our processes' own group, where the one that they were started in has to be empty.
+// The group of our processes, if the one that they were started in must be empty.
 inline constexpr char kSupervisorGroup[] = "rharness.supervisor";
 
-// The groups below which those of jobs can be made: this process's own ones, but the one above a
-// supervisor's. Empty: not mounted, or not below what is.
+// The groups below which groups of jobs can be made: this process's own ones, but the one above a
+// supervisor's. Empty: not mounted, or not below a mounted folder.
 struct CgroupFolders {
   std::filesystem::path unified;  // version 2
   std::filesystem::path memory;   // version 1
@@ -26,17 +26,17 @@ struct CgroupFolders {
 // `own`: /proc/self/cgroup; `mounts`: /proc/self/mountinfo.
 CgroupFolders FindCgroups(std::string_view own, std::string_view mounts);
 
-// Where all groups lie that a job of ours may be in, of any hierarchy.
+// All folders that may hold groups of our jobs, in any hierarchy.
 std::vector<std::filesystem::path> FindCgroupMounts(std::string_view mounts);
 
-// What is known of the folders beside their names.
+// Known state of the folders.
 struct CgroupStates {
-  std::string controllers;      // cgroup.controllers of `unified`: what it may hand down
-  std::string subtree_control;  // cgroup.subtree_control: what it does hand down
-  bool is_root = false;         // of all groups: it may hold processes all the same
-  bool is_ours = false;         // to arrange: delegated, or nobody else's
+  std::string controllers;      // cgroup.controllers of `unified`: what it can delegate
+  std::string subtree_control;  // cgroup.subtree_control: what it delegates
+  bool is_root = false;         // the root group: it may hold processes anyway
+  bool is_ours = false;         // we may arrange it: delegated, or of no other owner
   bool holds_processes = false;
-  bool holds_others = false;  // some that this process has not started
+  bool holds_others = false;  // processes not started by this process
   bool memory_is_writable = false;
   bool pids_is_writable = false;
 };
@@ -46,15 +46,15 @@ enum class Hierarchy { kNone, kUnified, kLegacy };
 struct CgroupPlan {
   Hierarchy memory = Hierarchy::kNone;
   Hierarchy pids = Hierarchy::kNone;
-  // What has to be done to `unified` first, in this order: move our processes to a group below it,
-  // as only a group without processes may hand controllers down; then let it do so.
+  // Steps for `unified` first, in this order: move our processes to a group below it, as only a
+  // group without processes may delegate controllers; then delegate them.
   bool leave = false;
   bool hand_down = false;
-  std::string why_not;  // why there is a kNone; empty where there is none
+  std::string why_not;  // reason for a kNone; empty if there is none
 };
 CgroupPlan DecideCgroups(const CgroupFolders& folders, const CgroupStates& states);
 
-// The number after `key` in lines of "KEY NUMBER", as memory.events has them; 0: not there.
+// The number after `key` in lines of "KEY NUMBER", as in memory.events; 0: absent.
 std::uint64_t CgroupCount(std::string_view text, std::string_view key);
 
 }  // namespace rharness

@@ -15,7 +15,7 @@ bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20) || c == 0
 // Bytes 0x80 to 0xBF continue a character of UTF-8.
 bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Json's writer puts U+FFFD in the place of what is no UTF-8.
+// Json's writer replaces invalid UTF-8 by U+FFFD.
 std::string ValidUtf8(std::string_view text) {
   auto json = ParseJson(Json(std::string(text)).Dump(), "");
   return json.ok() ? json->AsString() : std::string();

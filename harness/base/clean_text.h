@@ -1,6 +1,6 @@
-// Text of strangers, brought to what may be kept and shown.
+// Makes untrusted text safe to keep and show.
 //
-// Role: for readers of other tools' records and for what servers and parsers say. Pure.
+// Role: for readers of other tools' records and for messages of servers and parsers. Pure.
 #ifndef RHARNESS_HARNESS_BASE_CLEAN_TEXT_H_
 #define RHARNESS_HARNESS_BASE_CLEAN_TEXT_H_
 
@@ -10,8 +10,8 @@
 
 namespace rharness {
 
-// Without control characters, and valid UTF-8: what is neither becomes U+FFFD or goes. At most
-// `most` bytes, cut between characters.
+// Without control characters, and valid UTF-8: others become U+FFFD or are dropped. At most `most`
+// bytes, cut between characters.
 std::string CleanText(std::string_view text, std::size_t most = 4096);
 // At most 60 bytes of it in quotes, for a message.
 std::string QuotedShort(std::string_view text);

@@ -42,7 +42,7 @@ bool Skip(std::string_view text, char a, char b, std::size_t* position) {
   return true;
 }
 
-// "" or a point and digits, of which those after the third are cut off.
+// "" or a point and digits; those after the third are cut off.
 std::optional<std::chrono::milliseconds> Fraction(std::string_view text, std::size_t* position) {
   std::chrono::milliseconds result{0};
   if (!Skip(text, '.', '.', position)) return result;

@@ -1,4 +1,4 @@
-// Time as an interface, so that everything that waits or stamps can be tested with a fake.
+// Time as an interface, so that code that waits or stamps can be tested with a fake.
 #ifndef RHARNESS_HARNESS_BASE_CLOCK_H_
 #define RHARNESS_HARNESS_BASE_CLOCK_H_
 
@@ -24,7 +24,7 @@ class Clock {
 // The machine's clock. One instance, never destroyed.
 Clock& SystemClock();
 
-// A clock that stands still until told, and that sleeping moves forward at once.
+// A clock that moves only by Advance and by sleeping, which returns at once.
 class FakeClock : public Clock {
  public:
   explicit FakeClock(WallTime start = WallTime{}) : now_(start) {}

@@ -1,4 +1,4 @@
-// Words for what a machine offers, and for what its kernel did.
+// Words for the machine's offer, and for the kernel's actions.
 #include "harness/base/confinement.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// What the kernel holds one child to while it runs, and what it says of that afterwards.
+// The kernel's limits on one child while it runs, and the kernel's report afterwards.
 //
-// Role: between RunProcess and the control groups (cgroup.h): which limits they take over, and
-// which are left to the watch (process_watch.h).
+// Role: between RunProcess and the control groups (cgroup.h): which limits they enforce, and which
+// ones the watch enforces (process_watch.h).
 #ifndef RHARNESS_HARNESS_BASE_CONFINEMENT_H_
 #define RHARNESS_HARNESS_BASE_CONFINEMENT_H_
 
@@ -17,11 +17,11 @@ namespace rharness {
 
 class Confinement {
  public:
-  // Makes the control groups of the job of this name, where the spec asks for them and they can be
-  // had; what cannot is said once, at the debug level.
+  // Makes the control groups of the job of this name, if the spec asks for them and they are
+  // available; logs once, at the debug level, which ones are not.
   Confinement(const ProcessSpec& spec, const ProcessLimits& limits, const std::string& job);
 
-  // What the child writes "0" to, one after the other until one refuses, before it runs anything.
+  // The child writes "0" to each, in order until one refuses, before it runs anything.
   std::vector<int> entrances() const;
   // How many of them took it.
   void Enter(std::size_t count);
@@ -33,9 +33,9 @@ class Confinement {
   bool IsOutOfMemory() const { return holds_memory_ && cgroup_->Events().out_of_memory; }
   static std::string MemoryDetail(std::uint64_t limit_bytes);
 
-  // Adds to what became of the child what the kernel did to it: a kill at the limit of memory is
-  // kMemoryLimit; one for want of memory elsewhere, and processes that were refused to a child that
-  // failed, are told in `detail`. Says in `not_held` what was not limited.
+  // Adds the kernel's actions to the child's outcome: a kill at the limit of memory is
+  // kMemoryLimit; `detail` reports a kill for lack of memory elsewhere, and processes refused to a
+  // failed child. `not_held` names the limits that were not enforced.
   void Explain(const ProcessLimits& limits, Outcome* outcome) const;
 
  private:

@@ -18,7 +18,7 @@ Error NotRegular(const fs::path& path) {
 }
 
 Error OpenError(const fs::path& path, int error_number) {
-  if (error_number == ENXIO) return NotRegular(path);  // what open says of a socket
+  if (error_number == ENXIO) return NotRegular(path);  // open's error for a socket
   return PathError("cannot open", error_number, path);
 }
 

@@ -35,10 +35,10 @@ class Descriptor {
 
 struct OpenedFile {
   Descriptor descriptor;
-  std::uint64_t size_bytes = 0;  // as the file system says; 0 for generated files such as /proc
+  std::uint64_t size_bytes = 0;  // of the file system; 0 for generated files such as /proc
 };
 
-// Opens a regular file without ever waiting for it: a FIFO, socket, device or folder is refused
+// Opens a regular file and never blocks on it: a FIFO, socket, device or folder is refused
 // (invalid_input). With `follow_links` false a symbolic link as last component is refused too.
 // Errors: those of PathError.
 Result<OpenedFile> OpenRegularFile(const std::filesystem::path& path, bool follow_links = true);

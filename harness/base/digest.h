@@ -1,5 +1,5 @@
-// SHA-256 of bytes and files. OpenSSL computes single streams; two streams at a time run
-// interleaved on the SHA extensions where the CPU has them (digest_pair.h).
+// SHA-256 of bytes and files. OpenSSL computes single streams; two streams run interleaved on the
+// SHA extensions if the CPU has them (digest_pair.h).
 #ifndef RHARNESS_HARNESS_BASE_DIGEST_H_
 #define RHARNESS_HARNESS_BASE_DIGEST_H_
 
@@ -47,12 +47,12 @@ struct FileDigest {
   std::uint64_t size_bytes = 0;
 };
 
-// Digest of a regular file's content; anything else is refused and never waited for. Errors, with
+// Digest of a regular file's content; refuses anything else and never blocks on it. Errors, with
 // the path in `where`: not_found, io, invalid_input (no regular file).
 Result<FileDigest> HashFile(const std::filesystem::path& path);
 
 // Digests of many files, in the order given, on up to `threads` threads (0: one per core). One
-// entry a path: a file that cannot be read does not hide the others.
+// entry per path: an unreadable file does not hide the others.
 std::vector<Result<FileDigest>> HashFiles(std::span<const std::filesystem::path> paths,
                                           int threads = 0);
 
@@ -73,8 +73,8 @@ Result<TreeDigest> HashTree(const std::filesystem::path& path, int threads = 0);
 // SHA-256 in repositories whose names have 64 digits. Source: Pro Git, "Git Objects".
 enum class GitHash { kSha1, kSha256 };
 std::string GitObjectName(std::string_view type, std::string_view content, GitHash hash);
-// That of a file's content as a blob. Errors: io; integrity when the file is not as long as it was
-// when it was opened.
+// The name of a file's content as a blob. Errors: io; integrity when the file's length changed
+// since it was opened.
 Result<std::string> GitBlobName(const OpenedFile& file, GitHash hash);
 
 }  // namespace rharness

@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 
 // Two buffers of this size stay in a core's second-level cache.
 constexpr std::size_t kBufferBytes = std::size_t{128} << 10;
-// From here on the kernel is told to read ahead further.
+// From this size on the kernel is asked to read further ahead.
 constexpr std::uint64_t kSequentialBytes = std::uint64_t{1} << 20;
-// From here on a file alone in its worker is read by a thread of its own.
+// From this size on a file alone in its worker gets a reader thread of its own.
 constexpr std::uint64_t kReaderThreadBytes = std::uint64_t{16} << 20;
 
 // What the workers of one call share.
@@ -151,7 +151,7 @@ class Worker {
 
   void FailRead(int lane_index, int error_number) {
     Lane& lane = At(lane_index);
-    pair_.Finish(lane_index, {});  // forgets what the lane was given
+    pair_.Finish(lane_index, {});  // resets the lane
     Record(lane, IoErrorFromErrno("cannot read", error_number, job_->paths[lane.index].string()));
   }
 

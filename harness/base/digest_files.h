@@ -1,4 +1,4 @@
-// How the contents of many files are hashed; digest.h is the face of it.
+// Hashes the contents of many files; digest.h is its interface.
 #ifndef RHARNESS_HARNESS_BASE_DIGEST_FILES_H_
 #define RHARNESS_HARNESS_BASE_DIGEST_FILES_H_
 
@@ -21,7 +21,7 @@ struct ContentDigest {
 enum class LinkPolicy { kFollow, kRefuse };
 
 // HashFiles with binary digests. Only regular files are read: anything else is invalid_input and
-// is never waited for. Errors, each in its own entry: not_found, io, invalid_input.
+// never blocks. Errors, each in its own entry: not_found, io, invalid_input.
 std::vector<Result<ContentDigest>> HashFileContents(std::span<const std::filesystem::path> paths,
                                                     int threads, LinkPolicy links,
                                                     PairEngine engine = BestPairEngine());

@@ -1,4 +1,4 @@
-// MD5, for naming what others name by it. It is no pin: files can be made to have any other's MD5.
+// MD5, for digests that other tools use as names. It is no pin: MD5 collisions can be made.
 #ifndef RHARNESS_HARNESS_BASE_DIGEST_MD5_H_
 #define RHARNESS_HARNESS_BASE_DIGEST_MD5_H_
 
@@ -15,7 +15,7 @@ namespace rharness {
 // Incremental MD5 (RFC 1321). Not thread-safe; movable.
 class Md5 {
  public:
-  // Errors: unsupported where OpenSSL offers none, as in FIPS mode.
+  // Errors: unsupported if OpenSSL offers none, as in FIPS mode.
   static Result<Md5> Make();
   ~Md5();
   Md5(Md5&&) noexcept;

@@ -1,4 +1,4 @@
-// The interleaved SHA-256 rounds, and the choice of who computes them.
+// The interleaved SHA-256 rounds, and the choice of their engine.
 //
 // Written from FIPS 180-4 sections 4.2.2, 5.1.1, 5.3.3 and 6.2.2, and from the descriptions of
 // SHA256RNDS2, SHA256MSG1 and SHA256MSG2 in Intel's Software Developer's Manual, volume 2.

@@ -16,7 +16,7 @@ namespace rharness {
 // What computes the rounds: the x86 SHA extensions, or two OpenSSL streams one after the other.
 enum class PairEngine { kShaExtensions, kOpenSsl };
 
-// kShaExtensions where this CPU has SHA, SSE4.1 and SSSE3. Asked of the CPU once.
+// kShaExtensions if this CPU has SHA, SSE4.1 and SSSE3. Asks the CPU once.
 PairEngine BestPairEngine();
 
 // Two lanes, each an incremental SHA-256 (FIPS 180-4) of whole 64-byte blocks and a last piece.
@@ -30,10 +30,10 @@ class Sha256Pair {
   void UpdateBoth(const std::byte* lane0, const std::byte* lane1, std::size_t blocks);
   // The next `blocks` blocks of one lane (0 or 1); half the speed a byte of UpdateBoth.
   void UpdateOne(int lane, const std::byte* data, std::size_t blocks);
-  // The digest of everything the lane was given, then `tail`, which may have any length. The lane
-  // starts afresh.
+  // The digest of all data of the lane so far, then `tail`, which may have any length. Resets the
+  // lane.
   Sha256Bytes Finish(int lane, std::span<const std::byte> tail);
-  // Finish of both lanes; of tails that end in equally many blocks at the speed of UpdateBoth.
+  // Finish of both lanes; at the speed of UpdateBoth if both tails end in equally many blocks.
   std::pair<Sha256Bytes, Sha256Bytes> FinishBoth(std::span<const std::byte> tail0,
                                                  std::span<const std::byte> tail1);
   // FinishBoth of fresh lanes, each given one whole message with its padding behind it.
@@ -52,12 +52,12 @@ class Sha256Pair {
   std::array<Lane, 2> lanes_;
 };
 
-// How many blocks a message of so many bytes has with its padding (FIPS 180-4, 5.1.1): a one bit,
-// zeros, and its length in bits as the last eight bytes.
+// Number of blocks of a message with its padding (FIPS 180-4, 5.1.1): a one bit, zeros, and its
+// length in bits as the last eight bytes.
 constexpr std::size_t PaddedBlocks(std::size_t size_bytes) {
   return (size_bytes + 9 + Sha256Pair::kBlockBytes - 1) / Sha256Pair::kBlockBytes;
 }
-// Writes that padding behind the message at `bytes`, which has room for all these blocks.
+// Writes that padding after the message at `bytes`, which has room for all these blocks.
 void PadMessage(std::byte* bytes, std::size_t size_bytes);
 
 // The digests of two messages of any lengths.

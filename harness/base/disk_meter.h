@@ -13,24 +13,24 @@
 
 namespace rharness {
 
-// Sums the allocated blocks (st_blocks * 512) of everything below a root, and of the files that lay
-// there, have no name any more and are still open or mapped in a process that this one may look at,
-// in a container or not. Symbolic links are not followed, a file with several names counts once,
-// and sparse parts count nothing. Folders that vanish or cannot be read count nothing.
+// Sums the allocated blocks (st_blocks * 512) of everything below a root, and of deleted files from
+// there that are still open or mapped in a process that this one may inspect, in a container or
+// not. Symbolic links are not followed, a file with several names counts once, and sparse parts
+// count nothing. Folders that vanish or cannot be read count nothing.
 class DiskMeter {
  public:
   // A root that cannot be opened measures 0.
   explicit DiskMeter(const std::filesystem::path& root);
 
-  // Goes on with the current pass, or starts one, for about `entries` directory entries. True when
-  // the pass ended with this step.
+  // Continues the current pass, or starts one, for about `entries` directory entries. True when the
+  // pass ended with this step.
   bool Step(int entries);
   // Finishes the current pass and makes a complete fresh one. Cost: the size of the tree.
   std::uint64_t MeasureNow();
-  // The same of what has a name, without a look at the processes: for where none is left that could
-  // hold other files.
+  // The same for named files, without a look at processes: use it when no process is left that
+  // could hold other files.
   std::uint64_t MeasureNamed();
-  // The largest of the last complete pass and what the current one has found so far.
+  // The larger of the last complete pass and the current one so far.
   std::uint64_t used_bytes() const;
 
  private:
@@ -39,8 +39,8 @@ class DiskMeter {
   int ScanProcess(const std::string& pid);
 
   Descriptor root_;
-  std::string name_;                    // of the root, as the kernel tells it
-  std::vector<std::string> processes_;  // of this pass, still to be looked at
+  std::string name_;                    // of the root, as the kernel names it
+  std::vector<std::string> processes_;  // of this pass, not yet inspected
   std::vector<std::string> pending_;    // folders of this pass, relative to the root
   std::set<std::pair<std::uint64_t, std::uint64_t>> shared_;  // device and inode already counted
   std::uint64_t current_bytes_ = 0;

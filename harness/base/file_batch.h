@@ -1,4 +1,4 @@
-// Many new files at the price of a few waits for the disk.
+// Writes many new files with a few waits for the disk.
 #ifndef RHARNESS_HARNESS_BASE_FILE_BATCH_H_
 #define RHARNESS_HARNESS_BASE_FILE_BATCH_H_
 
@@ -11,10 +11,10 @@
 
 namespace rharness {
 
-// What WriteFileAtomic does for one file, for many that are not there yet: each is written without
-// a name, all are synced at once, and only then get their names, so that a reader sees a file whole
-// or not at all, also after a crash, and one that is killed leaves nothing behind. Where the file
-// system has no files without names, each is written by itself. Not thread-safe.
+// WriteFileAtomic for many new files: each is written without a name, all are synced at once, and
+// only then get their names, so that a reader sees a file completely or not at all, also after a
+// crash, and a killed process leaves nothing behind. If the file system has no files without names,
+// each is written by itself. Not thread-safe.
 // Source: open(2) O_TMPFILE, linkat(2), syncfs(2).
 class FileBatch {
  public:
@@ -22,11 +22,11 @@ class FileBatch {
   FileBatch(const FileBatch&) = delete;
   FileBatch& operator=(const FileBatch&) = delete;
 
-  // Nothing has a name before Flush, which Add calls once 256 files wait; what still waits when the
-  // object goes is gone. Creates missing folders.
+  // No file has a name before Flush, which Add calls once 256 files wait; files still waiting at
+  // destruction are dropped. Creates missing folders.
   Status Add(const std::filesystem::path& path, std::string_view content);
   bool Holds(const std::filesystem::path& path) const;
-  // Errors: io; a file that is there meanwhile is left alone, and an io error naming it.
+  // Errors: io; a file that exists meanwhile is left alone, and an io error names it.
   Status Flush();
 
  private:

@@ -1,4 +1,4 @@
-// Reading with bounds, writing without halves, paths that stay where they belong.
+// Bounded reads, atomic writes, paths that stay in their folder.
 #include "harness/base/files.h"
 
 #include <fcntl.h>
@@ -69,8 +69,7 @@ Status WriteAll(int fd, std::string_view content, const fs::path& path) {
   return {};
 }
 
-// Refuses what a rename would replace though it is no file of anybody's: devices, pipes, sockets,
-// and links to them.
+// Refuses special files that a rename would replace: devices, pipes, sockets, and links to them.
 Status RefuseSpecialFile(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -90,7 +89,7 @@ void UnlockFolders(const fs::path& path) {
   }
 }
 
-// Takes away whatever is mounted on this folder or below it, the last first.
+// Unmounts everything on this folder or below it, the last first.
 Status UnmountBelow(const fs::path& folder) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);

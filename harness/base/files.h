@@ -1,4 +1,4 @@
-// Files that are never half-written, reads with a bound, and paths that stay in their folder.
+// Atomic writes, bounded reads, and paths that stay in their folder.
 #ifndef RHARNESS_HARNESS_BASE_FILES_H_
 #define RHARNESS_HARNESS_BASE_FILES_H_
 
@@ -12,9 +12,9 @@
 
 namespace rharness {
 
-// Whole content of a regular file; anything else is refused (invalid_input) and never waited for.
-// `limit_bytes` refuses larger files before reading them (invalid_input).
-// Errors: not_found, io, invalid_input.
+// Content of a regular file; refuses anything else (invalid_input) and never blocks on it.
+// `limit_bytes` refuses larger files before reading them (invalid_input). Errors: not_found, io,
+// invalid_input.
 Result<std::string> ReadFile(const std::filesystem::path& path,
                              std::uint64_t limit_bytes = std::uint64_t{1} << 30);
 // ReadFile and ParseJson in one; the path names the source in errors.
@@ -27,24 +27,24 @@ Result<Json> ReadJsonFile(const std::filesystem::path& path,
 // refused.
 Status WriteFileAtomic(const std::filesystem::path& path, std::string_view content);
 Status WriteJsonFile(const std::filesystem::path& path, const Json& json);  // indented by 2
-// Makes what was named, renamed or removed in it outlive a crash. Errors: io.
+// Makes new, renamed and removed names in it survive a crash. Errors: io.
 Status SyncFolder(const std::filesystem::path& folder);
 
 Status MakeDirectories(const std::filesystem::path& path);
-// root/relative with all its folders, none of which may be a symbolic link: for folders that a
-// stranger names below one that a stranger's program filled. Errors: integrity, io.
+// Creates root/relative with all its folders, none of which may be a symbolic link: for a folder
+// that an untrusted program filled. Errors: integrity, io.
 Status MakeDirectoriesBelow(const std::filesystem::path& root,
                             const std::filesystem::path& relative);
-// Removes a tree, folders that forbid it included where their owner may; a missing one is fine.
-// Never follows symbolic links. What is mounted in it is not its own: it is unmounted first, and
-// where that is not allowed nothing is removed. Errors: io. Source: proc(5), mountinfo.
+// Removes a tree, including read-only folders if the owner may change them; a missing one is fine.
+// Never follows symbolic links. Foreign mounts in it are unmounted first; if that is not allowed
+// nothing is removed. Errors: io. Source: proc(5), mountinfo.
 Status RemoveTree(const std::filesystem::path& path);
 
 // A relative path in normal form that stays below its root: not empty, not absolute, no "..", no
 // NUL, nothing that TerminalSafe would change, no line breaks or tabs. Else invalid_input.
 Result<std::filesystem::path> SafeRelativePath(std::string_view text, std::string_view where);
 // root/relative with every symbolic link resolved must still be below root (integrity otherwise).
-// For reading what a stranger's program left behind. Errors: integrity, those of PathError.
+// For reading files of an untrusted program. Errors: integrity, those of PathError.
 Result<std::filesystem::path> ResolveBelow(const std::filesystem::path& root,
                                            const std::filesystem::path& relative);
 

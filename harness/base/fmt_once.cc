@@ -1,7 +1,8 @@
-// The one unit that compiles fmt's functions; every other one only declares them.
+// The only unit that compiles fmt's functions; all others only declare them.
 //
-// Distributions bring fmt as a shared library or as headers, and rharness-probe runs where no such
-// library is. A unit of its own costs seconds once, where headers alone cost them in every unit.
+// Distributions bring fmt as a shared library or as headers, and rharness-probe runs on machines
+// without such a library. A unit of its own costs seconds once; headers alone cost them in every
+// unit.
 #include <fmt/format-inl.h>
 
 // Declared elsewhere as instantiated; for char, the one character type in use.

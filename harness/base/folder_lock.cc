@@ -57,7 +57,7 @@ Status RequireOwnPlace(const std::filesystem::path& path) {
       return IoErrorFromErrno("cannot stat", errno, above.string());
     }
     const bool enter = (info.st_mode & S_IXOTH) != 0;
-    // What others cannot enter hides all that lies below.
+    // A folder closed to others hides everything below it.
     if (!enter) open.clear();
     if (enter && (info.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH) open = above;
   }
@@ -104,7 +104,7 @@ Result<FolderLock> FolderLock::TakeOwn(const std::filesystem::path& folder) {
 
 namespace {
 
-// Until it is held, or `until`. Whoever holds the lock may hold it as long as a signature takes.
+// Until it is held, or `until`. A signature may hold the lock for a while.
 int LockUntil(int fd, std::chrono::steady_clock::time_point until) {
   constexpr std::chrono::milliseconds kPause(5);
   while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {

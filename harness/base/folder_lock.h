@@ -9,32 +9,31 @@
 
 namespace rharness {
 
-// Only this process's user can have written here, and can write: the file or folder is no symbolic
-// link, is owned by the effective user, and is not writable by group or others. Errors:
-// invalid_input, which names the path and what is wrong with it; not_found, io.
+// Checks that only this process's user could write here, then and now: the file or folder is no
+// symbolic link, is owned by the effective user, and is not writable by group or others. Errors:
+// invalid_input, which names the path and its fault; not_found, io.
 Status RequireOwn(const std::filesystem::path& path);
 
-// Nobody else can put another folder in the place of this one: no folder above it, as far as others
-// can get there, lets everybody rename what lies in it (writable by others, and not sticky). The
-// path need not be there yet.
-// Errors: invalid_input, which names the folder above; io.
+// Checks that nobody else can replace this folder: no folder above it lets everybody rename its
+// entries (writable by others, and not sticky). The path need not exist. Errors: invalid_input,
+// which names the folder above; io.
 Status RequireOwnPlace(const std::filesystem::path& path);
 
-// Held while the object lives, released by the kernel when the process dies however it dies.
+// Held while the object lives; the kernel releases it when the process ends in any way.
 // Source: flock(2).
 class FolderLock {
  public:
   // Creates the folder if it is missing. Errors: invalid_input when another process holds the lock
-  // (not waited for), io.
+  // (does not wait), io.
   static Result<FolderLock> Take(const std::filesystem::path& folder);
-  // Take for a folder whose content is believed: one that is missing is made for its owner alone
-  // (0700); the folder and the lock must pass RequireOwn, and the folder, where it holds anything,
-  // RequireOwnPlace; of an empty one that is a warning.
+  // Take for a folder with trusted content: creates a missing one for its owner alone (0700); the
+  // folder and the lock must pass RequireOwn, and a folder that is not empty RequireOwnPlace; for
+  // an empty one that is a warning.
   static Result<FolderLock> TakeOwn(const std::filesystem::path& folder);
-  // Of the folder itself, for those who change a file in it together, also as other users: no file
-  // is left in it, and who comes second waits. Creates the folder if it is missing. Where the file
-  // system locks no folders (NFS), the lock is Take's. Errors: invalid_input when another process
-  // still holds it after `most`; io.
+  // Locks the folder itself, for processes that change a file in it together, also as other users:
+  // leaves no file in it, and the second one waits. Creates the folder if it is missing. If the
+  // file system locks no folders (NFS), the lock is Take's. Errors: invalid_input when another
+  // process still holds it after `most`; io.
   static Result<FolderLock> Await(const std::filesystem::path& folder,
                                   std::chrono::milliseconds most = std::chrono::minutes(1));
   FolderLock(FolderLock&& other) noexcept;

@@ -1,7 +1,7 @@
-// What living processes are made of: the programs they run and the libraries they have mapped.
+// Programs and mapped libraries of living processes.
 //
-// Role: read from /proc while a process tree is watched; what a file belongs to is for others to
-// say. A file that is only read, such as a Python source, leaves no trace here.
+// Role: reads /proc while a process tree is watched; others map files to packages. A file that is
+// only read, such as a Python source, leaves no trace here.
 #ifndef RHARNESS_HARNESS_BASE_FOOTPRINT_H_
 #define RHARNESS_HARNESS_BASE_FOOTPRINT_H_
 
@@ -19,7 +19,7 @@ struct SeenProgram {
   std::string executable;  // the file itself, links resolved
   std::string invoked_as;  // argv[0]
   std::string working_directory;
-  std::map<std::string, std::string> variables;  // those asked for that are set
+  std::map<std::string, std::string> variables;  // the requested ones that are set
 
   auto operator<=>(const SeenProgram&) const = default;
 };
@@ -29,11 +29,11 @@ struct Footprint {
   std::set<SeenProgram> programs;
 };
 
-// Looks at one process, now; one that is gone or not ours to read adds nothing.
+// Inspects one process now; one that ended or is not readable adds nothing.
 void AddProcess(int pid, const std::vector<std::string>& variables, Footprint* footprint);
 
-// Pure: the files that /proc/PID/maps shows with the right to execute; what was deleted since and
-// what is no file is left out.
+// Pure: the files that /proc/PID/maps shows as executable; leaves out deleted files and mappings
+// that are no files.
 std::set<std::string> MappedCode(std::string_view maps);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Globs over names: * is any run of bytes, ? any one byte; everything else is itself.
+// Globs over names: * matches any run of bytes, ? any one byte; every other byte matches itself.
 #ifndef RHARNESS_HARNESS_BASE_GLOB_H_
 #define RHARNESS_HARNESS_BASE_GLOB_H_
 

@@ -37,7 +37,7 @@ int OpenByParts(int root_fd, const fs::path& relative, int flags) {
   return ::openat(folder.get(), last.empty() ? "." : last.c_str(), flags | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// With O_PATH, or O_DIRECTORY, a link is told as ENOTDIR; what it is decides.
+// With O_PATH, or O_DIRECTORY, a link gives ENOTDIR; its type decides.
 bool IsLink(int root_fd, const fs::path& relative) {
   fs::path so_far;
   for (const fs::path& part : relative) {
@@ -51,7 +51,7 @@ bool IsLink(int root_fd, const fs::path& relative) {
 
 std::string PathOf(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
-// What `read` says of an open descriptor's path, told as being about `name`.
+// The result of `read` for an open descriptor's path, with errors about `name`.
 template <class F>
 auto Through(int fd, const fs::path& name, F read) -> decltype(read(fs::path())) {
   const std::string path = PathOf(fd);

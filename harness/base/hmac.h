@@ -1,4 +1,4 @@
-// HMAC-SHA256: a digest that only those can make who have a key.
+// HMAC-SHA256: a digest that needs a key.
 #ifndef RHARNESS_HARNESS_BASE_HMAC_H_
 #define RHARNESS_HARNESS_BASE_HMAC_H_
 

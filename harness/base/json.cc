@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxQuoted = 80;
 
-// The start of a stranger's text for an error message, cut between characters.
+// The start of untrusted text for an error message, cut between characters.
 std::string Excerpt(std::string_view text) {
   if (text.size() <= kMaxQuoted) return std::string(text);
   std::size_t end = kMaxQuoted;
@@ -25,7 +25,7 @@ std::string Excerpt(std::string_view text) {
   return std::string(text.substr(0, end)) + "...";
 }
 
-// Builds a Json from nlohmann's events, so that duplicate keys and depth are seen as they come.
+// Builds a Json from nlohmann's events, to detect duplicate keys and depth early.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Builder(std::string_view file) : file_(file) {}
@@ -322,7 +322,7 @@ const std::string& Json::AsBigInt() const { return std::get<BigInt>(value_).digi
 const Json::Array& Json::AsArray() const { return std::get<Array>(value_); }
 const Json::Members& Json::AsObject() const { return std::get<Members>(value_); }
 
-// A double as an integer: up to 2^53, beyond which it may stand for a text that it rounds.
+// A double as an integer: up to 2^53; a larger one may be the rounding of a text.
 static std::optional<std::int64_t> IntegerOf(double value) {
   constexpr double kLimit = 9007199254740992.0;
   if (!(std::fabs(value) <= kLimit) || value != std::trunc(value)) return std::nullopt;

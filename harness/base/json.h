@@ -1,7 +1,8 @@
 // JSON as a value, a strict parser, and a stable writer.
 //
-// Role: every record that rharness reads or writes passes here. Only json.cc includes nlohmann's
-// full header. Not here: typed reading of members (json_reader.h), any knowledge of a schema.
+// Role: every record that rharness reads or writes passes through here. Only json.cc includes
+// nlohmann's full header. Not here: typed reading of members (json_reader.h), any knowledge of a
+// schema.
 #ifndef RHARNESS_HARNESS_BASE_JSON_H_
 #define RHARNESS_HARNESS_BASE_JSON_H_
 
@@ -58,14 +59,14 @@ class Json {
   // Appends; turns null into an array; aborts on any other kind.
   Json& Append(Json value);
 
-  // Aborts when the kind is another one; input is read by JsonReader.
+  // Abort for another kind; JsonReader reads input.
   bool AsBool() const;
   const std::string& AsString() const;
   const std::string& AsBigInt() const;
   const Array& AsArray() const;
   const Members& AsObject() const;
-  // Empty unless a number. Integers must be exact: 3.0 is 3, but doubles beyond 2^53 are none.
-  // Doubles round to nearest, and accept the strings "nan", "inf" and "-inf".
+  // Empty unless a number. Integers must be exact: 3.0 is 3, but doubles beyond 2^53 are no
+  // integers. Doubles round to nearest, and accept the strings "nan", "inf" and "-inf".
   std::optional<std::int64_t> ToInt64() const;
   std::optional<std::uint64_t> ToUint64() const;
   std::optional<double> ToDouble() const;

@@ -15,7 +15,7 @@ namespace {
 // memory than the careful way.
 constexpr std::size_t kLongestDocument = std::size_t{16} << 20;
 
-// Keeps what is read in two stacks: a container takes its own off the end when it is closed.
+// Keeps values in two stacks: a closed container takes its own off the end.
 class QuickBuilder {
  public:
   using Size = rapidjson::SizeType;
@@ -111,7 +111,7 @@ std::optional<Json> Parse(std::string_view text) {
 std::optional<Json> ParseJsonQuickly(std::string_view text) {
   constexpr unsigned kNumbers = rapidjson::kParseNumbersAsStringsFlag;
   if (text.size() > kLongestDocument) return std::nullopt;
-  // It takes the second half of a surrogate pair for a character.
+  // It accepts the second half of a surrogate pair as a character.
   if (text.find("\\ud") != text.npos || text.find("\\uD") != text.npos) return std::nullopt;
   const bool ascii = std::ranges::all_of(text, [](char c) { return (c & 0x80) == 0; });
   return ascii ? Parse<kNumbers>(text)

@@ -1,7 +1,7 @@
-// The quick way through a JSON document, for all that are in order.
+// The fast parser for valid JSON documents.
 //
-// Role: what ParseJson tries first. Not here: why a document is refused, which the careful way in
-// json.cc finds out.
+// Role: ParseJson tries it first. Not here: the reason for a refusal, which the careful parser in
+// json.cc finds.
 #ifndef RHARNESS_HARNESS_BASE_JSON_QUICK_H_
 #define RHARNESS_HARNESS_BASE_JSON_QUICK_H_
 
@@ -12,16 +12,16 @@
 
 namespace rharness {
 
-// What both ways refuse: deeper nesting, more values.
+// Both parsers refuse deeper nesting and more values.
 inline constexpr std::size_t kMaxJsonDepth = 128;
 inline constexpr std::size_t kMaxJsonValues = std::size_t{1} << 24;  // about 0.7 GB of Json
 
-// What ParseJson returns, where it returns a value that this way can make; else nothing, which says
-// nothing about the document: integers beyond 64 bits, doubles that round to zero, escaped pairs of
-// surrogates and a byte order mark are left to the careful way, too. No NUL in `text`.
+// The result of ParseJson, if it is a value that this parser can make; else nothing, which says
+// nothing about the document: the careful parser also handles integers beyond 64 bits, doubles that
+// round to zero, escaped surrogate pairs and a byte order mark. No NUL in `text`.
 std::optional<Json> ParseJsonQuickly(std::string_view text);
 
-// ParseJson without it: slower, and with the reason where it refuses. In json.cc.
+// ParseJson without the fast parser: slower, and with the reason of a refusal. In json.cc.
 Result<Json> ParseJsonCarefully(std::string_view text, std::string_view file);
 
 }  // namespace rharness

@@ -23,9 +23,9 @@ class JsonReader {
  public:
   // `value` must outlive the reader. `path` is the JSON path of `value`, "$" at the root.
   JsonReader(const Json& value, std::string file, std::string path = "$");
-  // Of values that a program put together: a parser's checks, made as if they had been read. What
-  // is to be read stays as it is, every member is there, and ForEach and ForEachMember find none;
-  // ReadEach, ReadEachMember and ReadOptionalObject go over the values.
+  // Reads values that a program assembled: a parser's checks, as if they had been read. Targets
+  // keep their value, every member is present, and ForEach and ForEachMember find none; ReadEach,
+  // ReadEachMember and ReadOptionalObject iterate over the values.
   struct OverValues {};
   JsonReader(OverValues, std::string file);
   JsonReader(const JsonReader&) = delete;
@@ -61,10 +61,10 @@ class JsonReader {
   void ReadEach(std::string_view key, std::vector<T>* out, F f);
   template <class Map, class F>
   void ReadEachMember(std::string_view key, Map* out, F f);
-  // f(reader, value) on an object member if it is there.
+  // f(reader, value) on an object member if present.
   template <class T, class F>
   void ReadOptionalObject(std::string_view key, std::optional<T>* out, F f);
-  // f(reader) on an object member if it is there; `required` makes absence an error.
+  // f(reader) on an object member if present; `required` makes absence an error.
   void ReadObject(std::string_view key, bool required, const std::function<void(JsonReader&)>& f);
 
   // The value itself as a T, for elements and members handed to the callbacks.
@@ -75,7 +75,7 @@ class JsonReader {
   const Json& json() const { return *value_; }  // null over values
   bool over_values() const { return over_values_; }
   std::string path() const;
-  // Records an error at this path (or at path.key), unless one is already held.
+  // Records an error at this path (or at path.key), unless there is one already.
   void Fail(std::string message, std::string_view key = {});
   // The schema member must be `name`/v1../v`newest`; returns the version, 0 on error.
   int ReadSchema(std::string_view name, int newest);
@@ -85,12 +85,12 @@ class JsonReader {
 
  private:
   // Of a nested value: the member `key` of `parent`'s, of that the element at `index` or the member
-  // `name`. All outlive it: its path is put together when it is asked for.
+  // `name`. All outlive it: its path is built on demand.
   JsonReader(const Json& value, const JsonReader& parent, std::string_view key,
              std::string_view name = {}, std::optional<std::size_t> index = {});
   const std::string& file() const { return parent_ == nullptr ? file_ : parent_->file(); }
   std::string PathOf(std::string_view key) const;
-  bool CanRead(std::string_view key);  // no error so far and the member is there
+  bool CanRead(std::string_view key);  // no error so far and the member is present
 
   const Json* value_;
   bool over_values_ = false;

@@ -15,7 +15,7 @@ std::atomic<LogLevel> g_level{LogLevel::kInfo};
 
 void Write(LogLevel level, std::string_view label, std::string_view message) {
   if (level > g_level.load()) return;
-  // A line break in a stranger's text would let it write messages of its own.
+  // A line break in untrusted text could forge messages.
   std::string text;
   for (const char c : TerminalSafe(message)) {
     if (c == '\n') {

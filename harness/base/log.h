@@ -1,5 +1,4 @@
-// Messages for people, on stderr; stdout belongs to data. One line a message, "rharness: LEVEL:
-// ...".
+// Messages for people, on stderr; stdout is for data. One line per message, "rharness: LEVEL: ...".
 #ifndef RHARNESS_HARNESS_BASE_LOG_H_
 #define RHARNESS_HARNESS_BASE_LOG_H_
 

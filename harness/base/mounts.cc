@@ -47,7 +47,7 @@ bool IsAtOrBelow(const fs::path& path, const fs::path& folder) {
 }
 
 PlaceOnDevice FindOnDevice(const std::vector<MountPoint>& mounts, const fs::path& path) {
-  // The last one hides what was mounted there, or in a folder of it, before.
+  // The last one hides earlier mounts there, or in a folder of it.
   const auto found = std::find_if(mounts.rbegin(), mounts.rend(), [&](const MountPoint& one) {
     return IsAtOrBelow(path, one.point);
   });

@@ -1,4 +1,4 @@
-// What is mounted where, and where a path lies on its file system.
+// Mount points, and the place of a path on its file system.
 //
 // Source: proc_pid_mountinfo(5).
 #ifndef RHARNESS_HARNESS_BASE_MOUNTS_H_
@@ -14,13 +14,13 @@ namespace rharness {
 
 struct MountPoint {
   std::string device;           // "8:1"
-  std::filesystem::path root;   // which of its folders is mounted, or which file
+  std::filesystem::path root;   // the mounted folder or file of it
   std::filesystem::path point;  // where
 };
-// Of this process, in the order in which they were mounted. Errors: io.
+// Those of this process, in the order of mounting. Errors: io.
 Result<std::vector<MountPoint>> ReadMounts();
 
-// Whether a path is this folder or lies below it, by their parts alone.
+// Whether a path is this folder or lies below it, compared by parts alone.
 bool IsAtOrBelow(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 // The same for every path at which a folder is mounted.

@@ -1,4 +1,4 @@
-// Names and wording of what a child process did, and the variables handed on to it.
+// Names and wording of a child process's outcome, and the variables passed to it.
 #include <fmt/format.h>
 
 #include <array>

@@ -20,7 +20,7 @@
 namespace rharness {
 namespace {
 
-// Reads at most `limit` bytes of a /proc file; empty when it is gone or not ours to read.
+// Reads at most `limit` bytes of a /proc file; empty when it is gone or not readable.
 std::string ReadProcFile(const std::string& path, std::size_t limit) {
   std::string content;
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -115,7 +115,7 @@ void Repeatedly(F round) {
 
 std::optional<ProcessStat> ReadProcessStat(int pid) {
   const std::string text = ReadProcFile(fmt::format("/proc/{}/stat", pid), 4096);
-  // The second field is a name in parentheses that may itself hold spaces and parentheses.
+  // The second field is a name in parentheses that may itself contain spaces and parentheses.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::vector<std::string_view> fields;  // fields[0] is field 3 of proc(5)
@@ -186,7 +186,7 @@ void ProcessTree::Refresh(bool search_environments) {
     if (!stat) continue;
     const auto known = members_.find(pid);
     const bool same = known != members_.end() && known->second.start_ticks == stat->start_ticks;
-    // Where the group is all there is, a member that has left it is none any more.
+    // If only the group counts, a process that left it is no member any more.
     if (same && (!group_only_ || Adopt(*stat, false))) {
       members.emplace(pid, *stat);
     } else {

@@ -1,4 +1,4 @@
-// The living processes of one job, found in /proc: what they hold in memory, and their end.
+// The living processes of one job, found in /proc: their memory, and how to end them.
 #ifndef RHARNESS_HARNESS_BASE_PROCESS_TREE_H_
 #define RHARNESS_HARNESS_BASE_PROCESS_TREE_H_
 
@@ -30,9 +30,9 @@ struct ProcessStat {
 std::optional<ProcessStat> ReadProcessStat(int pid);
 
 // Members are the leader, its process group, every descendant seen while its parent was a member,
-// every process whose environment carries the marker, and what is in the control group. Only
-// processes younger than the leader are looked at, so a scan costs what has started since, not what
-// runs on the machine.
+// every process whose environment carries the marker, and the processes of the control group.
+// Inspects only processes younger than the leader, so the cost of a scan depends on those started
+// since, not on all of the machine.
 class ProcessTree {
  public:
   // `leader` leads a process group and must not be reaped while this object is in use. `marker`:
@@ -43,17 +43,17 @@ class ProcessTree {
 
   // Looks for members again, among parents and groups and, if asked, in environments.
   void Refresh(bool search_environments);
-  // As of the last Refresh: resident bytes, pages shared between members counted for each.
+  // As of the last Refresh: resident bytes; pages shared between members count for each.
   std::uint64_t ResidentBytes() const;
-  // Now: every page shared between processes counted in proportion (smaps_rollup; resident size
-  // where that cannot be read). Slow: the kernel walks the page tables. `outside_cgroup`: only of
-  // members that are not, or no longer, in the control group.
+  // Now: every page shared between processes counted in proportion (smaps_rollup; resident size if
+  // that cannot be read). Slow: the kernel walks the page tables. `outside_cgroup`: only members
+  // that are not, or no longer, in the control group.
   std::uint64_t ProportionalBytes(bool outside_cgroup = false) const;
   // Process ids of those that live, as of the last Refresh.
   std::vector<int> LivingMembers() const;
   // Sends to the group and to every member outside it.
   void Signal(int signal) const;
-  // SIGKILL to everything until nothing that lives is found, for a second at most.
+  // Sends SIGKILL to everything until no living process is found, for a second at most.
   void KillAll();
 
  private:

@@ -34,7 +34,7 @@ constexpr nanoseconds kKillGrace = std::chrono::seconds(30);  // then its end co
 constexpr nanoseconds kDrainGrace = milliseconds(500);
 constexpr nanoseconds kCancelInterval = milliseconds(100);
 constexpr nanoseconds kFirstSample = milliseconds(5);
-// A disk takes longer to fill, and what is open in every process of the machine has to be asked.
+// A disk takes longer to fill, and the open files of every process must be inspected.
 constexpr nanoseconds kFirstDiskSample = milliseconds(50);
 constexpr nanoseconds kShortestInterval = milliseconds(50);
 constexpr nanoseconds kLongestInterval = std::chrono::seconds(2);
@@ -89,7 +89,7 @@ struct Stream {
     if (fd.valid()) ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
   }
 
-  // Reads what is there, up to a few blocks so that one loud child leaves time for the limits.
+  // Reads available data, up to a few blocks so that one loud child leaves time for the limits.
   void Read() {
     thread_local std::array<char, kReadBlock> block;
     for (int turn = 0; turn < 16 && fd.valid(); ++turn) {
@@ -107,7 +107,7 @@ struct Stream {
 
   Descriptor fd;
   CappedBuffer buffer;
-  std::uint64_t most_bytes;  // what writes more than that is no longer read
+  std::uint64_t most_bytes;  // further output is no longer read
 };
 
 class Watcher {
@@ -252,8 +252,8 @@ void Watcher::CheckMemory() {
   // Forked workers share most of their pages: only the proportional size may condemn.
   if (limit > 0 && used > limit) used = tree_.ProportionalBytes();
   peak_memory_bytes_ = std::max(peak_memory_bytes_, used);
-  // What is in the group is held to the limit by the kernel, which counts otherwise: a file that is
-  // only mapped takes no memory from anybody.
+  // The kernel enforces the group's limit, and counts differently: a file that is only mapped takes
+  // no memory from anybody.
   if (limit > 0 && used > limit && held) used = tree_.ProportionalBytes(/*outside_cgroup=*/true);
   if (limit > 0 && used > limit) {
     Stop(OutcomeKind::kMemoryLimit, fmt::format("held {} bytes; the limit is {}", used, limit));
@@ -322,7 +322,7 @@ void Watcher::Reap(Outcome* outcome) {
   }
 }
 
-// The pipes end with the last writer; one that escaped may hold them for as long as it likes.
+// The pipes end with the last writer; an escaped one may keep them open for any time.
 void Watcher::Drain() {
   const SteadyTime until = Now() + kDrainGrace;
   pidfd_.Close();

@@ -1,4 +1,4 @@
-// Watches one started child to its end: output, limits, cancellation, and the burial of its tree.
+// Watches one started child to its end: output, limits, cancellation, and the end of its tree.
 #ifndef RHARNESS_HARNESS_BASE_PROCESS_WATCH_H_
 #define RHARNESS_HARNESS_BASE_PROCESS_WATCH_H_
 

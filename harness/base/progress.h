@@ -1,7 +1,7 @@
-// How far a long piece of work is, said on stderr while it lasts.
+// Shows the progress of long work on stderr.
 //
-// On a terminal one line is written over and is gone at the end; elsewhere, as in a log, a plain
-// line comes now and then. What the work came to is told by whoever started it.
+// On a terminal it rewrites one line and clears it at the end; elsewhere, as in a log, it prints a
+// plain line now and then. The caller reports the result of the work.
 #ifndef RHARNESS_HARNESS_BASE_PROGRESS_H_
 #define RHARNESS_HARNESS_BASE_PROGRESS_H_
 
@@ -13,9 +13,9 @@
 
 namespace rharness {
 
-// Where the work stands; given to the display whenever it may have changed.
+// The current state of the work; passed to the display whenever it may have changed.
 struct Progress {
-  std::string_view what = "reruns done";  // of which `finished` out of `total` are
+  std::string_view what = "reruns done";  // unit of `finished` and `total`
   int finished = 0;
   int running = 0;
   int total = 0;
@@ -25,18 +25,18 @@ struct Progress {
   bool stopping = false;                              // no more will start
 };
 
-// Of work whose parts take about as long as each other, one after another; `job` is under way.
+// For work whose parts take about equally long, one after another; `job` is the current one.
 Progress CountProgress(std::string_view what, std::size_t finished, std::size_t total,
                        std::chrono::nanoseconds elapsed, std::string_view job);
 
 // "5/12 reruns done, 2 running, 0:42 elapsed, about 1:10 left: a.1 b.1", at most `columns` - 1
-// wide, or 20 where that is less. Times are [h:]m:ss, what is left rounded up. What is left is not
-// said when all is done, nor when stopping.
+// wide, or 20 if that is less. Times are [h:]m:ss; the remaining time is rounded up, and left out
+// when all is done and when stopping.
 std::string FormatProgress(const Progress& progress, int columns);
 
-// When a log gets a line: when another quarter of the first kind of work is done, but for all of
-// it; and a minute after the last line, later on a tenth of the time elapsed. So a drill of a night
-// leaves about forty lines.
+// When a log gets a line: when another quarter of the first kind of work is done, except at its
+// end; and a minute after the last line, later on a tenth of the time elapsed. So a drill of a
+// night leaves about forty lines.
 class ProgressPace {
  public:
   bool Due(const Progress& progress);
@@ -53,14 +53,14 @@ enum class ProgressStyle {
   kLog,      // plain lines now and then
 };
 
-// Of this process's stderr. Where control sequences are not wanted (`plain`, NO_COLOR) or not
-// understood (TERM=dumb), a terminal is a log.
+// The style of this process's stderr. If control sequences are not wanted (`plain`, NO_COLOR) or
+// not understood (TERM=dumb), a terminal counts as a log.
 ProgressStyle ProgressStyleHere(bool quiet, bool plain);
 
-// Width of the terminal behind a file descriptor; 100 where it is none.
+// Width of the terminal behind a file descriptor; 100 if it is none.
 int TerminalColumns(int fd);
 
-// Shows progress on stderr, one at a time; takes its line away when cleared or destroyed.
+// Shows progress on stderr, one at a time; removes its line when cleared or destroyed.
 class ProgressLine {
  public:
   explicit ProgressLine(ProgressStyle style) : style_(style) {}

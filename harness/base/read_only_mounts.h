@@ -6,11 +6,11 @@
 
 namespace rharness {
 
-// Gives this process a mount namespace of its own, into which later mounts of the machine still
-// come, and mounts each path over itself read-only, with all mounts below it. For a child between
-// fork and exec: async-signal-safe, and the parent sees nothing of it. 0, or errno of the step that
-// failed, such as EPERM for who is not root: the paths from there on are as they were. What is root
-// in the child can undo it.
+// Gives this process a mount namespace of its own, which still receives later mounts of the
+// machine, and mounts each path over itself read-only, with all mounts below it. For a child
+// between fork and exec: async-signal-safe, and invisible to the parent. 0, or errno of the step
+// that failed, such as EPERM without root: the paths from there on are unchanged. Root in the child
+// can undo it.
 int MountReadOnly(const std::vector<const char*>& paths);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
-// The ground floor: how a function that can fail says so.
+// The result of a function that can fail.
 //
-// An Error means that rharness could not do its own job. What a child process did is an Outcome and
-// what the evidence says is a Verdict; neither is ever an Error.
+// An Error means that rharness could not do its own job. An Outcome is what a child process did,
+// and a Verdict what the evidence shows; neither is ever an Error.
 #ifndef RHARNESS_HARNESS_BASE_RESULT_H_
 #define RHARNESS_HARNESS_BASE_RESULT_H_
 
@@ -14,13 +14,13 @@
 namespace rharness {
 
 enum class ErrorCode {
-  kInvalidInput,  // the caller's or a stranger's input breaks a stated rule
+  kInvalidInput,  // the caller's or a file's input breaks a stated rule
   kNotFound,      // a named thing does not exist
   kIo,            // the operating system refused a read or a write
   kProcess,       // a child process could not be started or watched
   kTimeout,       // an operation outlasted its limit
-  kUnsupported,   // valid, but not something this version handles
-  kIntegrity,     // bytes are not the bytes that were promised
+  kUnsupported,   // valid, but not handled by this version
+  kIntegrity,     // bytes are not the expected bytes
   kInternal,      // a defect in rharness itself
 };
 
@@ -29,7 +29,7 @@ std::string_view ErrorCodeName(ErrorCode code);
 
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
-  std::string message;  // what is wrong and what was expected
+  std::string message;  // the fault and what was expected
   std::string where;    // file, JSON path or byte offset; may be empty
 
   // "WHERE: MESSAGE", or the message alone.

@@ -1,8 +1,7 @@
-// A library of the system that is loaded when it is first needed, by its name alone, so that a
-// program starts where it is not installed.
+// A system library, loaded by name at first use, so that a program starts without it.
 //
-// Role: dlopen and dlsym, with the words for what is missing. It is never closed: what was found in
-// it lives as long as the process.
+// Role: dlopen and dlsym, with the message for missing parts. It is never closed: its symbols live
+// as long as the process.
 #ifndef RHARNESS_HARNESS_BASE_SHARED_LIBRARY_H_
 #define RHARNESS_HARNESS_BASE_SHARED_LIBRARY_H_
 
@@ -16,17 +15,17 @@ namespace rharness {
 
 class SharedLibrary {
  public:
-  // The first of these names that can be loaded; they have no folder. Errors: unsupported, as "WHAT
-  // needs NAME (of Debian's package PACKAGE): why not".
+  // The first of these names, which have no folder, that loads. Errors: unsupported, as "WHAT needs
+  // NAME (of Debian's package PACKAGE): why not".
   static Result<SharedLibrary> Load(std::string_view what, std::string_view package,
                                     std::initializer_list<std::string> names);
 
-  // The function of this name; null where it has none, which status() says.
+  // The function of this name; null if it is missing, which status() reports.
   template <class Function>
   void Find(const char* symbol, Function** function) {
     *function = reinterpret_cast<Function*>(Symbol(symbol));
   }
-  // Errors: unsupported where something was not found, with the first such name.
+  // Errors: unsupported if something is missing, with the first such name.
   Status status() const;
 
  private:

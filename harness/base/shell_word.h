@@ -1,4 +1,4 @@
-// A text as a shell takes it for one word, in commands that are told to be run. Pure.
+// Quotes a text as one word of a shell, for commands in messages. Pure.
 #ifndef RHARNESS_HARNESS_BASE_SHELL_WORD_H_
 #define RHARNESS_HARNESS_BASE_SHELL_WORD_H_
 
@@ -7,7 +7,7 @@
 
 namespace rharness {
 
-// As it is where nothing in it means anything to a shell, else between single quotes (POSIX.1-2017,
+// Unchanged if no character of it is special to a shell, else between single quotes (POSIX.1-2017,
 // Shell Command Language, 2.2.2).
 std::string ShellWord(std::string_view text);
 

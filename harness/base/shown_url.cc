@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kHidden = "***";
 
 struct Parameter {
-  std::string_view name;  // with its '='; empty: there is none, and all of it is the value
+  std::string_view name;  // with its '='; empty: there is none, and everything is the value
   std::string_view value;
 };
 

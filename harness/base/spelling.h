@@ -1,4 +1,4 @@
-// What somebody who mistyped a name may have meant.
+// Suggests the name that a mistyped one may mean.
 #ifndef RHARNESS_HARNESS_BASE_SPELLING_H_
 #define RHARNESS_HARNESS_BASE_SPELLING_H_
 
@@ -9,14 +9,13 @@
 
 namespace rharness {
 
-// Levenshtein's distance: the letters to put in, to take out or to replace. Cost: the product of
-// the lengths.
+// Levenshtein's distance: letters to insert, remove or replace. Cost: the product of the lengths.
 std::size_t EditDistance(std::string_view a, std::string_view b);
 
-// The known name that `typed` is most likely a slip of: at most a third of its letters away, one at
-// least and three at most, where two neighbours in each other's place count as one letter; else
-// the only name that begins with it, if it has three letters or more. Of names equally near, the
-// first. Empty: none is near, `typed` is itself known, or longer than 64 bytes.
+// The known name that `typed` most likely means: at most a third of its letters away, one at least
+// and three at most, where two swapped neighbours count as one letter; else the only name that
+// begins with it, if it has three letters or more. Of names equally near, the first. Empty: none is
+// near, `typed` is known, or longer than 64 bytes.
 std::string NearestName(std::string_view typed, const std::vector<std::string>& known);
 
 }  // namespace rharness

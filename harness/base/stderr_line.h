@@ -1,7 +1,7 @@
-// The one pen on stderr: messages, and on a terminal a status line that is written over below them.
+// The only writer on stderr: messages, and on a terminal a status line rewritten below them.
 //
-// A message never tears the status line: it takes its place, and the line is drawn anew below. May
-// be called from any thread; each call is one write.
+// A message never tears the status line: it replaces it, and the line is drawn again below.
+// Thread-safe; each call is one write.
 #ifndef RHARNESS_HARNESS_BASE_STDERR_LINE_H_
 #define RHARNESS_HARNESS_BASE_STDERR_LINE_H_
 
@@ -10,7 +10,7 @@
 
 namespace rharness {
 
-// `message` ends with a line break and holds no other.
+// `message` ends with a line break and contains no other.
 void WriteMessage(std::string_view message);
 // Replaces the status line; `text` fits into one row of the terminal. Only for a terminal.
 void ShowStatusLine(std::string text);

@@ -1,5 +1,5 @@
 // Starts children. The only file that knows Boost.Process: its executor sequences vfork, our setup
-// in the child, execve and the report of a failure; what happens in between is decided here.
+// in the child, execve and the report of a failure; this file decides everything in between.
 #include "harness/base/subprocess.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include <boost/version.hpp>
-// Boost takes only an old X/Open level for a promise of vfork; Linux has had it all along.
+// Boost needs an old X/Open level as a promise of vfork; Linux has always had it.
 #define BOOST_POSIX_HAS_VFORK 1
 #if BOOST_VERSION >= 108600
 #include <boost/process/v1/child.hpp>
@@ -44,8 +44,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Everything that the child needs between vfork and execve, made ready beforehand: it shares the
-// parent's memory there, so it allocates nothing and only calls what is async-signal-safe.
+// Everything that the child needs between vfork and execve, prepared beforehand: it shares the
+// parent's memory there, so it allocates nothing and makes only async-signal-safe calls.
 struct Launch {
   std::string program;
   std::vector<char*> argv;
@@ -91,7 +91,7 @@ void ResetSignals() {
 
 void PrepareChild(Launch* launch) {
   launch->pid = ::getpid();
-  // First of all, as their numbers may be those of standard streams.
+  // First, since their numbers may be those of standard streams.
   for (const int entrance : launch->cgroup_fds) {
     if (::syscall(SYS_write, entrance, "0", 1UL) != 1) break;
     ++launch->entered;

@@ -1,7 +1,7 @@
-// Texts put aside in their order until they are used: in memory up to a limit, beyond it in a file
-// without a name, which is gone with the process.
+// Stores texts in order until they are used: in memory up to a limit, beyond it in a nameless file,
+// which disappears with the process.
 //
-// Role: for what is checked as a whole before any of it is used, and would not fit into memory.
+// Role: for large input that is checked completely before any of it is used.
 #ifndef RHARNESS_HARNESS_BASE_TEXT_SPOOL_H_
 #define RHARNESS_HARNESS_BASE_TEXT_SPOOL_H_
 
@@ -31,8 +31,8 @@ class TextSpool {
   Status WriteOut();
 
   std::size_t most_in_memory_bytes_;
-  std::vector<std::uint64_t> ends_;  // of each text, counted over all of them
-  std::uint64_t written_ = 0;        // of these bytes, those that are in the file
+  std::vector<std::uint64_t> ends_;  // end of each text, counted over all of them
+  std::uint64_t written_ = 0;        // bytes of these in the file
   std::string rest_;                 // and those that are not
   Descriptor file_;
 };

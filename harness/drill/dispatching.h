@@ -1,4 +1,4 @@
-// Which dispatcher a drill has, and what its reruns share.
+// The dispatcher of a drill, and the state that its reruns share.
 #ifndef RHARNESS_HARNESS_DRILL_DISPATCHING_H_
 #define RHARNESS_HARNESS_DRILL_DISPATCHING_H_
 
@@ -16,26 +16,26 @@
 
 namespace rharness {
 
-// The launcher that a run is for, by the drill's options and the run's image; empty: the drill has
-// none for that kind of image.
+// The launcher for a run, by the drill's options and the run's image; empty: the drill has none for
+// that kind of image.
 std::string LauncherOf(const Manifest& manifest, const DrillOptions& options);
 
-// Where each run is to be rerun once on every node (--distribute): the nodes of the cluster that
-// can start a job, into the plan's options. Returns a sentence a node that cannot. Errors:
-// invalid_input for none, and for more than kMostNodes; those of SlurmClient.
+// For one rerun of each run on every node (--distribute): puts the cluster's usable nodes into the
+// plan's options. Returns a sentence per unusable node. Errors: invalid_input for none, and for
+// more than kMostNodes; those of SlurmClient.
 inline constexpr std::size_t kMostNodes = 128;
 Result<std::vector<std::string>> SpreadOverNodes(DrillOptions* options);
 
-// The dispatcher of a drill with all that it uses. Neither copied nor moved: its parts know where
-// the others are.
+// The dispatcher of a drill with all its parts. Neither copied nor moved: the parts refer to each
+// other.
 class Dispatching {
  public:
   Dispatching() = default;
   Dispatching(const Dispatching&) = delete;
   Dispatching& operator=(const Dispatching&) = delete;
 
-  // `launchers`: the names that tickets will give. One that cannot be had here is an obstacle of
-  // its reruns, not of the drill: a sentence is added to `notes`. Errors: invalid_input; those of
+  // `launchers`: the names that tickets will give. An unavailable one is an obstacle of its reruns,
+  // not of the drill: adds a sentence to `notes`. Errors: invalid_input; those of
   // SlurmDispatcher::Adopt and KubernetesDispatcher::Adopt.
   Status Begin(const DrillOptions& options, const std::string& drill_id,
                const std::vector<std::string>& launchers,

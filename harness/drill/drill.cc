@@ -90,8 +90,8 @@ class Drill {
     return written.ok() ? Status() : Status(written.error());
   }
 
-  // All that verdicts rest on is read before anything runs: what cannot be read whole ends the
-  // drill, since on less than was planned another verdict may come out.
+  // Reads all inputs of verdicts before anything runs: an incomplete read ends the drill, since
+  // less data could give another verdict.
   Status LoadManifests() {
     const auto of_family = [this](const std::string& family, const std::vector<Manifest>& members) {
       families_.emplace(family, Family(members));
@@ -188,9 +188,9 @@ class Drill {
     NameApart(&judged_);
   }
 
-  // Where rounding may be all that moved, how far it carries is measured.
+  // Measures the effect of rounding if rounding may be the only change.
   Status MakeReplicates(const Plan& plan) {
-    for (;;) {  // of each configuration, then of the runs that these do not tell of
+    for (;;) {  // of each configuration, then of the runs that these do not decide
       if (reruns_.IsStopped()) return {};
       const auto missing = replicates_.Missing(settings_.run_ids, runs_, plan);
       if (missing.empty()) return {};
@@ -207,7 +207,7 @@ class Drill {
       if (!run.comparison.needs_confirmation) continue;
       const int next = run.evidence.empty() ? 1 : run.evidence.rbegin()->first + 1;
       reruns.push_back(PlanRerun(run.manifest, next, options_.plan));
-      // On the node that it was seen on: another one would answer another question.
+      // On the node that saw it: a different node would answer a different question.
       for (const auto& [rerun, evidence] : run.evidence) {
         const bool there = !reruns.back().node.empty() && evidence.outcome.Succeeded();
         if (there) reruns.back().node = evidence.machine.node;

@@ -32,7 +32,7 @@
 
 namespace rharness {
 
-// How runs are ordered of which a sample or a budget takes the first.
+// The order of runs if a sample or a budget takes only the first ones.
 inline constexpr char kOrderWait[] = "wait";
 inline constexpr char kOrderRisk[] = "risk";
 
@@ -40,42 +40,41 @@ struct DrillOptions {
   std::string history;                // URL of the store
   std::filesystem::path out;          // the drill's folder
   std::string selection;              // expression; empty: all
-  std::optional<std::size_t> sample;  // how many of the selected; empty: all
+  std::optional<std::size_t> sample;  // number of selected runs; empty: all
   std::uint64_t seed = 0;             // of the sample
   std::string order = kOrderWait;     // or kOrderRisk (ranking.h)
   PlanOptions plan;
   Places places;
-  bool maps_of_profile = false;      // its maps were not typed: one without a use is no slip
+  bool maps_of_profile = false;      // its maps were not typed: an unused one is no error
   EnvironmentOverrides environment;  // for every rerun
   std::string launcher = "auto";     // "auto": by each manifest's image; "host", "podman", "docker"
   std::string dispatch = "local";    // or "slurm", "kubernetes"
   std::vector<std::string> sbatch;   // of "slurm": further options of sbatch
   bool distribute = false;           // of "slurm": each run once on every node; see PlanOptions
-  std::vector<std::string> kubectl;  // of "kubernetes": options of kubectl that say where
-  std::string pod_evidence = "volume";  // of "kubernetes": how evidence comes home, or "log"
+  std::vector<std::string> kubectl;  // of "kubernetes": options of kubectl that select the cluster
+  std::string pod_evidence = "volume";  // of "kubernetes": how evidence is returned, or "log"
   std::string pod_program;              // of "log": rharness in the pods' image
   std::string pod_template;             // of "kubernetes": the file
   bool container_root = false;          // under a rootful engine
-  bool confirm = true;                  // one more rerun where a drift was seen only once
+  bool confirm = true;                  // one more rerun if a drift was seen only once
   bool keep_workspaces = false;
   bool no_observe = false;  // what reruns use, where their records were observed
   bool resume = false;
-  // The caller's audit log, which the journal keeps for its --resume: "log", "key",
-  // "passphrase_file", "policy".
+  // The caller's audit log, kept in the journal for --resume: "log", "key", "passphrase_file",
+  // "policy".
   std::map<std::string, std::string> audit;
-  // The options that somebody gave, as "--reruns": one that a resumed drill has otherwise is
-  // refused.
+  // Options given explicitly, as "--reruns": refused if a resumed drill has another value.
   std::set<std::string> given;
   RetryPolicy retry;
   std::vector<QuietHours> quiet_hours;
   std::vector<Substitute> substitutes;      // of the policy
   std::vector<Stake> stakes;                // of the policy
-  std::vector<Sensitivity> certificates;    // of game days; shown beside what is equivalent
+  std::vector<Sensitivity> certificates;    // of game days; shown beside equivalent runs
   RetirementDoubts retirement_doubts = {};  // may be empty
 };
 
-// How long a claim on a run lasts, and how often it is renewed. These are time enough for a server
-// to be restarted, and for a machine to be looked after; others are for tests.
+// The duration of a claim on a run, and its renewal interval. Long enough to restart a server and
+// to repair a machine; tests use others.
 struct ClaimTimes {
   std::chrono::milliseconds lease = std::chrono::minutes(10);
   std::chrono::milliseconds renew_every = std::chrono::minutes(1);
@@ -87,12 +86,13 @@ struct DrillHooks {
   ClaimTimes claims = {};
 };
 
-// What would be done, without touching the drill's folder. Errors: invalid_input, not_found, io.
+// The plan, without touching the drill's folder. Errors: invalid_input, not_found, io.
 Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock);
 
-// Carries the drill out and writes report.json, report.html, junit.xml, summary.md and metrics.prom
-// into the folder, and the verdicts into the history. An interrupted drill still reports what it
-// has. Errors: invalid_input (nothing to resume, folder in use), not_found, io, integrity.
+// Carries out the drill, writes report.json, report.html, junit.xml, summary.md and metrics.prom
+// into the folder, and enters the verdicts into the history. An interrupted drill still reports its
+// results so far. Errors: invalid_input (nothing to resume, folder in use), not_found, io,
+// integrity.
 Result<Report> RunDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Absolute places, strays, and evidence that is still what was journalled.
+// Absolute paths, leftovers, and evidence that is still as journalled.
 #include "harness/drill/drill_folder.h"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
   std::error_code error;
   fs::path absolute = fs::absolute(path, error);
   if (error) return IoError("cannot find this folder: " + error.message(), std::string(option));
-  // Links in it are resolved as far as it is there, so that what lies below can be held to it.
+  // Resolves links in its existing part, so that paths below can be compared with it.
   absolute = fs::weakly_canonical(absolute.lexically_normal(), error);
   if (error) return IoError("cannot resolve: " + error.message(), std::string(option));
   return absolute;
@@ -67,7 +67,7 @@ Status RequireRoot(const DrillOptions& options) {
   return NotFound(fmt::format("no folder at {}", options.places.root.string()), "--root");
 }
 
-// Nodes and pods may have one where this machine has none.
+// Nodes and pods may have one even if this machine has none.
 Status RequirePython(const DrillOptions& options) {
   const std::string why =
       options.dispatch == "local" ? WhyNoPython(options.places.python) : std::string();

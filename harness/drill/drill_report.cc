@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The end of what a run that did not succeed said on stderr.
+// The end of stderr of a failed run.
 void AddStderr(const fs::path& folder, const std::vector<Evidence>& evidence, ReportRun* run) {
   constexpr std::size_t kTail = 2000;
   for (std::size_t i = 0; i < evidence.size(); ++i) {
@@ -60,7 +60,7 @@ Report StartReport(const DrillEnd& end) {
   return report;
 }
 
-// A run that differs gets a page and a record of its own, whole where the drill's page is cut.
+// A differing run gets a page and a record of its own, complete even if the drill's page is cut.
 constexpr std::size_t kMostPages = 500;
 
 std::string PagePath(const ReportRun& run) {
@@ -70,7 +70,7 @@ std::string PagePath(const ReportRun& run) {
   return (RerunFolder({}, run.run_id, 1).parent_path() / "comparison.html").string();
 }
 
-// Beyond so many runs what is drawn on their own pages is not kept in the drill's report as well.
+// Beyond so many runs the drill's report does not repeat the pictures of their own pages.
 void DropDrawn(Report* report) {
   constexpr std::size_t kMostDrawn = 500;
   if (report->runs.size() <= kMostDrawn) return;

@@ -1,6 +1,6 @@
 // The report of a whole drill: built from its judged runs, written, and entered into the history.
 //
-// Role: the last passes of the drill. Not here: what one run's row says (report_of.h), numbers and
+// Role: the last passes of the drill. Not here: the row of one run (report_of.h), numbers and
 // wording of the formats (reports/).
 #ifndef RHARNESS_HARNESS_DRILL_DRILL_REPORT_H_
 #define RHARNESS_HARNESS_DRILL_DRILL_REPORT_H_
@@ -19,7 +19,7 @@
 
 namespace rharness {
 
-// A drill at its end; everything named here outlives the call.
+// A drill at its end; all references outlive the call.
 struct DrillEnd {
   const DrillSettings& settings;
   const Plan& plan;
@@ -27,26 +27,26 @@ struct DrillEnd {
   const std::vector<FamilyComparison>& families;
   const std::vector<SiblingGroup>& siblings;
   const std::vector<std::string>& notes;
-  const std::vector<std::string>& damage;  // what is no longer what it was written as
+  const std::vector<std::string>& damage;  // files that changed since they were written
   std::optional<WallTime> last_success;    // of the history, before this drill
   WallTime ended;
   bool interrupted = false;
 };
 
-// Runs in the order of their selection; one without evidence is left out, and an interrupted drill
-// says so in a note. Reads this host's description and the ends of the reruns' stderr. The exit
-// code is that of the verdicts, raised to 4 when interrupted, and to 3 when runs were left out; 5
-// where there is damage.
+// Runs in the order of their selection; leaves out runs without evidence, and notes an
+// interruption. Reads this host's description and the ends of the reruns' stderr. The exit code is
+// that of the verdicts, raised to 4 when interrupted, and to 3 when runs were left out; 5 if there
+// is damage.
 Report BuildReport(const DrillEnd& end);
 
 // Writes report.json, report.html, junit.xml, summary.md and metrics.prom into `folder`, and
-// comparison.html and comparison.json into the folder of each run that differs; each whole or not
-// at all. Returns RunDigests of report.json. Errors: io.
+// comparison.html and comparison.json into the folder of each run that differs; each completely or
+// not at all. Returns RunDigests of report.json. Errors: io.
 Result<std::map<std::string, std::string>> WriteReports(Report report,
                                                         const std::filesystem::path& folder);
 
-// Enters every rerun, where it ran, and every verdict into the history. `runs`: by run_id, those of
-// the report. `digests`: those of WriteReports. Errors: those of HistoryStore::AddDrill.
+// Enters every rerun with its surroundings, and every verdict into the history. `runs`: by run_id,
+// those of the report. `digests`: those of WriteReports. Errors: those of HistoryStore::AddDrill.
 Status WriteHistory(const Report& report, const std::map<std::string, std::string>& digests,
                     const std::map<std::string, RunState>& runs,
                     const std::filesystem::path& drill_folder, HistoryStore* history);

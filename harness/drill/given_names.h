@@ -1,4 +1,4 @@
-// Names that were given for a drill, held to what runs have: what misses is a slip, as a rule.
+// Checks names given for a drill against the runs: a name without a match is usually a mistake.
 #ifndef RHARNESS_HARNESS_DRILL_GIVEN_NAMES_H_
 #define RHARNESS_HARNESS_DRILL_GIVEN_NAMES_H_
 
@@ -11,17 +11,16 @@
 
 namespace rharness {
 
-// Before anything runs, as a misspelled FROM of --map would leave runs to what lies at their
-// recorded places. A map that only other runs of the history use is warned of, since a selection
-// may differ from night to night; so is each one that a profile has for many histories. A variable
-// of
-// --env that no selected run has recorded, set or unset, is warned of: it may be new to them. Reads
-// manifests until all have a use. Errors: invalid_input for a map that no run of the history uses;
-// those of reading.
+// Runs before anything else, as a misspelled FROM of --map would leave runs to the files at their
+// recorded places. Warns of a map that only other runs of the history use, since a selection may
+// differ from night to night; and of such maps in a profile for many histories. Warns of a variable
+// of --env that no selected run has recorded, set or unset: it may be new to them. Reads manifests
+// until all have a use. Errors: invalid_input for a map that no run of the history uses; those of
+// reading.
 Status CheckGivenNames(const DrillOptions& options, const std::vector<std::string>& run_ids,
                        HistoryStore* history);
 
-// The same of maps for what reruns these runs alone, as `isolate` does.
+// The same for maps, for verbs that rerun only these runs, as `isolate`.
 Status RequireUsedMaps(const DrillOptions& options, const std::vector<Manifest>& runs);
 
 }  // namespace rharness

@@ -16,22 +16,22 @@
 
 namespace rharness {
 
-// The runs for which the expression holds, in the history's order; retired ones are never among
-// them. Errors: invalid_input (the expression, or a value in it that no run has), io.
+// The runs that match the expression, in the history's order; excludes retired ones. Errors:
+// invalid_input (the expression, or a value in it that no run has), io.
 Result<std::vector<HistoryEntry>> SelectEntries(const std::string& expression, WallTime now,
                                                 HistoryStore* history);
 
-// Of runs that are retired, by run, what is doubtful of that. Given by whoever can hold it to what
-// was signed.
+// Doubts about retirements, by retired run. Provided by code that can check them against the
+// signatures.
 using RetirementDoubts = std::function<Result<std::map<std::string, std::string>>(
     const std::vector<HistoryEntry>& retired, WallTime now, HistoryStore* history)>;
 
 // A warning for each of these.
 void WarnOfDoubts(const std::map<std::string, std::string>& doubts);
 
-// The same for a drill, which must have something to do, of which it takes a sample; selected runs
-// that are retired are told in the log: with who signed, or with the doubt, which is a warning.
-// `doubts` may be empty. Errors: those, and invalid_input that says why there is nothing.
+// The same for a drill, which must have something to do, and may take a sample; logs selected runs
+// that are retired: with the signers, or with the doubt as a warning. `doubts` may be empty.
+// Errors: those, and invalid_input with the reason if nothing is selected.
 Result<std::vector<HistoryEntry>> SelectEntriesToDrill(const std::string& expression,
                                                        std::optional<std::size_t> sample,
                                                        const RetirementDoubts& doubts, WallTime now,
@@ -43,8 +43,9 @@ std::vector<std::string> RunIdsOf(const std::vector<HistoryEntry>& entries);
 Result<std::vector<Manifest>> LoadRuns(const std::vector<std::string>& run_ids,
                                        HistoryStore* history);
 
-// The same by run id, each read once, and `use` called for each of their families with its members
-// that are not retired. Errors: the same.
+// The same by run id, each read once; calls `use` for each of their families with its members that
+// are not retired.
+// Errors: the same.
 using UseFamily =
     std::function<void(const std::string& family, const std::vector<Manifest>& members)>;
 Result<std::map<std::string, Manifest>> LoadRunsOfFamilies(const std::vector<std::string>& run_ids,

@@ -1,4 +1,4 @@
-// Reading verdicts out of the store, and what differs where they turn.
+// Reads verdicts from the store, and the differences where they change.
 #include "harness/drill/history_of.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ Status LoadTogether(HistoryStore* store, FamilyHistory* history) {
   return {};
 }
 
-// What differs between where two drills reran a run.
+// The differences between the places of two drills' reruns of a run.
 Result<std::optional<Surveyor::Layers>> LayersBetween(const std::string& run_id,
                                                       const std::string& before,
                                                       const std::string& after, HistoryStore* store,
@@ -69,7 +69,7 @@ Status Explain(const std::string& run_id, const std::vector<std::string>& places
   return {};
 }
 
-// The grid of one family in the making: what each drill said of each run, and where it ran.
+// The grid of one family under construction: each drill's verdict on each run, and its place.
 struct Cell {
   std::optional<Verdict> verdict;
   std::string place;

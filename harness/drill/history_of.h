@@ -1,4 +1,4 @@
-// The history of a run or a family as reports tell it: verdicts, and what differs where they turn.
+// The history of a run or a family for reports: verdicts, and the differences where they change.
 #ifndef RHARNESS_HARNESS_DRILL_HISTORY_OF_H_
 #define RHARNESS_HARNESS_DRILL_HISTORY_OF_H_
 
@@ -14,7 +14,7 @@
 
 namespace rharness {
 
-// Who signed for its retirement; empty: nobody.
+// Signers of its retirement; empty: nobody.
 std::optional<RunRetirement> RetirementOfEntry(const HistoryEntry& entry);
 
 // A verdict's reasons as the history keeps them; text that is no JSON is one.
@@ -28,13 +28,13 @@ std::vector<HistoryRun> HistoryRunsOf(const std::vector<HistoryEntry>& entries);
 Result<std::vector<LastTogether>> LoadLastTogether(const std::set<std::string>& families,
                                                    HistoryStore* store);
 
-// Everything but `history` and `record`. Where a change happened in surroundings that cannot be
-// read it is not known, and a note says why. Errors: not_found, integrity, io.
+// Everything but `history` and `record`. A change with unreadable surroundings is not known, with a
+// note. Errors: not_found, integrity, io.
 Result<RunHistory> LoadRunHistory(const std::string& run_id, HistoryStore* store);
 
-// The runs of the family over the last `drills` drills that judged any of them; without runs where
-// there is no such family. Errors: integrity, io. Cost: one query a drill and a broken run; what
-// differs is compared for broken runs and changed verdicts alone.
+// The runs of the family over the last `drills` drills that judged any of them; without runs if
+// there is no such family. Errors: integrity, io. Cost: one query per drill and per broken run;
+// compares differences only for broken runs and changed verdicts.
 Result<FamilyHistory> LoadFamilyHistory(const std::string& family, std::size_t drills,
                                         HistoryStore* store);
 

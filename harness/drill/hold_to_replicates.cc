@@ -1,4 +1,4 @@
-// What replicates are used for: envelopes, the curves held to them, notes, the history.
+// The use of replicates: envelopes, curves judged by them, notes, the history.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string BodyOf(Evidence evidence) {
   return ToJson(evidence).Dump();
 }
 
-// Every element of what is held by seeds; null: of all seeds.
+// Every element stored by seeds; null: of all seeds.
 template <typename T, typename Use>
 void ForSeeds(const std::map<Seeds, std::vector<T>>& held, const Seeds* seeds, const Use& use) {
   const auto all = [&](const auto& at) { std::ranges::for_each(at.second, use); };

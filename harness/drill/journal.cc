@@ -30,7 +30,7 @@ std::string Line(const Json& json) {
   return fmt::format("{:08x} {}\n", Crc(text), text);
 }
 
-// The JSON part of a line whose checksum holds.
+// The JSON part of a line with a valid checksum.
 std::optional<std::string_view> Checked(std::string_view line) {
   if (line.size() < kCrcDigits + 2 || line[kCrcDigits] != ' ') return std::nullopt;
   std::uint32_t crc = 0;
@@ -71,8 +71,8 @@ Result<RerunStep> ParseEntry(const Json& json, const std::string& where) {
   return InvalidInput(fmt::format("unknown job state '{}'", state), where);
 }
 
-// The whole line that was appended behind the beginning of one that was cut short; empty where none
-// proves itself by its checksum, and what is there is damage of another kind.
+// The complete line appended after the beginning of an interrupted one; empty if none has a valid
+// checksum, and the damage is of another kind.
 std::optional<std::string_view> BehindATornLine(std::string_view line) {
   constexpr std::string_view kOpening = " {\"";
   for (auto at = line.find(kOpening); at != std::string_view::npos;

@@ -1,9 +1,9 @@
 // The journal of a drill: every change of a rerun's state, durable before the next step is taken.
 //
-// Role: what --resume believes. An append-only file of lines "CRC32 JSON"; each append is followed
+// Role: the source of --resume. An append-only file of lines "CRC32 JSON"; each append is followed
 // by fdatasync, and one that fails is taken back before the next. A torn line (the machine died
-// while writing, or had no space) is dropped where the lines around it prove themselves; any other
-// damage before the last line is an integrity error, because states after it cannot be trusted.
+// while writing, or had no space) is dropped if the lines around it are intact; any other damage
+// before the last line is an integrity error, because later states cannot be trusted.
 #ifndef RHARNESS_HARNESS_DRILL_JOURNAL_H_
 #define RHARNESS_HARNESS_DRILL_JOURNAL_H_
 
@@ -22,7 +22,7 @@
 
 namespace rharness {
 
-// What a journal says about the past: the last entry of each job.
+// The journalled past: the last entry of each job.
 struct JournalContent {
   Json header;                            // as given to Create
   std::map<std::string, RerunStep> last;  // by job
@@ -35,16 +35,16 @@ class Journal {
  public:
   // A new journal; an existing file is an error (invalid_input: use --resume).
   static Result<Journal> Create(const std::filesystem::path& path, const Json& header);
-  // An existing one, for appending; a torn last line is cut off first. `content` gets the past.
+  // An existing one, for appending; first cuts off a torn last line. `content` receives the past.
   static Result<Journal> Open(const std::filesystem::path& path, JournalContent* content);
 
   Journal(Journal&& other) noexcept;
   Journal& operator=(Journal&& other) noexcept;
   ~Journal();
 
-  // Durable when it returns; of a step that could not be written nothing stays. Thread-safe.
+  // Durable when it returns; a failed write leaves nothing behind. Thread-safe.
   Status Append(const RerunStep& step);
-  // The mark that every child of this process will carry (process_tree.h), told before the first.
+  // The mark of every child of this process (process_tree.h), written before the first child.
   Status AppendSession(const std::string& session);
 
  private:
@@ -57,7 +57,7 @@ class Journal {
   int fd_ = -1;
   std::filesystem::path path_;
   std::uint64_t size_bytes_ = 0;  // of the whole lines
-  bool torn_ = false;             // there may be more behind them
+  bool torn_ = false;             // further bytes may follow them
   std::mutex mutex_;
 };
 

@@ -1,4 +1,4 @@
-// Ranking all selected runs from what listing tells of them.
+// Ranks all selected runs from the data of their list.
 #include "harness/drill/ranking.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Verified {
   bool in_image = false;
 };
 
-// Empty: a newer version kept what this one cannot read.
+// Empty: a newer version kept data that this one cannot read.
 Result<std::optional<Verified>> LoadVerified(const std::string& digest, HistoryStore* history) {
   ASSIGN_OR_RETURN(Surroundings all, history->GetSurroundings(digest));
   Surroundings parts;

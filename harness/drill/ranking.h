@@ -1,4 +1,4 @@
-// In which order a drill takes its runs where it may not reach all of them: by wait or by risk.
+// The order in which a drill takes its runs if it may not reach all of them: by wait or by risk.
 //
 // Role: between selecting (historical_runs.h) and claiming (run_claims.h).
 #ifndef RHARNESS_HARNESS_DRILL_RANKING_H_
@@ -17,21 +17,22 @@ namespace rharness {
 
 class Ranking {
  public:
-  // By risk where options.order says so; else by wait where a sample or a budget may not reach all
-  // of them, and as they are where all are taken. Equal risks are ordered by wait, so that the same
-  // history on the same day is ranked alike on every machine with the same environment.
+  // By risk if options.order says so; else by wait if a sample or a budget may not reach all of
+  // them, and unchanged if all are taken. Equal risks are ordered by wait, so that the same history
+  // on the same day has one ranking on every machine with the same environment.
   //
-  // What changed is told, of reruns on this machine, against what it is now. Elsewhere what the
-  // nodes are is not known here: it is told against those environments in which runs were verified
-  // within a day of the history's last verification, the one that differs least.
+  // For reruns on this machine, changes are measured against its current environment. For other
+  // machines the nodes are not known here: changes are measured against the environments in which
+  // runs were verified within a day of the history's last verification, using the one that differs
+  // least.
   //
   // `entries` must outlive it. Errors: invalid_input (a stake), those of the store. Cost: one more
-  // statement and one text for each environment there is; no manifest is read.
+  // statement and one text per environment; reads no manifest.
   static Result<Ranking> Make(const std::vector<HistoryEntry>& entries, const DrillOptions& options,
                               WallTime now, HistoryStore* history);
 
   const std::vector<std::string>& order() const { return order_; }
-  // Of these, in their order; none where they are not ranked by risk.
+  // Of these, in their order; none if they are not ranked by risk.
   std::vector<RunRisk> Explain(const std::vector<std::string>& run_ids) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the two halves of the replicates' pass share; private to them.
+// Shared by the two halves of the replicates' pass; private to them.
 #ifndef RHARNESS_HARNESS_DRILL_REPLICATE_PARTS_H_
 #define RHARNESS_HARNESS_DRILL_REPLICATE_PARTS_H_
 
@@ -10,7 +10,7 @@ namespace rharness {
 
 bool IsCompared(const Evidence& evidence);
 
-// The first rerun of a run that can be compared and its number; null where there is none.
+// The first comparable rerun of a run and its number; null if there is none.
 const std::pair<const int, Evidence>* FirstCompared(const RunState& run);
 
 }  // namespace rharness

@@ -1,11 +1,11 @@
-// Replicates: runs of a configuration that differ by rounding alone, found or made, and held to.
+// Replicates: runs of a configuration that differ by rounding alone, found or made, as a yardstick.
 //
-// Role: the pass of the drill between its first reruns and the verdicts. What is needed of a
+// Role: the pass of the drill between its first reruns and the verdicts. The need of a
 // configuration is counted in degrees of freedom: recorded repeats first, then further reruns of
-// this drill, then replicates that the history has of this stack; what lacks is made, of one run,
-// and serves all runs of the configuration that ran on the same stack. Seeds differ in when chaos
-// sets in: a run that stays within the band of another seed is within, and one that leaves it is
-// open and gets replicates of its own, the first kMostStrays of them.
+// this drill, then the history's replicates of this stack; missing replicates are made, of one run,
+// and serve all runs of the configuration on the same stack. Seeds differ in when chaos sets in: a
+// run within the band of a different seed is within; a run that leaves it is open, and the first
+// kMostStrays of these get replicates of their own.
 #ifndef RHARNESS_HARNESS_DRILL_REPLICATES_H_
 #define RHARNESS_HARNESS_DRILL_REPLICATES_H_
 
@@ -35,39 +35,39 @@ class Replicates {
   Replicates() = default;
   explicit Replicates(const PlanOptions& options) : options_(options) {}
 
-  // Runs of one family, of which those of one configuration, seed and stack are repeats.
+  // Runs of one family; those of one configuration, seed and stack are repeats.
   void AddRecorded(const std::vector<Manifest>& members);
-  // What the history has of this run's configuration. Errors: integrity, invalid_input where a row
-  // is no evidence of its run; io.
+  // The history's replicates of this run's configuration. Errors: integrity, invalid_input for a
+  // row that is no evidence of its run; io.
   Status Load(const Manifest& run, HistoryStore* history);
 
-  // Both, of all these runs and their families; nothing where no replicates are wanted.
+  // Both, for all these runs and their families; nothing if no replicates are wanted.
   Status LoadAll(const std::vector<Manifest>& runs, HistoryStore* history);
 
-  // The plan of these runs, with the replicates that are to be expected for them.
+  // The plan of these runs, with their expected replicates.
   Plan PlanWith(const std::vector<Manifest>& runs, const Overrides& environment) const;
 
-  // Those that the history, on a stack like this host's, does not have, of the first run of each
+  // Those missing from the history, on a stack like this host's, for the first run of each
   // configuration. `environment`: that of every rerun (--env).
   std::vector<PlannedRerun> Expected(const std::vector<Manifest>& runs,
                                      const Overrides& environment) const;
-  // Those that the reruns leave to be made: of configurations that are not declared bitwise and of
-  // which a run was compared and is not identical. Of what the plan has no room for, notes are
-  // kept. `run_ids`: in the order of the selection.
+  // Those still missing after the reruns: for configurations that are not declared bitwise and have
+  // a compared run that is not identical. Notes name those beyond the plan. `run_ids`: in the order
+  // of the selection.
   std::vector<PlannedRerun> Missing(const std::vector<std::string>& run_ids, const RunStates& runs,
                                     const Plan& plan);
-  // Holds the curves of every run to the envelope of its seed, else of its configuration, on its
-  // stack; metrics to that of its seed alone.
+  // Judges the curves of every run by the envelope of its seed, else of its configuration, on its
+  // stack; metrics by that of its seed alone.
   void Settle(const std::vector<std::string>& run_ids, RunStates* runs);
 
-  // What a reader of the report must know: of replicates that failed, showed nothing or are too
-  // few, and of envelopes that were used.
+  // Notes for the reader of the report: replicates that failed, showed nothing or are too few, and
+  // the envelopes used.
   std::vector<std::string> Notes() const;
-  // Enters those that this drill made into the history. Errors: io, and those of the history.
+  // Enters this drill's replicates into the history. Errors: io, and those of the history.
   Status Keep(const std::filesystem::path& drill_folder, HistoryStore* history) const;
 
  private:
-  // One replicate, or with number 0 the rerun in which nothing was moved.
+  // One replicate, or with number 0 the unperturbed rerun.
   struct One {
     std::string run_id;
     int number = 0;
@@ -84,11 +84,11 @@ class Replicates {
   };
 
   std::vector<Place> PlacesOf(const std::vector<std::string>& run_ids, const RunStates& runs) const;
-  // Held of this place, with those of this drill.
+  // All replicates of this place, including those of this drill.
   std::vector<One> HeldOf(const Place& place, const RunStates& runs) const;
   const std::string& StackOfRerun(const RunState& run, int rerun) const;
   const std::string& StackOfReplicate(const RunState& run, int replicate) const;
-  // Of the groups with these seeds; null: of all.
+  // From the groups with these seeds; null: from all.
   Envelope EnvelopeOf(const Place& place, const RunStates& runs, const std::vector<One>& held,
                       const Seeds* seeds) const;
   // The run whose replicates serve the others, too.
@@ -104,7 +104,7 @@ class Replicates {
   // By configuration and seeds, the repeats of each stack.
   std::map<std::string, std::map<Seeds, std::vector<std::vector<RunMetrics>>>> recorded_;
   std::map<std::string, std::vector<One>> loaded_;  // by configuration
-  // What StackOf said, by run id and rerun, replicates below zero: it reads every package.
+  // Results of StackOf, by run id and rerun, replicates below zero: it reads every package.
   mutable std::map<std::pair<std::string, int>, std::string> stacks_;
   std::set<std::string> strays_;               // run ids: beyond the band of another seed
   std::map<std::string, Manifest> manifests_;  // of `loaded_`, by configuration

@@ -12,8 +12,8 @@
 
 namespace rharness {
 
-// `comparison` is judged; `evidence` and its ends go together, one a rerun. What is equal has its
-// values left out: it is told by name.
+// `comparison` is judged; `evidence` and its ends are parallel, one entry per rerun. Equal parts
+// appear by name, without values.
 ReportRun BuildReportRun(const Manifest& manifest, const Comparison& comparison,
                          const std::vector<Evidence>& evidence);
 

@@ -1,7 +1,7 @@
-// The reruns of one folder: begun, carried out, journalled, and taken up again by --resume.
+// The reruns of one folder: begun, carried out, journalled, and continued by --resume.
 //
-// Role: what a drill, a search for a cause and a game day do alike. What is rerun, and what is made
-// of the evidence, is theirs.
+// Role: shared by a drill, a search for a cause and a game day. They choose the reruns and use the
+// evidence.
 #ifndef RHARNESS_HARNESS_DRILL_RERUNS_H_
 #define RHARNESS_HARNESS_DRILL_RERUNS_H_
 
@@ -25,20 +25,20 @@ namespace rharness {
 struct WorkFolder {
   FolderLock lock;
   Journal journal;
-  JournalContent past;  // of earlier processes; of a new folder nothing
+  JournalContent past;  // of earlier processes; nothing for a new folder
 };
 
-// For something new, which `header` tells to who resumes it. Errors: those of FolderLock::TakeOwn
+// For new work, described by `header` for a resuming process. Errors: those of FolderLock::TakeOwn
 // and Journal::Create.
 Result<WorkFolder> BeginWorkFolder(const std::filesystem::path& out, const Json& header);
-// As an earlier process left it. Errors: not_found where none did; invalid_input for what is not
-// this user's own; those of FolderLock::TakeOwn and Journal::Open.
+// As an earlier process left it. Errors: not_found if none did; invalid_input for folders of other
+// users; those of FolderLock::TakeOwn and Journal::Open.
 Result<WorkFolder> ResumeWorkFolder(const std::filesystem::path& out);
-// The settings of the journal for this process: places as `given`, and what may change from one to
-// the next. Errors: those of RefuseOtherSettings and RefuseLinks.
+// The settings of the journal for this process: places as `given`, and those that may change
+// between processes. Errors: those of RefuseOtherSettings and RefuseLinks.
 Status ResumeSettings(const DrillOptions& given, DrillSettings* settings);
 
-// What is run in a rerun, where its data lie, and which variables it gets beside its record's.
+// The run of a rerun, the places of its data, and its variables beside those of the record.
 struct RerunInput {
   Manifest manifest;
   Places places;
@@ -50,22 +50,22 @@ class Reruns {
   // `settings` and `hooks` outlive this.
   Reruns(const DrillSettings& settings, const DrillHooks& hooks, Clock* clock, WorkFolder folder);
 
-  // Ends what an earlier process left running, since it must not share the machine; then the
-  // dispatcher, for these launchers. Errors: those of Substitutes::Load, Journal and
+  // Ends leftover processes of an earlier one, since they must not share the machine; then starts
+  // the dispatcher, for these launchers. Errors: those of Substitutes::Load, Journal and
   // Dispatching::Begin.
   Status Begin(const std::vector<std::string>& launchers);
 
-  // `input` is asked when a rerun starts; `take` gets each one's evidence, that of earlier
-  // processes first. Reruns that are stopped before they began are not taken. What is damaged of an
-  // earlier process is told in `damage` and rerun.
+  // Calls `input` when a rerun starts; `take` gets each one's evidence, that of earlier processes
+  // first. Reruns stopped before their start are not taken. Damaged reruns of an earlier process
+  // are reported in `damage` and repeated.
   using InputOf = std::function<RerunInput(const PlannedRerun&)>;
   using Take = std::function<void(const PlannedRerun&, Evidence)>;
   Status Execute(const std::vector<PlannedRerun>& reruns, const InputOf& input, const Take& take);
 
-  // By a person, or because nothing that is started can end well.
+  // By a person, or because no started rerun can end well.
   bool IsStopped() const;
   MonotonicTime Elapsed() const { return clock_.Monotonic() - began_; }  // since Begin
-  // On substitutes, launchers, and on why nothing was started any more.
+  // On substitutes, launchers, and the reason why no more reruns were started.
   std::vector<std::string> Notes() const;
   const std::vector<std::string>& damage() const { return damage_; }
 

@@ -22,7 +22,7 @@ constexpr const char* kPackages = "packages";
 constexpr double kNotKnownDoubt = 0.5;
 constexpr double kUndecidedFactor = 10.0;
 
-// What several values of one kind came to: what differs of those that both sides know.
+// Several values of one kind: the differences among those that both sides know.
 class Kind {
  public:
   explicit Kind(const char* name) : name_(name) {}
@@ -96,7 +96,7 @@ void CompareSystem(const std::map<std::string, std::string>& then,
   system.AddTo(change);
 }
 
-// Of the packages that processes of the run used; of all, where that is known of none.
+// The packages that processes of the run used; all packages if that is not known.
 void ComparePackages(const Environment& then, const Environment& now, EnvironmentChange* change) {
   const auto both = std::ranges::find_if(kSystemManagers, [&](const char* manager) {
     return then.packages.contains(manager) && now.packages.contains(manager);
@@ -191,7 +191,7 @@ RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentC
                .stake = stake == nullptr ? 1.0 : stake->stake,
                .doubt = change.Doubt(),
                .change = change};
-  // A part that can no longer be had, or may not be, is the soonest that a rerun is impossible.
+  // A missing part, or one that may be missing, makes a rerun impossible soonest.
   if (entry.rebuild == "gone") risk.doubt += 1.0;
   if (entry.rebuild == "unknown") risk.doubt += kNotKnownDoubt;
   risk.risk_days = risk.age_days * risk.stake * risk.doubt;

@@ -1,5 +1,4 @@
-// How much is at risk where a run is not drilled: how long nobody knows, what hangs on it, what
-// changed since.
+// The risk of not drilling a run: its age, its stake, and what changed since.
 //
 //   risk [days] = age [days] x stake x doubt
 //
@@ -35,7 +34,7 @@
 
 namespace rharness {
 
-// Of the five kinds, in words: "kernel 6.1 -> 6.8"; and those of which nothing can be said.
+// Of the five kinds, in words: "kernel 6.1 -> 6.8"; and those that are not known.
 struct EnvironmentChange {
   std::vector<std::string> changed;
   std::vector<std::string> not_known;

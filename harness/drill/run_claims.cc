@@ -40,8 +40,8 @@ std::string ProcessName(int pid) {
                      *started);
 }
 
-// Whether it can be told, here, that the process behind a claim has ended. On another machine, or
-// in another container, only the lease tells.
+// Whether it is known here that the process behind a claim has ended. On another machine, or in
+// another container, only the lease shows it.
 bool HasEnded(const Claim& claim) {
   const std::string own = ProcessName(static_cast<int>(::getpid()));
   const auto place = [](const std::string& name) {  // without the pid and its start
@@ -67,7 +67,7 @@ std::string WhoHas(const Claim& claim) {
                      TerminalSafe(claim.host), claim.pid);
 }
 
-// A sentence a drill: what it has of them, and since when.
+// One sentence per drill: the runs that it has, and since when.
 std::vector<std::string> Sentences(const std::vector<Claim>& held) {
   constexpr std::size_t kMostNamed = 5;
   std::map<std::string, std::vector<const Claim*>> by_drill;
@@ -127,7 +127,7 @@ Result<Plan> PlanOf(const std::vector<std::string>& run_ids, const DrillOptions&
   return BuildPlan(runs, options.plan);
 }
 
-// What a drill of these runs reruns: those that its budget reaches.
+// The runs within the drill's budget.
 Result<std::vector<std::string>> Reached(const std::vector<std::string>& run_ids,
                                          const DrillOptions& options, HistoryStore* history) {
   if (options.plan.budget_seconds <= 0) return run_ids;
@@ -138,7 +138,8 @@ Result<std::vector<std::string>> Reached(const std::vector<std::string>& run_ids
   return reached;
 }
 
-// A sample without a budget is told and planned in the history's order, unless it is the riskiest.
+// A sample without a budget is listed and planned in the history's order, unless it is the
+// riskiest.
 void OrderAsSelected(const std::vector<HistoryEntry>& entries, const DrillOptions& options,
                      std::vector<std::string>* run_ids) {
   if (!options.sample || options.plan.budget_seconds > 0 || options.order == kOrderRisk) return;
@@ -198,8 +199,8 @@ Status RunClaims::Choose(DrillSettings* settings) {
   return {};
 }
 
-// What the budget reaches depends on what others have, so both are settled together: until it
-// reaches only runs that are ours.
+// The budget's reach depends on others' claims, so both are settled together: until it reaches only
+// our runs.
 Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettings* settings) {
   const DrillOptions& options = settings->options;
   const std::vector<std::string> all = order;
@@ -218,7 +219,7 @@ Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettin
       settings->run_ids = std::move(some);
       break;
     }
-    // What was only about to be taken is told of, or free, the next time.
+    // Runs that were about to be taken are reported, or free, the next time.
     std::ranges::move(outcome.held, std::back_inserter(held));
   }
   if (!options.sample) settings->elsewhere = Sentences(held);
@@ -250,8 +251,7 @@ Status RunClaims::Renew() {
   return {};
 }
 
-// Also where the history cannot be reached, claims end with their lease: another drill may reach
-// it.
+// Claims end with their lease even if the history is unreachable here: another drill may reach it.
 void RunClaims::KeepAlive(std::stop_token stop) {
   constexpr std::chrono::milliseconds kAgain{5000};
   using Clock = std::chrono::steady_clock;
@@ -313,7 +313,7 @@ Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistorySto
   }
   RETURN_IF_ERROR(CheckGivenNames(options, run_ids, history));
   std::vector<RunRisk> risks = ranking.Explain(run_ids);
-  entries = {};  // of a large history they are half of what the plan takes
+  entries = {};  // for a large history they are half of the plan's memory
   ASSIGN_OR_RETURN(Plan plan, PlanOf(run_ids, options, history));
   plan.risks = std::move(risks);
   return plan;

@@ -1,7 +1,8 @@
-// The runs of a drill, taken: no other drill of the history reruns them while this one lives.
+// The claimed runs of a drill: no other drill of the history reruns them while this one lives.
 //
 // Role: between selecting and planning. The claims are the history's (harness/history/claim.h);
-// here they are chosen, kept alive by a thread of their own while the drill works, and given back.
+// this file chooses them, renews them in a thread of its own while the drill works, and releases
+// them.
 #ifndef RHARNESS_HARNESS_DRILL_RUN_CLAIMS_H_
 #define RHARNESS_HARNESS_DRILL_RUN_CLAIMS_H_
 
@@ -33,17 +34,18 @@ class RunClaims {
   RunClaims& operator=(const RunClaims&) = delete;
   ~RunClaims();  // gives them back
 
-  // Selects what a new drill reruns, and claims it. Runs that another drill has are left to it: a
-  // sample and a budget take the next ones, else `elsewhere` says so. Errors: those of
-  // SelectEntriesToDrill, and invalid_input where others have all of them.
+  // Selects what a new drill reruns, and claims it. Skips runs claimed by another drill: a sample
+  // and a budget take the next ones, else `elsewhere` lists them. Errors: those of
+  // SelectEntriesToDrill, and invalid_input if others have all of them.
   Status Choose(DrillSettings* settings);
 
-  // Claims what a resumed drill has to do. Errors: timeout, where another drill has some of it now.
+  // Claims the remaining runs of a resumed drill. Errors: timeout, if another drill now has some of
+  // them.
   Status TakeAgain(const DrillSettings& settings);
 
   // The hooks of a drill that also stops once its claims are lost.
   DrillHooks Watch(const DrillHooks& hooks);
-  // The report, or why the claims were lost: timeout.
+  // The report, or an error if the claims were lost: timeout.
   Result<Report> Unless(Result<Report> report);
 
  private:
@@ -64,10 +66,10 @@ class RunClaims {
   std::jthread thread_;
 };
 
-// What a drill would do now, without claiming it. Errors: those of Choose.
+// The plan of a drill now, without claims. Errors: those of Choose.
 Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistoryStore* history);
 
-// Of an error that keeps verdicts from the history: how they get there all the same.
+// Adds to an error that keeps verdicts out of the history: how to enter them later.
 Status WithWayOut(Status status, const std::filesystem::path& out);
 
 }  // namespace rharness

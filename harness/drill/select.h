@@ -1,4 +1,4 @@
-// Which runs to drill: an expression over fields, then those that have waited longest. Pure.
+// Selects the runs to drill: an expression over fields, then those that have waited longest. Pure.
 #ifndef RHARNESS_HARNESS_DRILL_SELECT_H_
 #define RHARNESS_HARNESS_DRILL_SELECT_H_
 
@@ -38,9 +38,9 @@ class Selection {
   Selection& operator=(Selection&&) noexcept;
   ~Selection();
   bool Matches(const HistoryEntry& entry, WallTime now) const;
-  // What it compares text with by name, in the order of the expression: not by patterns.
+  // The compared names with their values, in the order of the expression; without patterns.
   std::vector<NamedValue> NamedValues() const;
-  // The digests of `artifact`, which no run made before it is told which did (FindArtifacts).
+  // The digests of `artifact`; no run matches them before FindArtifacts sets their runs.
   std::vector<std::string> Artifacts() const;
   void TellRunsOf(const std::string& digest, const std::vector<std::string>& runs);  // sorted
 
@@ -51,10 +51,10 @@ class Selection {
   std::unique_ptr<Node> root_;
 };
 
-// The entries in the order in which they have waited for a drill: those that no drill has judged
-// come first, then those that were judged longest ago, whatever the verdict was, so that a run that
-// never reaches a conclusion delays no other. Equal waits are ordered by a draw from `seed` and
-// run_id, alike on every machine and whatever the order of `entries`.
+// The entries by their wait for a drill: first those that no drill has judged, then those judged
+// longest ago, whatever the verdict, so that a run that never reaches a conclusion delays no other.
+// Equal waits are ordered by a draw from `seed` and run_id, equal on every machine and for every
+// order of `entries`.
 std::vector<HistoryEntry> OrderByWait(std::vector<HistoryEntry> entries, std::uint64_t seed);
 // The first `size` of that order, returned in the order of `entries`. size >= entries: all of them.
 std::vector<HistoryEntry> SampleLongestWaiting(const std::vector<HistoryEntry>& entries,

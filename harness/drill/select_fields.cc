@@ -1,4 +1,4 @@
-// The field nearest to what was typed.
+// The field nearest to a typed name.
 #include "harness/drill/select_fields.h"
 
 #include <fmt/format.h>

@@ -31,7 +31,7 @@ inline constexpr std::string_view kFieldsExpected =
     "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
     "rebuild, artifact, 'not' or '('";
 
-// The same, and which of them `typed` may have meant.
+// The same, with suggestions for `typed`.
 std::string FieldExpected(const std::string& typed);
 
 }  // namespace rharness

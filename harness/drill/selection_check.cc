@@ -1,4 +1,4 @@
-// The values that a field has, and those nearest to one that it has not.
+// The values of a field, and those nearest to a missing one.
 #include "harness/drill/selection_check.h"
 
 #include <fmt/format.h>

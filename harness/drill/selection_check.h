@@ -1,4 +1,4 @@
-// Whether a selection means something in this history, before anything is made for it.
+// Checks that a selection has a meaning in this history, before anything is made for it.
 #ifndef RHARNESS_HARNESS_DRILL_SELECTION_CHECK_H_
 #define RHARNESS_HARNESS_DRILL_SELECTION_CHECK_H_
 
@@ -10,13 +10,13 @@
 
 namespace rharness {
 
-// Every value that is compared with = or != must be one that its field has in the history, or may
-// have: with a slip of the pen a drill would pass by what was meant. `entries`: all of the history,
-// retired ones too. Errors: invalid_input with the values nearest to it.
+// Every value compared by = or != must exist, or be possible, for its field in the history: with a
+// typing error a drill would miss the intended runs. `entries`: all of the history, including
+// retired ones. Errors: invalid_input with the nearest values.
 Status CheckNamedValues(const Selection& selection, const std::vector<HistoryEntry>& entries);
 
-// Tells a selection that has `artifact` which runs made such files; reads every manifest for that.
-// Errors: invalid_input for a digest of which no run made a file, those of the history.
+// Gives a selection with `artifact` the runs that made such files; reads every manifest for that.
+// Errors: invalid_input for a digest that no run's file has, those of the history.
 Status FindArtifacts(HistoryStore* history, Selection* selection);
 
 }  // namespace rharness

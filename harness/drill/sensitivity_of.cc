@@ -1,4 +1,4 @@
-// Certificates held against the runs of a drill.
+// Compares certificates with the runs of a drill.
 #include "harness/drill/sensitivity_of.h"
 
 #include <fmt/format.h>

@@ -49,7 +49,7 @@ void ReadPlan(JsonReader& reader, PlanOptions* plan) {
   reader.Read("rerun_disk_bytes", &plan->disk_bytes);
 }
 
-// What may stand in for what is decided once, like everything that verdicts rest on.
+// The accepted substitutes, decided once, like everything behind verdicts.
 Json SubstitutesJson(const std::vector<Substitute>& substitutes) {
   Json json = Json::MakeArray();
   for (const Substitute& one : substitutes) {

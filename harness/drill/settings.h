@@ -1,4 +1,4 @@
-// A drill's settings as they are kept in its journal, so that a resumed drill is the same drill.
+// A drill's settings as kept in its journal, so that a resumed drill is the same drill.
 #ifndef RHARNESS_HARNESS_DRILL_SETTINGS_H_
 #define RHARNESS_HARNESS_DRILL_SETTINGS_H_
 
@@ -17,15 +17,15 @@ struct DrillSettings {
   WallTime started{};
   std::vector<std::string> run_ids;    // selected, in the history's order
   std::vector<std::string> elsewhere;  // selected, and left to other drills: sentences for people
-  std::vector<RunRisk> risks;          // of these runs, where they were taken by risk
+  std::vector<RunRisk> risks;          // of these runs, if ordered by risk
   DrillOptions options;                // all but resume
 };
 
 Json ToJson(const DrillSettings& settings);  // "schema": "rharness.drill/v1"
 Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file);
 
-// Errors: invalid_input, which names the first option that was given and is not what the drill was
-// started with.
+// Errors: invalid_input, which names the first given option that differs from the one at the start
+// of the drill.
 Status RefuseOtherSettings(const DrillOptions& given, const DrillSettings& started);
 
 // The options that a drill's settings keep: "--reruns", ...

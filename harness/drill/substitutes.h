@@ -1,5 +1,4 @@
-// Which hardware may stand in for the recorded one, run by run: what the policy's substitutes come
-// to.
+// The hardware that may replace the recorded one, run by run, from the policy's substitutes.
 #ifndef RHARNESS_HARNESS_DRILL_SUBSTITUTES_H_
 #define RHARNESS_HARNESS_DRILL_SUBSTITUTES_H_
 
@@ -21,11 +20,11 @@ class Substitutes {
   // fingerprint of other GPUs than its substitute names.
   static Result<Substitutes> Load(const std::vector<Substitute>& substitutes, WallTime now);
 
-  // Of this run. One that somebody answers for holds until its day ends. One by proof holds where
-  // the two fingerprints compare every probe family that the run declares, and differ in none of
-  // them: in none at all for a run that declares none.
+  // For this run. A substitute that somebody answers for is valid until its day ends. One by proof
+  // is valid if the two fingerprints compare every probe family that the run declares, and differ
+  // in none of them: in none at all for a run that declares none.
   std::vector<Substitution> For(const Manifest& run) const;
-  // A sentence for each that For gives nobody: its day has ended, or the proof shows a difference.
+  // A sentence for each that For never returns: its day has ended, or the proof shows a difference.
   std::vector<std::string> Notes() const;
 
  private:

@@ -1,4 +1,4 @@
-// Evidence taken apart by its own JSON, so that what it learns to say one day is kept as well.
+// Splits evidence by its own JSON, so that future members are kept as well.
 #include "harness/drill/surroundings.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ bool IsSurrounding(std::string_view name) {
   return name == kObservation;
 }
 
-// What is the same in every rerun that is the same; not what is seen in samples.
+// The parts that are equal in every equal rerun; without sampled ones.
 Observation Lasting(Observation seen) {
   seen.libraries.clear();
   seen.variables_read.reset();
@@ -73,7 +73,7 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
   Surroundings surroundings;
   Evidence without = evidence;
   without.environment.packages.clear();
-  // Where it lies changes nothing that it computes.
+  // Its place does not change its results.
   if (without.environment.python) {
     PythonEnvironment same;
     same.prefix = "/";
@@ -87,7 +87,7 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
   if (evidence.observation) {
     surroundings[std::string(kObservation)] = ToJson(Lasting(*evidence.observation)).Dump();
   }
-  // An environment in which nothing was looked at says nothing.
+  // An environment without observations says nothing.
   static const Surroundings kNothing = PartsOf(ToJson(Environment()));
   Surroundings environment = PartsOf(*json.Find(kEnvironment));
   if (!evidence.environment.packages.empty()) {

@@ -1,4 +1,4 @@
-// Where and from what a rerun ran, as the history keeps it once the drill's folder is gone. Pure.
+// Host and inputs of a rerun, as the history keeps them once the drill's folder is gone. Pure.
 #ifndef RHARNESS_HARNESS_DRILL_SURROUNDINGS_H_
 #define RHARNESS_HARNESS_DRILL_SURROUNDINGS_H_
 
@@ -11,12 +11,12 @@
 namespace rharness {
 
 // The parts of the evidence that are facts: image, code, data, seeds, what was observed (without
-// what is seen in samples) and everything of the environment, a part each. Nothing of what came
-// out, and nothing that changes with every rerun. Empty for a rerun that was not carried out and
-// saw nothing.
+// what is seen in samples) and all of the environment, a part each. Excludes outputs, and
+// everything that changes with every rerun. Empty for a rerun that was not carried out and saw
+// nothing.
 Surroundings SurroundingsOf(const Evidence& evidence);
-// Evidence of this run with these parts and nothing else; FactsOf reads it as it reads the whole.
-// Errors: invalid_input (`where` names the record) where the parts are no evidence's.
+// Evidence of this run with these parts and nothing else; FactsOf reads it like complete evidence.
+// Errors: invalid_input (`where` names the record) if the parts are invalid.
 Result<Evidence> EvidenceFrom(const Surroundings& surroundings, const Manifest& manifest,
                               std::string_view where);
 

@@ -11,8 +11,8 @@
 namespace rharness {
 namespace {
 
-// Of the variables watched by prefix only those that are set are recorded: what one drill saw and
-// another did not was not set there.
+// Of the variables watched by prefix only set ones are recorded: one that is missing on one side
+// was not set there.
 void MarkComplete(std::vector<Fact>* facts) {
   constexpr std::string_view kVariables = "variable.";
   const bool looked = std::ranges::any_of(*facts, [&](const Fact& fact) {
@@ -35,7 +35,8 @@ Result<std::optional<Evidence>> Surveyor::EvidenceOf(const std::string& sha256,
   }
   Result<Evidence> evidence = EvidenceFrom(found->second, manifest, "surroundings");
   if (evidence.ok()) return std::optional(std::move(*evidence));
-  // A newer version may have kept what this one cannot read; the verdicts are still worth telling.
+  // A newer version may have kept data that this one cannot read; the verdicts are still worth
+  // reporting.
   notes_.insert("what some drills ran on cannot be read: " + evidence.error().ToString());
   return std::optional<Evidence>();
 }

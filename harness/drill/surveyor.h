@@ -1,7 +1,8 @@
-// Where drills reran a run, held to where others did or to its record, as facts in the five layers.
+// Compares the surroundings of a run's reruns with each other or with its record, as facts in the
+// five layers.
 //
-// Role: reads what the history keeps of it once the drills' folders are gone. What is kept is read
-// once, since many runs share it.
+// Role: reads them from the history once the drills' folders are gone. Reads each entry once, since
+// many runs share it.
 #ifndef RHARNESS_HARNESS_DRILL_SURVEYOR_H_
 #define RHARNESS_HARNESS_DRILL_SURVEYOR_H_
 
@@ -34,7 +35,7 @@ class Surveyor {
   // Of a rerun and the record, as the drill compared them.
   Result<std::optional<Layers>> HoldToRecord(const Manifest& manifest, const std::string& sha256);
 
-  // How many different surroundings were read so far.
+  // Number of distinct surroundings read so far.
   std::size_t read() const { return read_.size(); }
   bool HasRead(const std::string& sha256) const { return read_.contains(sha256); }
   // Why some of it could not be read.

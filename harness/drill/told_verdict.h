@@ -1,6 +1,7 @@
-// What the history keeps of why a verdict is what it is: VerdictRecord::reasons.
+// The history's record of the reasons of a verdict: VerdictRecord::reasons.
 //
-// Role: written where a drill enters its verdicts; what holds a report to them later. Pure.
+// Role: written when a drill enters its verdicts; read by code that checks a report against them.
+// Pure.
 #ifndef RHARNESS_HARNESS_DRILL_TOLD_VERDICT_H_
 #define RHARNESS_HARNESS_DRILL_TOLD_VERDICT_H_
 
@@ -18,24 +19,24 @@ namespace rharness {
 std::vector<std::string> DecisiveReasons(const std::vector<Finding>& findings);
 
 // The SHA-256 of each run of a report in its JSON form, by run_id: of the text of its member of
-// "runs" without white space. Of a drill that is resumed and finds the same it is the same.
+// "runs" without white space. A resumed drill with the same results gives the same digests.
 std::map<std::string, std::string> RunDigests(const Json& report);
 
 // A run as report.json has it.
 struct ToldVerdict {
   std::string headline;
-  std::string version;     // of rharness, which judged
+  std::string version;     // of rharness that judged
   std::string run_sha256;  // of RunDigests
 };
 
-// A JSON array: the sentences of the decisive findings, and behind them an object of the rest;
+// A JSON array: the sentences of the decisive findings, followed by an object with the rest;
 // without `told` the sentences alone.
 std::string WriteReasons(const std::vector<Finding>& findings,
                          const std::optional<ToldVerdict>& told);
 
 // As the history has it.
 struct KeptReasons {
-  std::optional<std::vector<std::string>> decisive;  // empty: in the words of an older version
+  std::optional<std::vector<std::string>> decisive;  // empty: in the format of an older version
   std::optional<ToldVerdict> told;                   // empty: an older version kept none
 };
 KeptReasons ReadReasons(const std::string& text);

@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-// Of one that is identical its list of what was compared is all there is.
+// An identical run only has its list of compared things.
 std::optional<bool> WeightsEqual(const ReportRun& run) {
   constexpr std::string_view kWeights = "weights ";
   std::optional<bool> equal;
@@ -45,7 +45,7 @@ std::optional<std::int64_t> Warnings(const std::map<int, Evidence>& evidence) {
   return warnings;
 }
 
-// A rerun whose data was not what was recorded, or not there, was stopped for it.
+// A rerun whose data were missing or not the recorded ones was stopped for it.
 std::optional<bool> DataHad(const ReportRun& run, const Manifest& manifest) {
   if (manifest.data.empty()) return std::nullopt;
   return std::ranges::none_of(run.ends, [](const RerunEnd& end) {

@@ -1,4 +1,4 @@
-// What a drill measured of a run beside its verdict, as the history keeps it for indicators. Pure.
+// A drill's measures of a run beside its verdict, as the history keeps them for indicators. Pure.
 #ifndef RHARNESS_HARNESS_DRILL_VERDICT_MEASURES_H_
 #define RHARNESS_HARNESS_DRILL_VERDICT_MEASURES_H_
 
@@ -12,8 +12,8 @@
 
 namespace rharness {
 
-// Of a judged run and the evidence of its reruns. Empty where no rerun could be carried out for
-// reasons that are none of the run's.
+// Of a judged run and the evidence of its reruns. Empty if no rerun could be carried out for
+// reasons outside the run.
 std::optional<VerdictMeasures> MeasuresOf(const ReportRun& run, const Manifest& manifest,
                                           const std::map<int, Evidence>& evidence);
 

@@ -1,4 +1,4 @@
-// A fingerprint that somebody accepted as the baseline: who, why, until when.
+// An accepted baseline fingerprint: who accepted it, why, until when.
 #ifndef RHARNESS_HARNESS_GATE_BASELINE_H_
 #define RHARNESS_HARNESS_GATE_BASELINE_H_
 
@@ -24,8 +24,8 @@ inline constexpr char kBaselineFile[] = "baseline.json";
 inline constexpr char kBaselineRecord[] = "baseline.jsonl";
 
 // Copies the fingerprint into the folder as baseline.json and appends the record to
-// baseline.jsonl there. Errors: invalid_input for an empty reason or name, an expiry that is not
-// ahead, a fingerprint that shows nothing (no probe ok, a broken suite); io.
+// baseline.jsonl there. Errors: invalid_input for an empty reason or name, an expiry in the past, a
+// fingerprint that shows nothing (no probe ok, a broken suite); io.
 Result<BaselineRecord> AcceptBaseline(const std::filesystem::path& fingerprint,
                                       const std::filesystem::path& folder,
                                       const std::string& accepted_by, const std::string& reason,

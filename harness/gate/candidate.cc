@@ -1,4 +1,4 @@
-// What makes a machine the candidate, as far as a fingerprint and an evidence both tell it.
+// Whether a machine is the candidate, from a fingerprint and evidence.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +20,7 @@ std::string FactOf(const Fingerprint& fingerprint, const std::string& key) {
   return found == fingerprint.stack.end() ? "" : found->second;
 }
 
-// A fingerprint is a stranger's: of what it says only variables of numeric libraries reach a run.
+// A fingerprint is untrusted: only its variables of numeric libraries reach a run.
 bool IsVariable(std::string_view key) {
   return key.starts_with(kVariable) && IsNumericVariable(key.substr(kVariable.size()));
 }
@@ -46,8 +46,8 @@ bool VersionsAgree(const std::string& a, const std::string& b) {
   return shorter.empty() || shorter.size() == longer.size() || longer[shorter.size()] == '.';
 }
 
-// What the candidate says of the library that a run calls "openblas": the versions that the loader
-// or the libraries gave, of libopenblas.so.0 and whatever other libopenblas.so there is.
+// The candidate's data on the library that a run calls "openblas": the versions from the loader or
+// the libraries, for libopenblas.so.0 and every other libopenblas.so.
 std::vector<std::string> LibraryVersions(const Fingerprint& candidate, const std::string& name) {
   if (name == "glibc") return {VersionIn(FactOf(candidate, name))};
   std::vector<std::string> versions;
@@ -59,7 +59,7 @@ std::vector<std::string> LibraryVersions(const Fingerprint& candidate, const std
   return versions;
 }
 
-// Versions that a run stated of what it ran on, and that are not the candidate's.
+// Versions stated by a run that differ from the candidate's.
 std::string WhyOtherSoftware(const Fingerprint& candidate, const Environment& environment) {
   for (const auto& [name, text] : environment.software) {
     const std::string seen = VersionIn(text);
@@ -74,7 +74,7 @@ std::string WhyOtherSoftware(const Fingerprint& candidate, const Environment& en
 
 constexpr std::string_view kLibrary = "libraries.";
 
-// "libopenblas.so.0" of "libraries.libopenblas.so.0.version"; empty for what is of no library.
+// "libopenblas.so.0" of "libraries.libopenblas.so.0.version"; empty for other facts.
 std::string LibraryOf(std::string_view key) {
   if (!key.starts_with(kLibrary)) return "";
   const std::string_view rest = key.substr(kLibrary.size());

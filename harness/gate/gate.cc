@@ -1,4 +1,4 @@
-// The decision as a list of passes, each of which leaves its reasons where it decides.
+// The decision as a list of passes; each adds its reasons where it decides.
 #include "harness/gate/gate.h"
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ class Decision {
            });
   }
 
-  // Declared by runs and compared by nothing: what they depend on may have moved unseen.
+  // Declared by runs and compared by no probe: their dependencies may have changed unseen.
   void JudgeUnprobed() {
     const std::set<std::string> compared = ComparedFamilies();
     std::map<std::string, std::pair<int, int>> unprobed;  // runs, and those of them that reproduced
@@ -109,8 +109,8 @@ class Decision {
         out_.difference.why);
   }
 
-  // One measurement given twice agrees with itself. To gate what was just accepted as the baseline
-  // is no mistake: somebody has answered for it.
+  // One measurement compared with itself agrees. Gating a just accepted baseline is no mistake:
+  // somebody has answered for it.
   void JudgeMeasurements() {
     const Fingerprint &was = in_.baseline, &is = in_.candidate;
     if (is.made.empty() || is.made != was.made || is.node != was.node) return;
@@ -179,7 +179,7 @@ class Decision {
     return rule == in_.policy.rules.end() ? nullptr : &*rule;
   }
 
-  // The waiver that holds now; else, of those that no longer do, the last one.
+  // The currently valid waiver; else the last expired one.
   const Waiver* WaiverOf(const std::string& probe, const std::string& family) const {
     const Waiver* last = nullptr;
     for (const Waiver& waiver : in_.policy.waivers) {
@@ -280,7 +280,7 @@ class Decision {
   }
 
   void JudgeDrill() {
-    // Without a history nobody knows which runs depend on what moved, nor that none does.
+    // Without a history it is not known which runs depend on the changes, nor that none does.
     if (in_.policy.drill_required && AnythingMoved() && in_.history.empty()) {
       Add(Ending::kNoEvidence, in_.drill ? "history_missing" : "drill_missing", "drill",
           "drill: required",
@@ -300,7 +300,7 @@ class Decision {
     JudgeCoverage(*in_.drill);
   }
 
-  // A drill elsewhere says nothing of the candidate, however well it ended.
+  // A drill elsewhere says nothing about the candidate, however well it ended.
   void JudgePlace(const Report& drill) {
     if (!in_.drilled_in) return;
     std::size_t elsewhere = 0;

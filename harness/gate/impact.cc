@@ -1,4 +1,4 @@
-// Which runs of a history depend on what changed.
+// The runs of a history that depend on a change.
 #include <algorithm>
 
 #include "harness/gate/gate.h"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kFamilyPrefix = "family:";
 
-// A probe, or what runs declare to depend on, as NamesProbe() is asked for both.
+// A probe, or a declared family of runs: NamesProbe() is called for both.
 struct Subject {
   std::string name;
   std::string family;
@@ -50,8 +50,8 @@ std::vector<const T*> Distinct(const std::vector<T>& parts) {
 }
 
 bool NamesAny(const std::string& glob, const std::set<Subject>& subjects) {
-  return std::ranges::any_of(subjects,
-                             [&](const Subject& one) { return NamesProbe(glob, one.name, one.family); });
+  return std::ranges::any_of(
+      subjects, [&](const Subject& one) { return NamesProbe(glob, one.name, one.family); });
 }
 
 GateReason Unmatched(std::string_view part, const std::string& glob, std::string_view consequence) {
@@ -69,7 +69,7 @@ GateReason Unmatched(std::string_view part, const std::string& glob, std::string
 std::vector<GateReason> FindUnmatched(const GateInput& input) {
   std::set<Subject> subjects = SubjectsOf(input);
   std::vector<GateReason> reasons;
-  if (subjects.empty()) return reasons;  // two empty fingerprints say nothing of a policy
+  if (subjects.empty()) return reasons;  // two empty fingerprints say nothing about a policy
   for (const PolicyRule* rule : Distinct(input.policy.rules)) {
     if (!NamesAny(rule->probes, subjects)) {
       reasons.push_back(Unmatched("rule", rule->probes, "it allows nothing"));

@@ -1,4 +1,4 @@
-// A decision and what it was made of, as the report that people are shown.
+// A decision and its inputs as a report for people.
 #include <utility>
 
 #include "harness/gate/gate.h"

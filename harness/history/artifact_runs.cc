@@ -7,7 +7,7 @@
 namespace rharness {
 namespace {
 
-// A manifest has the digests of what a run read as well.
+// A manifest also has the digests of a run's inputs.
 bool Made(const Manifest& manifest, const std::string& digest) {
   return std::ranges::any_of(manifest.artifacts, [&](const Artifact& artifact) {
     return artifact.sha256 == digest || artifact.tensor_digest == digest ||

@@ -13,7 +13,7 @@ struct AttestationRecord {
   std::string drill_id;  // as VerdictRecord has it
   std::string run_id;
   std::string keyid;
-  std::string statement_sha256;  // of the statement that was signed
+  std::string statement_sha256;  // of the signed statement
   WallTime attested{};
 };
 

@@ -130,7 +130,7 @@ Result<std::vector<RunRow>> SqlBrowser::Runs(const std::string& text, bool with_
 }
 
 // The last ones of each verdict, which read an index up to the limit, and the open ones by name:
-// SQLite takes tables of a CROSS JOIN in their order, and would else read all runs that are open.
+// SQLite keeps the order of tables in a CROSS JOIN, and would else read all open runs.
 Result<std::vector<RunRow>> SqlBrowser::LastBadRuns(const std::vector<std::string>& open,
                                                     std::size_t limit) {
   const long long most = Most(limit);

@@ -17,8 +17,8 @@ Result<std::vector<VerdictRecord>> SqlBrowser::VerdictsOf(const std::string& run
     VerdictRecord record;
     record.run_id = run_id;
     long long decided_ms = 0;
-    // A name that is none stands before the first drill: from there toward the start are the
-    // oldest. A computed place keeps the drills of all runs from being gone through in their order.
+    // An invalid name sorts before the first drill: the oldest follow towards the start. A computed
+    // place avoids a walk through the drills of all runs in their order.
     const std::string text = fmt::format(
         "SELECT v.drill_id, v.verdict, v.decided_ms, {} FROM verdicts v JOIN drills d ON "
         "d.drill_id "

@@ -1,4 +1,4 @@
-// What a browser of a history lists and finds, a struct a row, and from which row a page goes on.
+// The rows that a browser of a history lists and finds, one struct each, and the start of a page.
 #ifndef RHARNESS_HARNESS_HISTORY_BROWSER_ROWS_H_
 #define RHARNESS_HARNESS_HISTORY_BROWSER_ROWS_H_
 
@@ -21,20 +21,20 @@ struct RunRow {
   std::optional<Verdict> last_verdict;  // empty: never drilled
   std::optional<WallTime> judged;       // last verdict of any kind
   bool retired = false;
-  std::string found = {};  // the commit or the image that it was looked for by
+  std::string found = {};  // the matching commit or image
 };
 
-// Which way from a row a page lies: the rows behind it, or those before it. Either way the rows of
+// The direction of a page from a row: the rows after it, or those before it. Either way the rows of
 // a page are in the order of their list.
 enum class Toward { kEnd, kStart };
 
-// From which row a page goes on. Times first, then names.
+// The row that a page continues from. Times first, then names.
 struct PageStart {
   WallTime time{};
   std::string name;
   Toward toward = Toward::kEnd;
 };
-// The same where names are the order. Empty: at the beginning.
+// The same for lists ordered by name. Empty: at the beginning.
 struct NameStart {
   std::string name = {};
   Toward toward = Toward::kEnd;
@@ -47,8 +47,8 @@ struct FoundStart {
   Toward toward = Toward::kEnd;
 };
 
-// Names that contain a text. A name that many runs have is looked at once, but where there are more
-// than kFewNames of them every run is: that is what kFewOnly leaves undone, and `many` tells of.
+// Names that contain a text. A name that many runs share is checked once, but beyond kFewNames of
+// them every run is checked: kFewOnly skips that, and `many` reports it.
 enum class Look { kAll, kFewOnly };
 struct NamesFound {
   std::vector<std::string> names;
@@ -57,7 +57,7 @@ struct NamesFound {
 inline constexpr std::size_t kFewNames = 1'000;
 
 enum class RunKey {
-  kRunId,   // contains the text; by run_id; looks through all of them
+  kRunId,   // contains the text; by run_id; scans all of them
   kCommit,  // begins with it; by commit, then run_id
   kImage,   // is it; by run_id
 };
@@ -71,11 +71,11 @@ struct WeekCount {
   WallTime last{};  // decided
 };
 
-// What else is kept of one drill's word on a run.
+// Further details of one drill's verdict on a run.
 struct VerdictDetails {
   std::vector<RerunRecord> reruns;                // the first ones
-  std::string surroundings_sha256;                // of the first one that has some, or empty
-  std::optional<VerdictMeasures> measures;        // none: of an older version
+  std::string surroundings_sha256;                // of the first rerun that has some, or empty
+  std::optional<VerdictMeasures> measures;        // none: older version
   std::vector<AttestationRecord> attestations{};  // the first ones by time, then key
 };
 

@@ -33,8 +33,8 @@ Result<std::vector<std::string>> SqlBrowser::Names(
   });
 }
 
-// Few different names are looked at one by one, from each to the next in the index, however many
-// runs have them. Of many that costs ten times what reading the index from row to row does.
+// Few different names are checked one by one, from each to the next in the index, however many runs
+// share them. For many names that costs ten times as much as reading the index row by row.
 Result<NamesFound> SqlBrowser::FindNames(const NamesAsked& asked, const NameStart& start,
                                          std::size_t limit, Look look) {
   const Direction to = DirectionOf(start.toward);
@@ -132,8 +132,8 @@ Result<std::vector<WeekCount>> SqlBrowser::CountWeeks(std::int64_t after, std::i
   return database_.Guard([&]() -> Result<std::vector<WeekCount>> {
     const long long first = after;
     const long long last = until;
-    // What `drills` d said, with this sign. In this order: a planner without statistics would read
-    // all verdicts for a few drills.
+    // The verdicts of `drills` d, with this sign. In this order: a planner without statistics would
+    // read all verdicts for a few drills.
     const auto counts = [](const char* sign, const char* drills) {
       return fmt::format(
           "SELECT r.family, (v.decided_ms + {}) / {} AS week, v.verdict, {}COUNT(*), "

@@ -1,9 +1,8 @@
 // Which drill works on which runs now, so that two drills of one history never take the same run.
 //
-// A claim lasts as long as its drill's lease, which the drill renews while it lives; what is left
-// of a drill that died may be taken once its lease is over. Times are the database's own: the
-// server's, or, of a file, the machine's that asks. A claim says nothing about a run; it is no
-// verdict.
+// A claim lasts as long as its drill's lease, which the drill renews while it lives; claims of a
+// dead drill may be taken once its lease is over. Times are the database's own: the server's, or,
+// for a file, the calling machine's. A claim says nothing about a run; it is no verdict.
 #ifndef RHARNESS_HARNESS_HISTORY_CLAIM_H_
 #define RHARNESS_HARNESS_HISTORY_CLAIM_H_
 
@@ -21,8 +20,7 @@ struct Claimant {
   std::string drill_id;
   std::string host;
   std::int64_t pid = 0;
-  std::string
-      process;  // which one in the world, so that it can be told where it ran whether it is gone
+  std::string process;  // its identity, to check on its machine whether it is gone
   std::chrono::milliseconds lease{};
 };
 
@@ -37,8 +35,8 @@ struct Claim {
 };
 
 struct ClaimOutcome {
-  std::vector<std::string> taken;  // the claimant's now, or still; in the order asked for
-  std::vector<Claim> held;         // of those asked for: by others
+  std::vector<std::string> taken;  // the claimant's now, new or kept; in the order of the request
+  std::vector<Claim> held;         // of the requested ones: by others
 };
 
 }  // namespace rharness

@@ -1,8 +1,8 @@
 // Claims and leases. In SQL over SOCI.
 //
-// Runs are locked before it is looked who holds them, and those that another drill is just about to
-// claim are skipped, not waited for: so whoever holds a run's lock sees every claim of it. That a
-// run has one claim at most is the table's key.
+// Runs are locked before their holders are read, and runs that another drill is about to claim are
+// skipped without waiting: so the holder of a run's lock sees every claim of it. The table's key
+// ensures one claim per run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ void SqlHistory::ExtendLease(const Claimant& who) {
       soci::use(now_ms), soci::use(until_ms);
 }
 
-// In one transaction: of these, as many as `most` that nobody holds and nobody is about to.
+// In one transaction: of these, up to `most` that nobody holds and nobody is about to claim.
 std::vector<std::string> SqlHistory::TakeFree(const Claimant& who,
                                               const std::vector<std::string>& run_ids,
                                               std::size_t most) {
@@ -129,7 +129,7 @@ Result<std::vector<Claim>> SqlHistory::Claims() {
   });
 }
 
-// Who holds which of these: this drill, another one, or nobody.
+// The holders of these: this drill, another drill, or nobody.
 Result<ClaimOutcome> SqlHistory::Holders(const Claimant& who,
                                          const std::vector<std::string>& run_ids) {
   const std::set<std::string> wanted(run_ids.begin(), run_ids.end());

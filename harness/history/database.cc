@@ -43,8 +43,8 @@ void Database::Transaction::Rollback() {
   try {
     sql_ << "ROLLBACK";
   } catch (const std::exception&) {
-    // SQLite has rolled back by itself after some errors, and so has a server whose connection was
-    // lost; then there is nothing left to do.
+    // SQLite rolls back by itself after some errors, as does a server with a lost connection; then
+    // there is nothing left to do.
   }
 }
 
@@ -85,7 +85,7 @@ Result<int> Database::SchemaVersion() {
   return version;
 }
 
-// The database may be a stranger's: a view in the place of a table, or a trigger more, would run
+// The database may be untrusted: a view in place of a table, or an additional trigger, would run
 // with every statement of ours.
 Status Database::CheckSchema(int version) {
   const std::vector<std::string> expected = SchemaAt(version);
@@ -116,7 +116,7 @@ Status Database::CheckWords() {
 Status Database::Migrate() {
   int found = 0;
   {
-    // One view of the database, whatever another process migrates meanwhile.
+    // One view of the database, whatever other processes migrate meanwhile.
     const Transaction reading(sql_, dialect_.begin_check);
     ASSIGN_OR_RETURN(found, SchemaVersion());
     RETURN_IF_ERROR(CheckSchema(found));

@@ -1,8 +1,8 @@
 // One open database of a history, migrated, and the fence around SOCI: no exception leaves Guard,
 // Write or Claim.
 //
-// Role: private to this folder, and with it SOCI. What a kind of database does otherwise is in
-// sqlite_database.h and postgresql_database.h.
+// Role: private to this folder, as is SOCI. sqlite_database.h and postgresql_database.h have the
+// parts that differ.
 #ifndef RHARNESS_HARNESS_HISTORY_DATABASE_H_
 #define RHARNESS_HARNESS_HISTORY_DATABASE_H_
 
@@ -28,12 +28,12 @@ class Database {
 
   soci::session& sql() { return sql_; }
   const Dialect& dialect() const { return dialect_; }
-  // The file, or the server and its database: where an error is.
+  // The file, or the server and its database: the place in errors.
   const std::string& name() const { return name_; }
 
-  // f() returns a Result; what it throws becomes an Error. Where the connection was lost and comes
-  // back, f is called again, so that it must be one that can be: what it writes is a transaction
-  // that writes the same twice.
+  // f() returns a Result; an exception of it becomes an Error. If the connection was lost and comes
+  // back, f is called again, so it must be repeatable: it writes in a transaction that writes the
+  // same twice.
   template <class F>
   std::invoke_result_t<F> Guard(F f) {
     for (int failures = 0;;) {
@@ -49,28 +49,28 @@ class Database {
     }
   }
 
-  // f() in a transaction that holds the write lock from its start, so that what f reads is what it
-  // writes upon. Committed when f succeeds, else rolled back.
+  // f() in a transaction that holds the write lock from its start, so that f writes upon what it
+  // read. Committed when f succeeds, else rolled back.
   template <class F>
   std::invoke_result_t<F> Write(F f) {
     return In(dialect_.begin_write, std::move(f));
   }
 
-  // f() in a transaction that sees the database as it is at its start, and writes nothing.
+  // f() in a transaction that sees the database as at its start, and writes nothing.
   template <class F>
   std::invoke_result_t<F> Read(F f) {
     return In(dialect_.begin_read, std::move(f));
   }
 
-  // f() in a transaction that waits for no long write of others, where the database can do that;
-  // it reads for itself what it writes upon, and locks it.
+  // f() in a transaction that waits for no long write of others, if the database can do that; f
+  // itself reads the rows that it writes upon, and locks them.
   template <class F>
   std::invoke_result_t<F> Claim(F f) {
     return In(dialect_.begin_claims, std::move(f));
   }
 
-  // Whether all words are ones that this version knows (known_words.h); asked when it is opened,
-  // and by those who keep it open. Not a Guard of its own. Errors: unsupported.
+  // Whether this version knows all words (known_words.h); called at opening, and by long-lived
+  // readers. Not a Guard of its own. Errors: unsupported.
   Status CheckWords();
 
  protected:
@@ -79,10 +79,10 @@ class Database {
   virtual void Begin() {}  // before each f
   virtual void End() {}    // after each f; throws where what f did does not count
   virtual Error ErrorOf(const std::exception& exception) = 0;
-  // After the n-th failure: whether f is to be called again, since the connection was lost and is
-  // there again, or since the file was another one meanwhile.
+  // After the n-th failure: whether to call f again, since the lost connection is back, or since
+  // the file was replaced meanwhile.
   virtual bool ComeBack(int /*failures*/) { return false; }
-  // Everything that a schema consists of, sorted: as found, and as of this version.
+  // All parts of the schema, sorted: as found, and as of this version.
   virtual std::vector<std::string> SchemaSeen() = 0;
   virtual std::vector<std::string> SchemaAt(int version) = 0;
 
@@ -90,8 +90,8 @@ class Database {
   // integrity (a schema that is not that of its version), unsupported (a newer one, or a word of
   // one).
   Status Migrate();
-  // For who may only read: errors as above, and invalid_input for an older one, which others
-  // migrate.
+  // For readers without write access: errors as above, and invalid_input for an older schema, which
+  // a writer must migrate.
   Status RequireNewest();
   // 0: there is none.
   Result<int> SchemaVersion();

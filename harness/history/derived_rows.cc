@@ -17,8 +17,7 @@ namespace {
 
 constexpr char kStandingWords[] = "the table 'standing' contradicts its records";
 
-// Of verdicts v: those that compared, and that no later results of the same drill took the place
-// of.
+// For verdicts v: those that compared, and were not replaced by later results of the same drill.
 std::string IsVerified() {
   return fmt::format("v.verdict IN ('identical', 'equivalent', 'drifted') AND {}", kNotSuperseded);
 }
@@ -39,7 +38,7 @@ std::string OtherStanding() {
       IsVerified());
 }
 
-// Rows whose drill or verdict is not there belong to no record, and no digest is of them.
+// Rows with a missing drill or verdict belong to no record, and no digest covers them.
 constexpr char kOfNoDrill[] =
     "SELECT 'verdict', drill_id, run_id FROM verdicts v WHERE NOT EXISTS (SELECT 1 FROM drills d "
     "WHERE d.drill_id = v.drill_id) UNION ALL "
@@ -50,7 +49,7 @@ constexpr char kOfNoDrill[] =
     "SELECT 'verdict', drill_id, family FROM family_verdicts v WHERE NOT EXISTS (SELECT 1 FROM "
     "drills d WHERE d.drill_id = v.drill_id) LIMIT 1";
 
-// Runs whose environment is not the digest that a drill of today would enter.
+// Runs whose environment differs from the digest that a current drill would enter.
 std::string OtherEnvironments() {
   return fmt::format(
       "SELECT run_id, named, entered FROM (SELECT s.run_id AS run_id, "
@@ -68,7 +67,7 @@ class EnvironmentCheck {
  public:
   explicit EnvironmentCheck(soci::session& sql) : sql_(sql) {}
 
-  // The first run of another environment; empty: there is none.
+  // The first run with a wrong environment; empty: none.
   std::string First() {
     struct Row {
       std::string run_id, named, entered;
@@ -88,7 +87,7 @@ class EnvironmentCheck {
   }
 
  private:
-  // Where what was verified last was superseded by a drill without the run, it stays.
+  // If its last verification was superseded by a drill without the run, it stays.
   bool IsOfRun(const std::string& run_id, const std::string& named) {
     int count = 0;
     sql_

@@ -1,6 +1,6 @@
-// What a history derives from its records, held to them, and rows that no record has.
+// Compares the derived tables of a history with its records, and finds rows without a record.
 //
-// Role: private to this folder; held_records.cc asks. What fails throws.
+// Role: private to this folder; called by held_records.cc. Failures throw.
 #ifndef RHARNESS_HARNESS_HISTORY_DERIVED_ROWS_H_
 #define RHARNESS_HARNESS_HISTORY_DERIVED_ROWS_H_
 
@@ -12,14 +12,14 @@
 namespace rharness {
 
 struct DerivedDoubt {
-  std::string run_id;  // or the family, of what is said of runs together
+  std::string run_id;  // or the family, for verdicts on runs together
   std::string words;   // a sentence about it
 };
 
-// The first of: a run of which 'standing', by which lists and drills select, says otherwise than
-// its records; a verdict, rerun, measure or family's verdict of a drill that is not there. Of the
-// environment that 'standing' names another text of the same environment is as good: older versions
-// named one of several. Cost: one look at each run's verdicts.
+// The first of: a run whose row in 'standing', by which lists and drills select, contradicts its
+// records; a verdict, rerun, measure or family's verdict of a missing drill. For the environment in
+// 'standing' any text of the same environment is accepted: older versions named one of several.
+// Cost: one look at each run's verdicts.
 std::optional<DerivedDoubt> FindDerivedDoubt(soci::session& sql);
 
 }  // namespace rharness

@@ -134,8 +134,8 @@ const Dialect& SqliteDialect() {
 }
 
 const Dialect& PostgresqlDialect() {
-  // Advisory locks are the database's, of which a history is one schema. Writers are one at a time,
-  // as SQLite's are: what they read is what they write upon.
+  // Advisory locks belong to the database, and a history is one schema of it. Writers are one at a
+  // time, as in SQLite: they write upon what they read.
   static const Dialect dialect{
       .name = "postgresql",
       .text = "TEXT COLLATE \"C\"",

@@ -1,4 +1,4 @@
-// What drills made of the runs: reruns, verdicts, and where they came about. In SQL over SOCI.
+// Drills' results: reruns, verdicts, and their surroundings. In SQL over SOCI.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace rharness {
 namespace {
 
-// Of drills d: those that no later results of the same drill took the place of.
+// For drills d: those not replaced by later results of the same drill.
 constexpr const char* kEffectiveDrill =
     "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = d.drill_id)";
 
-// A verdict with what its first rerun ran on; `reasons` may be left out, as they are long.
+// A verdict with the environment of its first rerun; `reasons` may be left out, as they are long.
 std::string SelectVerdicts(const char* reasons, const std::string& rest) {
   return fmt::format(
       "SELECT v.drill_id, v.run_id, v.verdict, v.decided_ms, v.reruns, {}, "
@@ -30,7 +30,7 @@ std::string SelectVerdicts(const char* reasons, const std::string& rest) {
       reasons, rest);
 }
 
-// The rows of SelectVerdicts with `rest`, whose variables `bind` gives.
+// The rows of SelectVerdicts with `rest`, whose variables `bind` sets.
 template <class F>
 std::vector<VerdictRecord> FetchVerdicts(soci::session& sql, const std::string& text, F bind) {
   VerdictRecord verdict;
@@ -91,7 +91,7 @@ SqlHistory::Held SqlHistory::FindHeld(const std::string& drill_id) {
   }
 }
 
-// Times are left out: resuming a drill that is finished says the same at another time.
+// Ignores times: resuming a finished drill gives the same results at another time.
 bool SqlHistory::SameResults(const std::string& held, const DrillRecord& drill,
                              const DrillResults& results) {
   std::set<std::string> said, before;

@@ -1,4 +1,4 @@
-// What the history holds of one drill: what came of its runs and of its reruns.
+// The history's data on one drill: the results of its runs and reruns.
 #ifndef RHARNESS_HARNESS_HISTORY_ENTERED_DRILL_H_
 #define RHARNESS_HARNESS_HISTORY_ENTERED_DRILL_H_
 
@@ -12,10 +12,10 @@
 namespace rharness {
 
 struct EnteredDrill {
-  DrillRecord drill;                    // drill_id: as it was entered last, "ID" or "ID.2"
+  DrillRecord drill;                    // drill_id: as entered last, "ID" or "ID.2"
   std::vector<RerunRecord> reruns;      // by run_id and number; without surroundings
   std::vector<VerdictRecord> verdicts;  // by run_id; without surroundings
-  // What it said before, where it was resumed and said otherwise: the oldest first, each by run_id.
+  // Earlier results, if it was resumed with other results: the oldest first, each by run_id.
   std::vector<VerdictRecord> superseded;
 };
 
@@ -23,9 +23,10 @@ class EnteredDrills {
  public:
   virtual ~EnteredDrills() = default;
 
-  // As it was entered last, where it was resumed; empty: never. Reads an index.
+  // As entered last, if it was resumed; empty: never. Reads an index.
   virtual Result<std::optional<EnteredDrill>> FindDrill(const std::string& drill_id) = 0;
-  // Empty: the drill said nothing of the run, or is of an older version. `drill_id`: of a verdict.
+  // Empty: the drill has no result for the run, or is of an older version. `drill_id`: of a
+  // verdict.
   virtual Result<std::optional<VerdictMeasures>> MeasuresOf(const std::string& run_id,
                                                             const std::string& drill_id) = 0;
 };

@@ -1,4 +1,4 @@
-// What drills said of runs together. In SQL over SOCI.
+// Drills' joint verdicts on runs. In SQL over SOCI.
 #include <fmt/format.h>
 
 #include <map>
@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-// Those that no later results of the same drill took the place of, as they were entered.
+// Those not replaced by later results of the same drill, in order of entry.
 std::string SelectTogether(const char* where) {
   return fmt::format(
       "SELECT f.drill_id, f.family, f.configuration, f.name, f.verdict, f.decided_ms, f.runs, "

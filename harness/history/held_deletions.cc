@@ -1,4 +1,4 @@
-// Records of one deletion list out of those of all.
+// Selects the records of one deletion list.
 #include "harness/history/held_deletions.h"
 
 #include <memory>

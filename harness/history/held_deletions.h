@@ -1,4 +1,4 @@
-// What a history holds of one deletion list, as an audit log keeps it (held_record.h).
+// A history's records of one deletion list, as an audit log keeps them (held_record.h).
 #ifndef RHARNESS_HARNESS_HISTORY_HELD_DELETIONS_H_
 #define RHARNESS_HARNESS_HISTORY_HELD_DELETIONS_H_
 
@@ -11,8 +11,9 @@
 
 namespace rharness {
 
-// The signatures under it, what was begun, and each step of each file; none where there is no such
-// list. Errors: those of OpenUntouchedHistory.
+// The signatures under it, the begun deletion, and each step of each file; none if there is no such
+// list.
+// Errors: those of OpenUntouchedHistory.
 Result<std::vector<HeldRecord>> ReadHeldDeletion(const std::string& list_sha256,
                                                  const std::string& url);
 

@@ -12,21 +12,21 @@
 
 namespace rharness {
 
-// kind and name together are unique in a history. Of a manifest the digest is that of its text as
-// it is kept; of the others of all columns, as JSON.
+// kind and name together are unique in a history. The digest is that of a manifest's kept text; for
+// the others, of all columns as JSON.
 struct HeldRecord {
   std::string kind;
   std::string name;
   Sha256Bytes sha256{};
 };
 
-// "run": the columns copied from a manifest; "manifest": its text; "drill", with how many records
-// it has; "verdict", with its reruns and measures, by DRILL/RUN; "reruns" that no verdict is about,
-// by the same; "family_verdict" by DRILL/CONFIGURATION; "property_verdict" by DRILL/RUN/PROPERTY;
+// "run": the columns copied from a manifest; "manifest": its text; "drill", with its number of
+// records; "verdict", with its reruns and measures, by DRILL/RUN; "reruns" without a verdict, by
+// the same; "family_verdict" by DRILL/CONFIGURATION; "property_verdict" by DRILL/RUN/PROPERTY;
 // "retirement"; "rebuild" by RUN/MILLISECONDS; "replicate" by CONFIGURATION/STACK/RUN/NUMBER;
-// "surroundings" by their digest. Of what people signed: "attestation" by DRILL/RUN/KEY,
-// "signed_statement" by SUBJECT/STATEMENT/KEY, "signed_retirement", "withdrawal" by the statement
-// that is taken back, "deletion" by its list, "deleted_item" by LIST/ITEM/STEP.
+// "surroundings" by their digest. Signed by people: "attestation" by DRILL/RUN/KEY,
+// "signed_statement" by SUBJECT/STATEMENT/KEY, "signed_retirement", "withdrawal" by the withdrawn
+// statement, "deletion" by its list, "deleted_item" by LIST/ITEM/STEP.
 inline constexpr std::string_view kHeldKinds[] = {"run",
                                                   "manifest",
                                                   "surroundings",
@@ -47,16 +47,15 @@ inline constexpr std::string_view kHeldKinds[] = {"run",
 
 struct HeldRecords {
   std::vector<HeldRecord> records;
-  // What the history derives from its records says otherwise than they do (integrity).
+  // Derived tables of the history that contradict its records (integrity).
   std::optional<Error> derived;
 };
 
-// Everything that the history at this URL holds but for claims, as it is at one moment: runs, their
-// manifests, and the rest in the order of kHeldKinds. Reads all of it and leaves it untouched.
-// Errors: those of OpenUntouchedHistory.
+// All records of the history at this URL except claims, at one moment: runs, their manifests, and
+// the rest in the order of kHeldKinds. Reads all of it and leaves it untouched. Errors: those of
+// OpenUntouchedHistory.
 Result<HeldRecords> ReadHeldRecords(const std::string& url);
-// Those that are about one run, with what takes back what was signed about it; none where it is not
-// there.
+// Those of one run, with withdrawals of signatures on it; none if there is no such run.
 Result<std::vector<HeldRecord>> ReadHeldRecordsOf(const std::string& run_id,
                                                   const std::string& url);
 

@@ -1,4 +1,4 @@
-// Everything that a history holds, a digest a record, in one view of it. In SQL over SOCI.
+// All records of a history, one digest each, in one view of it. In SQL over SOCI.
 #include <fmt/format.h>
 
 #include <map>
@@ -17,15 +17,15 @@ namespace {
 
 constexpr int kPageRows = 200;  // of those with long texts
 
-// Fills `out` from one history, within one transaction: with what is about the runs of these names,
-// by their bytes. What fails throws.
+// Fills `out` from one history, within one transaction: with rows on the runs of these names, by
+// bytes. Failures throw.
 class HeldReader {
  public:
   HeldReader(soci::session& sql, std::vector<HeldRecord>* out) : sql_(sql), out_(out) {}
   HeldReader(soci::session& sql, const std::string& run_id, std::vector<HeldRecord>* out)
       : sql_(sql), from_(run_id), to_(run_id), out_(out) {}
 
-  // The first run that 'lookups' says otherwise of than its manifest; empty: none.
+  // The first run whose 'lookups' contradict its manifest; empty: none.
   const std::string& other_lookup() const { return other_lookup_; }
 
   void ReadOneRun() {
@@ -86,7 +86,7 @@ class HeldReader {
     }
   }
 
-  // A page at a time, since the texts of all runs are more than memory need hold.
+  // A page at a time, since the texts of all runs may exceed memory.
   void ReadTexts(const char* kind, const char* page, std::string after = {}) {
     std::string name, body;
     const int rows = kPageRows;
@@ -104,7 +104,7 @@ class HeldReader {
     }
   }
 
-  // The same of manifests, and what pages search them by beside it.
+  // The same for manifests, with their search keys.
   void ReadManifests() {
     std::string name, body, after;
     MaybeNull<std::string> commit, image;
@@ -156,7 +156,7 @@ class HeldReader {
   void ReadDrills() {
     for (const Drill& drill : Drills()) {
       const std::size_t place = out_->size();
-      out_->emplace_back();  // the drill stands before what it found
+      out_->emplace_back();  // the drill precedes its findings
       std::size_t reruns = 0;
       std::map<std::string, Json> of_runs = Reruns(drill.drill_id, &reruns);
       const std::size_t verdicts = AddVerdicts(drill.drill_id, &of_runs);
@@ -220,7 +220,7 @@ class HeldReader {
     return of_runs;
   }
 
-  // By run: what a drill measured of it beside the verdict.
+  // By run: a drill's measures beside the verdict.
   std::map<std::string, Json> Measures(const std::string& drill_id) {
     std::map<std::string, Json> of_runs;
     std::string run_id, node;
@@ -246,7 +246,7 @@ class HeldReader {
     return of_runs;
   }
 
-  // Each with its reruns, which it takes from `of_runs`.
+  // Each with its reruns, taken from `of_runs`.
   std::size_t AddVerdicts(const std::string& drill_id, std::map<std::string, Json>* of_runs) {
     std::string run_id, verdict, reasons;
     long long decided_ms = 0, count = 0;
@@ -301,7 +301,7 @@ class HeldReader {
 
   soci::session& sql_;
   std::string from_;
-  std::string to_ = "\xF4\x8F\xBF\xBF";  // behind every text but of its own first letter
+  std::string to_ = "\xF4\x8F\xBF\xBF";  // after every text except of its own first letter
   std::vector<HeldRecord>* out_;
   std::string other_lookup_;
 };

@@ -1,7 +1,7 @@
-// The rows of a history that are about one run each and belong to no drill, as records: properties,
-// retirements, answers about parts, replicates.
+// The rows of a history that concern one run each and belong to no drill, as records: properties,
+// retirements, rebuild answers, replicates.
 //
-// Role: private to this folder; held_records.cc has the rest. What fails throws.
+// Role: private to this folder; held_records.cc has the rest. Failures throw.
 #ifndef RHARNESS_HARNESS_HISTORY_HELD_ROWS_H_
 #define RHARNESS_HARNESS_HISTORY_HELD_ROWS_H_
 
@@ -15,7 +15,7 @@
 
 namespace rharness {
 
-// Of runs: those whose names are from the first to the last, by their bytes.
+// Runs whose names are from the first to the last, by bytes.
 struct HeldRange {
   std::string first;
   std::string last;
@@ -33,10 +33,11 @@ Sha256Bytes DigestOfHeld(std::string_view content);
 
 // Adds them, in this order.
 void AddRunRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRecord>* out);
-// Of what people signed: what names a run, and signatures by their subjects; then what is of none.
+// Of signed records: those that name a run, and signatures by their subjects; then those without a
+// run.
 void AddSignedRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRecord>* out);
 void AddDeletionRows(soci::session& sql, const HeldRange& all, std::vector<HeldRecord>* out);
-// What takes back what was signed about this run, and the statements of that.
+// Withdrawals of statements on this run, and their own statements.
 void AddTakenBackRows(soci::session& sql, const std::string& run_id, std::vector<HeldRecord>* out);
 
 // Of one list alone, with the signatures under it.

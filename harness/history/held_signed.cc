@@ -1,4 +1,4 @@
-// Reads of rows that people signed, or that say what was done by what they signed.
+// Reads rows that people signed, and rows on actions by these signatures.
 #include <fmt/format.h>
 
 #include <utility>
@@ -79,7 +79,7 @@ class SignedRowReader {
     }
   }
 
-  // Of what was signed about one subject: what takes it back, and the statements of that.
+  // Withdrawals of statements on one subject, and the withdrawn statements.
   void ReadTakenBack(const std::string& subject) {
     std::vector<std::string> statements;
     std::string statement;

@@ -9,7 +9,7 @@
 
 namespace rharness {
 
-// An index is used where a query repeats its condition.
+// An index is used if a query repeats its condition.
 std::string UnknownWordIndex(const KnownWords& known) {
   return fmt::format("CREATE INDEX {0}_unknown ON {0} ({1}, {2}) WHERE {2} NOT IN {3}", known.table,
                      known.of, known.column, known.words);

@@ -1,7 +1,7 @@
 // The words that columns of a history may hold, as this version knows them.
 //
 // Role: private to this folder. A newer version may write others, and a reader that took them for
-// one of its own would say something of a run that nobody has decided.
+// its own would report a verdict that nobody decided.
 #ifndef RHARNESS_HARNESS_HISTORY_KNOWN_WORDS_H_
 #define RHARNESS_HARNESS_HISTORY_KNOWN_WORDS_H_
 
@@ -12,11 +12,11 @@
 
 namespace rharness {
 
-// A column, what its words say of whom, and all of them.
+// A column, the subject of its words, and all of them.
 struct KnownWords {
   const char* table;
   const char* column;
-  const char* of;       // the column that names whom a row is about
+  const char* of;       // the column that names the subject of a row
   const char* subject;  // what that is: "run"
   const char* what;     // what the word is
   const char* words;    // as SQL lists them
@@ -35,11 +35,11 @@ inline constexpr std::array<KnownWords, 5> kKnownWords = {{
      "('about', 'gone', 'missing', 'stays')"},
 }};
 
-// The statement that makes the index over the rows with any other word. It holds none, as a rule.
+// The statement that makes the index over the rows with any other word. Usually the index is empty.
 std::string UnknownWordIndex(const KnownWords& known);
-// Selects whom the first such row is about, and its word. Reads that index alone.
+// Selects the subject of the first such row, and its word. Reads that index alone.
 std::string UnknownWordQuery(const KnownWords& known);
-// unsupported: names both, and says what to do.
+// unsupported: names both, and the remedy.
 Error UnknownWord(const KnownWords& known, const std::string& about, const std::string& word,
                   const std::string& history);
 

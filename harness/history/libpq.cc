@@ -58,7 +58,7 @@ Result<ConnectionOptions> ReadPostgresqlUrl(const Libpq& libpq, const std::strin
   std::string why = message == nullptr ? "" : message;
   if (message != nullptr) libpq.free_text(message);
   if (parsed == nullptr) {
-    // It may quote what it did not understand.
+    // It may quote the text that it did not understand.
     why = why.substr(0, why.find('"'));
     return InvalidInput("libpq cannot read the history's URL: " + why, "--history");
   }

@@ -1,8 +1,7 @@
-// PostgreSQL's client library, loaded when a history first needs it.
+// PostgreSQL's client library, loaded at first use.
 //
-// Role: private to postgresql_database.cc. Nothing of rharness is linked to libpq or to SOCI's
-// backend for it, which brings a directory and a Kerberos client along: whoever keeps histories in
-// files needs none of them.
+// Role: private to postgresql_database.cc. rharness does not link to libpq or to SOCI's backend for
+// it, which pulls in a directory and a Kerberos client: histories in files need none of them.
 #ifndef RHARNESS_HARNESS_HISTORY_LIBPQ_H_
 #define RHARNESS_HARNESS_HISTORY_LIBPQ_H_
 
@@ -30,15 +29,15 @@ struct Libpq {
   decltype(&PQsetErrorVerbosity) set_verbosity = nullptr;
 };
 
-// The same one for the life of the process. Errors: unsupported, which names the package.
+// The same one for the life of the process. Errors: unsupported, with the package's name.
 Result<const Libpq*> LoadLibpq();
 
 using ConnectionOptions = std::map<std::string, std::string>;
 
-// What a URL says, by libpq's own reading of it. Errors: invalid_input, without the URL.
+// The content of a URL, as libpq reads it. Errors: invalid_input, without the URL.
 Result<ConnectionOptions> ReadPostgresqlUrl(const Libpq& libpq, const std::string& url);
 
-// What libpq takes where a URL says nothing: by its variables and its service file.
+// libpq's defaults for parts missing from a URL: its variables and its service file.
 ConnectionOptions DefaultOptions(const Libpq& libpq);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// By what a run is looked for beside its name: what the table 'lookups' has of its manifest.
+// Search keys of a run beside its name: the content of the table 'lookups' for its manifest.
 //
 // Role: private to this folder; pure.
 #ifndef RHARNESS_HARNESS_HISTORY_LOOKUP_TEXTS_H_
@@ -17,13 +17,12 @@ struct LookupTexts {
   bool operator==(const LookupTexts&) const = default;
 };
 
-// "registry/repository:tag@digest", without what is empty; as the migration that made the table
-// spells it of a manifest's text.
+// "registry/repository:tag@digest", without empty parts; the same spelling as in the migration that
+// made the table.
 std::string LookupImage(const Image& image);
 
-// Whether these are those of a manifest's text. One that is no manifest is told by who holds it to
-// its digest, and passes. Cost: of a text as it is written today its beginning is read, and all of
-// another one.
+// Whether these match a manifest's text. A text that is no manifest passes; the check of its digest
+// reports it. Cost: reads only the beginning of a text in today's format, and all of any other.
 bool AreLookupsOf(std::string_view manifest, const LookupTexts& texts);
 
 }  // namespace rharness

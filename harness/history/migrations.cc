@@ -101,8 +101,8 @@ Statements StandingTable(const Dialect& dialect) {
   return statements;
 }
 
-// What explains a change of verdict must outlive the folders of the drills, and who waits longest
-// for a drill must be known of every run.
+// The reasons of a changed verdict must outlive the folders of the drills, and the wait for a drill
+// must be known for every run.
 Statements SurroundingsTables(const Dialect& dialect) {
   Statements statements = {
       "CREATE TABLE surroundings (sha256 TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL)",
@@ -123,7 +123,7 @@ Statements SurroundingsTables(const Dialect& dialect) {
   return statements;
 }
 
-// The derived table changes only to what the records say.
+// The derived table changes only to the values of the records.
 Statements StandingStaysTrue(const Dialect& dialect) {
   return dialect.refuse_update_where(
       "standing",
@@ -135,8 +135,8 @@ Statements StandingStaysTrue(const Dialect& dialect) {
       "'')");
 }
 
-// What a drill says later, when it was resumed, is a drill of its own that supersedes what it said
-// before; and what was entered later is later, whatever the clock showed.
+// A later result of a resumed drill is a drill of its own that supersedes the earlier one; and
+// entry order counts, whatever the clock showed.
 Statements Order(const Dialect& dialect) {
   const std::string effective =
       "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
@@ -208,7 +208,7 @@ Statements ClaimTables() {
   };
 }
 
-// Of the texts that say where reruns ran, the first one of each environment. Such a text names the
+// The first text of each environment among the texts of reruns' surroundings. Such a text has the
 // digests of its parts, `{"data":"...","environment.hardware":"...", ...}`.
 Statements FirstOfEachEnvironment(const Dialect& dialect) {
   std::string parts;
@@ -225,8 +225,8 @@ Statements FirstOfEachEnvironment(const Dialect& dialect) {
           "CREATE UNIQUE INDEX first_of_environment_by_sha256 ON first_of_environment (sha256)"};
 }
 
-// In which environment each run was last verified, so that what changed since can be told of a
-// hundred thousand runs at once. Reruns of before have it among the rest of their surroundings.
+// The environment of each run's last verification, so that changes since can be listed for a
+// hundred thousand runs at once. Older reruns have it among the rest of their surroundings.
 Statements EnvironmentColumns(const Dialect& dialect) {
   const auto last = [](const char* column, const char* run) {
     return fmt::format(
@@ -246,7 +246,7 @@ Statements EnvironmentColumns(const Dialect& dialect) {
                            "ALTER TABLE standing ADD COLUMN environment_sha256 TEXT"};
   const auto add = [&](const Statements& more) { Append(more, &statements); };
   add(FirstOfEachEnvironment(dialect));
-  // Of nothing but this column, whatever the records say of the others.
+  // For this column only, whatever the records have in the others.
   add(dialect.drop_trigger("standing_no_update", "standing"));
   add(
       {"UPDATE standing SET environment_sha256 = (SELECT f.first_sha256 FROM first_of_environment "
@@ -274,7 +274,7 @@ Statements RebuildAnswers(const Dialect& dialect) {
   return statements;
 }
 
-// What drills said of properties that need no recorded result.
+// Drills' verdicts on properties that need no recorded result.
 Statements PropertyVerdictTable(const Dialect& dialect) {
   Statements statements = {
       "CREATE TABLE property_verdicts (drill_id TEXT NOT NULL, "
@@ -300,8 +300,8 @@ Statements VerdictMeasuresTable(const Dialect& dialect) {
   return statements;
 }
 
-// By what else than its name and family a run is looked for: its commit, its image as one text, as
-// LookupImage in new_runs.cc spells it, and its last verdict.
+// Further search keys of a run: its commit, its image as one text, spelled as by LookupImage in
+// new_runs.cc, and its last verdict.
 Statements Lookups(const Dialect& dialect) {
   const auto member = [&](const char* outer, const char* inner) {
     return fmt::format("COALESCE({}, '')", dialect.json_text("m.body", outer, inner));
@@ -327,8 +327,8 @@ Statements Lookups(const Dialect& dialect) {
   return statements;
 }
 
-// Words that a later version may add, in an index that holds no others: it is empty, so that
-// opening a history of any size can ask. A version that adds a word drops its index and makes a new
+// Words that a later version may add, in an index of nothing else: it is empty, so that the check
+// is cheap for a history of any size. A version that adds a word drops its index and makes a new
 // one.
 Statements UnknownWords() {
   Statements statements;
@@ -336,8 +336,7 @@ Statements UnknownWords() {
   return statements;
 }
 
-// In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
-// in.
+// In the dialect's words: text has one order everywhere, in any language of a server.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
   for (std::string& statement : statements) {
     if (!statement.starts_with("CREATE TABLE") && !statement.starts_with("ALTER TABLE")) continue;

@@ -1,6 +1,6 @@
 // The history's schema as an ordered list of steps, each applied once and in one transaction.
 //
-// Role: what store.cc runs on a new or an old database. A released step is never edited; a change
+// Role: store.cc runs them on a new or an old database. A released step is never edited; a change
 // is a new step at the end. Pure text.
 #ifndef RHARNESS_HARNESS_HISTORY_MIGRATIONS_H_
 #define RHARNESS_HARNESS_HISTORY_MIGRATIONS_H_

@@ -11,7 +11,8 @@
 namespace rharness {
 namespace {
 
-// What is held by the run_id of a run. Statements are prepared once for many runs, here and below.
+// The content stored under the run_id of a run. Statements are prepared once for many runs, here
+// and below.
 class HeldRuns {
  public:
   explicit HeldRuns(soci::session& sql)
@@ -91,7 +92,7 @@ NewRun NewRunOf(const Manifest& manifest) {
   return run;
 }
 
-// Compares what the stored body says today: a later version may write the same manifest otherwise.
+// Compares the parsed content: a later version may write the same manifest differently.
 Result<HeldContent> SqlHistory::CompareSlowly(const NewRun& run) {
   ASSIGN_OR_RETURN(const Manifest held, Load(run.run_id));
   return ToJson(held).Dump() == run.body ? HeldContent::kSame : HeldContent::kOther;

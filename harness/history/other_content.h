@@ -1,4 +1,4 @@
-// A run that is in a history already, with another manifest than the one that is added.
+// The error for a run that is in a history already with another manifest.
 #ifndef RHARNESS_HARNESS_HISTORY_OTHER_CONTENT_H_
 #define RHARNESS_HARNESS_HISTORY_OTHER_CONTENT_H_
 
@@ -10,12 +10,12 @@
 
 namespace rharness {
 
-// Where two manifests differ: the first few members with both values, and how many more there are.
-// Arrays of unequal length are one difference. Empty: nowhere.
+// The differences of two manifests: the first few members with both values, and the number of the
+// rest. Arrays of unequal length are one difference. Empty: equal.
 std::string DifferencesOf(const Json& there, const Json& here);
 
-// invalid_input: nobody tampered with anything, but a history is append-only. `there`, `here`: the
-// texts of both manifests.
+// invalid_input: this is no tampering, but a history is append-only. `there`, `here`: the texts of
+// both manifests.
 Error OtherContent(const std::string& run_id, std::string_view there, std::string_view here,
                    std::string where);
 

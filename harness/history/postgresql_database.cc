@@ -17,7 +17,7 @@
 namespace rharness {
 namespace {
 
-// libpq's, where neither the URL nor a variable says otherwise: a server that is gone is noticed.
+// libpq's settings, unless the URL or a variable sets them: to notice a lost server.
 constexpr std::array<std::pair<const char*, const char*>, 6> kOwnOptions = {
     {{"fallback_application_name", "rharness"},
      {"connect_timeout", "10"},

@@ -15,8 +15,8 @@ namespace rharness {
 class PostgresqlDatabase : public Database {
  public:
   // Connects and, with `create`, makes the schema when there is none; refuses one that is not that
-  // of its version, and applies the migrations that are due. A connection that is lost later is
-  // made again, with ever longer pauses, for `limits.gone`. Errors: those of HistoryStore::Open.
+  // of its version, and applies the migrations that are due. Reconnects a lost connection, with
+  // growing pauses, for `limits.gone`. Errors: those of HistoryStore::Open.
   static Result<std::unique_ptr<Database>> Open(const std::string& url, bool create,
                                                 PostgresqlLimits limits = {});
 
@@ -28,7 +28,7 @@ class PostgresqlDatabase : public Database {
   std::vector<std::string> SchemaAt(int version) override;
 
   Status Connect();
-  // What a failed connection said, and what to do about it.
+  // The message of a failed connection, and the remedy.
   Error WhyNotConnected(const std::string& message) const;
   Error Forbidden(const std::string& message) const;
   Status RequireSchema(bool create);
@@ -41,7 +41,7 @@ class PostgresqlDatabase : public Database {
   std::string database_;  // for advice
   bool lost_ = false;
   bool gave_up_ = false;  // it did not come back
-  bool again_ = false;    // the server ended a transaction that would have stood in another's way
+  bool again_ = false;    // the server ended a transaction that would have conflicted
 };
 
 }  // namespace rharness

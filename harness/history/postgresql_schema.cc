@@ -14,7 +14,7 @@
 namespace rharness {
 namespace {
 
-// Of relations c in the schema s, whose table of versions is owned by s.owner.
+// For relations c in the schema s, whose table of versions has the owner s.owner.
 constexpr const char* kRelations =
     "SELECT 'relation ' || c.relname || ': ' || CASE c.relkind WHEN 'r' THEN 'table' ELSE 'no "
     "table' END || CASE c.relpersistence WHEN 'p' THEN '' ELSE ', not permanent' END || CASE WHEN "
@@ -96,7 +96,7 @@ bool Take(std::string_view* text, std::string_view prefix) {
   return true;
 }
 
-// The next word, which ends at a blank or a parenthesis; what follows loses its blanks.
+// The next word, which ends at a blank or a parenthesis; removes following blanks.
 std::string Word(std::string_view* text) {
   const std::size_t end = std::min(text->find_first_of(" ("), text->size());
   std::string word(text->substr(0, end));

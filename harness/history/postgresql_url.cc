@@ -1,4 +1,4 @@
-// Finding what must not be in a URL.
+// Finds forbidden parts of a URL.
 #include "harness/history/postgresql_url.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSchemes[] = {"postgresql:", "postgres:"};
 constexpr const char* kForm = "expected postgresql://HOST:PORT/DATABASE?sslmode=...";
 
-// %XX as the byte; empty for what is no such code.
+// %XX as the byte; empty for an invalid code.
 std::string Decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -82,7 +82,7 @@ Status CheckPostgresqlUrl(std::string_view url) {
   }
   const std::size_t query = std::min(rest.find('?'), rest.size());
   const std::string_view before = rest.substr(0, query);
-  // An '@' ends a user wherever it stands; a password may hold any character.
+  // The last '@' ends the user; a password may contain any character.
   const std::size_t at = before.rfind('@');
   if (at != std::string_view::npos && before.substr(0, at).find(':') != std::string_view::npos) {
     return SecretIn("password");

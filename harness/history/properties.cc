@@ -1,4 +1,4 @@
-// What drills said of properties that need no recorded result. In SQL over SOCI.
+// Drills' verdicts on properties that need no recorded result. In SQL over SOCI.
 #include "harness/history/sql_history.h"
 
 namespace rharness {

@@ -9,10 +9,10 @@
 
 namespace rharness {
 
-// The property of a run that was rerun to see whether it can be gone back to.
+// The property of a run that was rerun to test whether a rollback to it is possible.
 inline constexpr char kRollbackProperty[] = "rollback";
 
-// What one drill said of one property of one run.
+// One drill's verdict on one property of one run.
 struct PropertyRecord {
   std::string drill_id;
   std::string run_id;
@@ -20,7 +20,7 @@ struct PropertyRecord {
   std::string state;     // "held", "held_within", "lost", "not_judged"
   WallTime decided{};
   std::string reason;         // one sentence
-  std::int64_t sequence = 0;  // read only: in the order in which they were entered
+  std::int64_t sequence = 0;  // read only: in order of entry
 };
 
 }  // namespace rharness

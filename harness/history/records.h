@@ -1,4 +1,4 @@
-// What a history holds of runs and drills, a struct a row.
+// The rows of a history on runs and drills, one struct each.
 #ifndef RHARNESS_HARNESS_HISTORY_RECORDS_H_
 #define RHARNESS_HARNESS_HISTORY_RECORDS_H_
 
@@ -39,27 +39,27 @@ struct DrillRecord {
   std::optional<int> exit_code;
 };
 
-// Where and from what a rerun ran, as its evidence has it: parts by name, each a JSON text.
+// Host and inputs of a rerun, from its evidence: parts by name, each a JSON text.
 using Surroundings = std::map<std::string, std::string>;
 
-// Those parts that are the machine's: hardware, software, packages, and which image they are in.
+// The parts of the machine: hardware, software, packages, and the image that they are in.
 inline constexpr std::string_view kEnvironmentParts[] = {
     "environment.hardware", "environment.software", "environment.packages", "image_digest"};
 
-// The environments in which runs were last verified, each once, however many runs have it.
+// The environments in which runs were last verified, each once, however many runs share it.
 struct VerifiedEnvironments {
   std::map<std::string, std::size_t> which;  // by HistoryEntry::environment_sha256: in `digests`
   std::vector<std::string> digests;          // one for GetSurroundings of each
 };
 
-// What else a drill measured of a run, for indicators; each empty where there was nothing to
-// measure or a drill of an older version kept nothing of it.
+// Further measures of a run by a drill, for indicators; each empty if there was nothing to measure,
+// or if the drill's version kept none.
 struct VerdictMeasures {
-  std::string node;                          // on which its first rerun ran: a cluster's, or a host
+  std::string node;                          // node of its first rerun: a cluster's, or a host
   std::optional<bool> weights_equal;         // all checkpoints of weights to the bit
   std::optional<double> margins;             // the largest |difference| over its margin, of metrics
   std::optional<std::int64_t> warnings;      // of operators without a deterministic implementation
-  std::optional<bool> data_had;              // all that it was trained on could be had again
+  std::optional<bool> data_had;              // all its training data were available again
   std::optional<std::int64_t> not_recorded;  // findings of its record's admission
 
   bool operator==(const VerdictMeasures&) const = default;
@@ -71,15 +71,15 @@ struct VerdictRecord {
   Verdict verdict = Verdict::kInconclusive;
   WallTime decided{};
   int reruns = 0;
-  std::string reasons;  // the decisive findings, and what holds a report to them, as JSON
+  std::string reasons;  // the decisive findings, and the limits for a report, as JSON
   // Read only: of the drill's first rerun that has some, for GetSurroundings. Empty: not kept.
   std::string surroundings_sha256 = {};
-  // Read only: verdicts in the order in which they were entered, whatever the clock showed.
+  // Read only: verdicts in order of entry, whatever the clock showed.
   std::int64_t sequence = 0;
   std::optional<VerdictMeasures> measures = {};  // entered only
 };
 
-// What a drill said of the runs of one configuration together.
+// A drill's verdict on the runs of one configuration together.
 struct FamilyRecord {
   std::string drill_id;
   std::string family;
@@ -87,7 +87,7 @@ struct FamilyRecord {
   std::string name;           // for people: the family's, or "mlp (as mlp-7)"
   Verdict verdict = Verdict::kInconclusive;
   WallTime decided{};
-  int runs = 0;         // of different seeds and of equal ones, those apart among them
+  int runs = 0;         // of different seeds and of equal ones, including those apart
   std::string reasons;  // the decisive findings, as JSON
 };
 
@@ -98,11 +98,11 @@ struct RerunRecord {
   std::string outcome;  // Outcome::ToString
   double wall_seconds = 0.0;
   std::string evidence_sha256;
-  // Asked as the rerun is entered: a list of packages is long. None, or empty: nothing is kept.
+  // Called when the rerun is entered: a list of packages is long. None, or empty: nothing is kept.
   std::function<Surroundings()> surroundings = {};
 };
 
-// How many runs of a family have this as their last verdict; retired runs are not counted.
+// Number of runs of a family with this last verdict; excludes retired runs.
 struct HistoryCount {
   std::string family;
   std::optional<Verdict> last_verdict;  // empty: never drilled
@@ -118,7 +118,7 @@ struct DrillResults {
 
 enum class AddOutcome { kAdded, kAlreadyThere };
 
-// A run as it is entered: its manifest's text, and what is copied from it into columns.
+// A run to enter: its manifest's text, and the parts copied from it into columns.
 struct NewRun {
   std::string run_id;
   std::string family;
@@ -128,10 +128,10 @@ struct NewRun {
   double duration_seconds = 0.0;
   std::string sha256;  // of the text
   std::string body;
-  std::string code_commit = {}, image = {};  // what it is looked for by; each may be empty
+  std::string code_commit = {}, image = {};  // search keys; each may be empty
 };
 
-// What the history holds by the run_id of a new run.
+// The history's content under the run_id of a new run.
 enum class HeldContent { kNone, kSame, kOther };
 
 }  // namespace rharness

@@ -9,12 +9,12 @@
 namespace rharness {
 
 // One run of an envelope: a rerun that differs from the others of its group by rounding alone, with
-// what it measured. Of one configuration, on one stack, of one recorded run with its seeds.
+// its measurements. Of one configuration, on one stack, of one recorded run with its seeds.
 struct ReplicateRecord {
   std::string configuration;  // ConfigurationKey
   std::string stack;          // digest of what it ran on
   std::string run_id;
-  int replicate = 0;  // 0: the rerun in which nothing was moved; 1, 2, ...: those that were
+  int replicate = 0;  // 0: the unperturbed rerun; 1, 2, ...: the perturbed ones
   WallTime made{};
   std::string evidence_sha256;  // of the file in the drill's folder
   std::string body;             // the evidence without files and remarks, as JSON

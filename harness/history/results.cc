@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-// A column that may be null, as a statement holds it.
+// A nullable column in the form of a statement.
 template <class T>
 struct NullableColumn {
   T value{};
@@ -23,12 +23,12 @@ struct NullableColumn {
   }
 };
 
-// Each statement is prepared once: that costs more than carrying it out, above all where triggers
-// hang on a table. Made within a transaction and gone before its end.
+// Prepares each statement once: that costs more than executing it, especially with triggers on a
+// table. Lives within one transaction.
 class ResultWriter {
  public:
   explicit ResultWriter(soci::session& sql);
-  ResultWriter(const ResultWriter&) = delete;  // its statements know where its members are
+  ResultWriter(const ResultWriter&) = delete;  // its statements refer to its members
 
   void Write(const RerunRecord& rerun);
   void Write(const VerdictRecord& verdict);

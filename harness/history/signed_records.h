@@ -1,8 +1,8 @@
-// What people signed about the history, kept in it: retirements that a second person approved, and
-// records of what was deleted under retention rules.
+// Signed statements on the history, kept in it: retirements that a second person approved, and
+// records of deletions under retention rules.
 //
-// Role: a part of the store's interface. Envelopes are kept as text; whether their signatures count
-// is harness/trust/attestation's to say.
+// Role: a part of the store's interface. Envelopes are kept as text; harness/trust/attestation
+// verifies their signatures.
 #ifndef RHARNESS_HARNESS_HISTORY_SIGNED_RECORDS_H_
 #define RHARNESS_HARNESS_HISTORY_SIGNED_RECORDS_H_
 
@@ -16,16 +16,16 @@
 
 namespace rharness {
 
-// One signature of one statement: what was asked for has one, what was approved has two.
+// One signature of one statement: a request has one, an approval has two.
 struct SignedRecord {
-  std::string statement_sha256;  // of the payload: the same of all signatures of a statement
+  std::string statement_sha256;  // of the payload: equal for all signatures of a statement
   std::string key_id;
   std::string predicate;
-  std::string subject;        // a run; of a withdrawal the SHA-256 of the statement
-  std::string signed_by;      // whose key it was, when it was entered
-  WallTime entered{};         // by the clock of who entered it
+  std::string subject;        // a run; for a withdrawal the SHA-256 of the statement
+  std::string signed_by;      // owner of the key at entry
+  WallTime entered{};         // by the clock of the entering machine
   std::string envelope;       // with this signature alone
-  std::int64_t sequence = 0;  // read only: in the order in which they were entered
+  std::int64_t sequence = 0;  // read only: in order of entry
 };
 
 // A retirement that two people signed.
@@ -35,20 +35,20 @@ struct SignedRetirement {
   WallTime asked{};
   std::string approved_by;
   WallTime approved{};
-  // Read alone: when the run was retired. As it was approved, or earlier, unsigned at first.
+  // Read only: when the run was retired: at the approval, or earlier, if unsigned at first.
   WallTime retired = {};
 };
 
-// What was deleted, or is being deleted, by one list.
+// A finished or ongoing deletion of one list.
 struct DeletionRecord {
   std::string list_sha256;  // of `body`
   WallTime begun{};
-  std::string asked_by;  // these two are empty where nobody had to sign
+  std::string asked_by;  // these two are empty if no signature was required
   std::string approved_by;
   std::string body;           // the list, as JSON
   std::int64_t sequence = 0;  // read only
 };
-// Of each item first that it is about to go, then one of the others.
+// For each item first kAbout, then one of the others.
 enum class DeletionStep { kAbout, kGone, kMissing, kStays };
 struct DeletedItem {
   std::string list_sha256;
@@ -57,18 +57,18 @@ struct DeletedItem {
   WallTime at{};
   std::int64_t bytes = 0;
 };
-// How much there is of what rules look at: it grows with every run and every drill.
+// The amount of data that rules depend on: it grows with every run and every drill.
 struct HistoryMark {
   std::int64_t runs = 0;
   std::int64_t drills = 0;
   bool operator==(const HistoryMark&) const = default;
 };
-// A file that is about to go, and what it is held to in this moment.
+// A file about to be deleted, and the conditions that must hold at this moment.
 struct AboutToGo {
   DeletedItem item;
-  std::string statement_sha256;   // of the request that two people signed
+  std::string statement_sha256;   // of the request, signed by two people
   std::vector<std::string> runs;  // whose it is
-  HistoryMark mark;               // of what it was planned by
+  HistoryMark mark;               // at planning time
 };
 enum class MayGo { kYes, kTakenBack, kClaimed, kHistoryGrew };
 
@@ -76,30 +76,30 @@ class SignedRecords {
  public:
   virtual ~SignedRecords() = default;
 
-  // What is there already, by statement and key, stays as it is.
+  // An existing record, by statement and key, stays unchanged.
   virtual Status AddSigned(const SignedRecord& record) = 0;
-  // A statement that takes back another one, its subject. Errors: invalid_input where a retirement
-  // holds by that one, or it was taken back already.
+  // A statement that withdraws an earlier one, its subject. Errors: invalid_input if a retirement
+  // holds by that one, or it was withdrawn already.
   virtual Status AddWithdrawal(const SignedRecord& record) = 0;
-  // All of the predicate, also of one subject; in the order in which they were entered.
+  // All of the predicate, or of one subject; in order of entry.
   virtual Result<std::vector<SignedRecord>> Signed(const std::string& predicate) = 0;
   virtual Result<std::vector<SignedRecord>> SignedOf(const std::string& predicate,
                                                      const std::string& subject) = 0;
 
-  // The last signature that a retirement needed, and the retirement, in one transaction; `reason`
-  // as in Retire. A run that was retired unsigned, for the same reason, is signed for now. Errors:
-  // not_found; invalid_input where it was retired with signatures already or for another reason, or
-  // the statement was taken back.
+  // Enters the last signature that a retirement needed, and the retirement, in one transaction;
+  // `reason` as in Retire. A run retired unsigned for the same reason becomes signed. Errors:
+  // not_found; invalid_input if it was retired with signatures already or for another reason, or
+  // the statement was withdrawn.
   virtual Status RetireSigned(const SignedRecord& last, const std::string& reason,
                               const SignedRetirement& retirement) = 0;
 
-  // Before the first file goes. The same list again changes nothing.
+  // Before the first file is deleted. The same list again changes nothing.
   virtual Status BeginDeletion(const DeletionRecord& record) = 0;
   // Before and after each file. The same step again changes nothing, nor does a second end. Errors:
-  // not_found (no such list), invalid_input (an end of what was not about to go).
+  // not_found (no such list), invalid_input (an end without kAbout).
   virtual Status AddDeleted(const DeletedItem& item) = 0;
-  // The first step of a file, unless, in the same transaction, its request was taken back, a drill
-  // has one of its runs, or there is more than the mark says: then nothing is entered.
+  // The first step of a file, unless, in the same transaction, its request was withdrawn, a drill
+  // holds one of its runs, or there is more data than at the mark: then nothing is entered.
   virtual Result<MayGo> AddAboutToGo(const AboutToGo& about) = 0;
   virtual Result<HistoryMark> Mark() = 0;
   virtual Result<std::vector<DeletionRecord>> Deletions() = 0;  // in the order of their sequence

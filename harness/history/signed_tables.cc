@@ -1,4 +1,4 @@
-// Steps of the schema for what people signed, in SQL that SQLite and PostgreSQL share.
+// Schema steps for signed statements, in SQL that SQLite and PostgreSQL share.
 #include "harness/history/signed_tables.h"
 
 #include <vector>

@@ -1,6 +1,6 @@
-// The tables of what people signed.
+// The tables of signed statements.
 //
-// Role: steps of migrations.h, by whose rules they are kept. Private to this folder. Pure text.
+// Role: steps of migrations.h, under its rules. Private to this folder. Pure text.
 #ifndef RHARNESS_HARNESS_HISTORY_SIGNED_TABLES_H_
 #define RHARNESS_HARNESS_HISTORY_SIGNED_TABLES_H_
 
@@ -11,8 +11,7 @@ namespace rharness {
 // Which verdicts somebody signed (`rharness sign`).
 Statements AttestationTable(const Dialect& dialect);
 
-// What two people signed of a run, what was asked for and taken back, and what was deleted by which
-// list.
+// Statements on a run signed by two people, requests, withdrawals, and deletions by list.
 Statements ApprovalTables(const Dialect& dialect);
 
 }  // namespace rharness

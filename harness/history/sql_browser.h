@@ -1,5 +1,5 @@
-// The browser over a Database. Private: browser.cc has its lists, browser_life.cc what is kept of
-// one run's verdicts, browser_search.cc what is looked for and counted.
+// The browser over a Database. Private: browser.cc has its lists, browser_life.cc the verdicts of
+// one run, browser_search.cc search and counts.
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_BROWSER_H_
 #define RHARNESS_HARNESS_HISTORY_SQL_BROWSER_H_
 
@@ -28,12 +28,12 @@ inline long long Most(std::size_t limit) {
   return static_cast<long long>(std::min<std::size_t>(limit, 1U << 30U));
 }
 
-// What a list in its order reads on from a row: those that are behind it, in order, or those before
-// it, the nearest first.
+// The rows that a list continues with: those after a row, in order, or those before it, the nearest
+// first.
 struct Direction {
-  const char* sign;   // between a row and the one to go on from
+  const char* sign;   // between a row and the start row
   const char* order;  // after each column to sort by
-  const char* first;  // of the next names, the aggregate that is the nearest one
+  const char* first;  // aggregate that gives the nearest of the next names
 };
 inline Direction DirectionOf(Toward toward) {
   return toward == Toward::kEnd ? Direction{">", "", "MIN"} : Direction{"<", "DESC", "MAX"};
@@ -42,14 +42,14 @@ inline Direction DirectionOf(Toward toward) {
 inline Direction NewestFirst(Toward toward) {
   return toward == Toward::kEnd ? Direction{"<", "DESC", "MAX"} : Direction{">", "", "MIN"};
 }
-// In the order of the list, whichever way it was read.
+// Restores the order of the list after a read in either direction.
 template <class Row>
 std::vector<Row> InOrder(std::vector<Row> rows, Toward toward) {
   if (toward == Toward::kStart) std::reverse(rows.begin(), rows.end());
   return rows;
 }
 
-// A column whose different values are names, and leads an index; and what is looked for in them.
+// A column of names that leads an index; and the search text.
 struct NamesAsked {
   const char* table;
   const char* column;
@@ -108,7 +108,7 @@ class SqlBrowser : public HistoryBrowser {
                   VerdictDetails* details);
   void ReadAttestations(const std::string& run_id, const std::string& drill_id, long long most,
                         VerdictDetails* details);
-  // `bind` gives the statement its values, in their order.
+  // `bind` adds the values of the statement, in order.
   Result<std::vector<RunRow>> Runs(const std::string& text, bool with_found,
                                    const std::function<void(soci::statement&)>& bind);
   Result<NamesFound> FindNames(const NamesAsked& asked, const NameStart& start, std::size_t limit,

@@ -1,5 +1,5 @@
-// The history in SQL, whatever database it is in: what the sources of this folder share, of which
-// each is named after what it writes or reads (README.md).
+// The history in SQL, for every database: shared by the sources of this folder, each named after
+// the rows that it writes or reads (README.md).
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -23,7 +23,7 @@ namespace rharness {
 inline long long ToMs(WallTime time) { return time.time_since_epoch().count(); }
 inline WallTime FromMs(long long ms) { return WallTime(std::chrono::milliseconds(ms)); }
 
-// Of where a rerun ran, its environment: the parts by name, with their texts or their digests.
+// The environment part of a rerun's surroundings: the parts by name, with their texts or digests.
 Surroundings EnvironmentOf(const Surroundings& surroundings);
 
 class SqlHistory : public HistoryStore {
@@ -112,7 +112,7 @@ class SqlHistory : public HistoryStore {
   Result<std::vector<HistoryEntry>> Entries(const std::string& rest, const T& value);
   Result<std::vector<SignedRecord>> SelectSigned(const std::string& predicate,
                                                  const std::string* subject);
-  // These throw; they are called inside Guard or Write.
+  // These throw; call them inside Guard or Write.
   void Insert(const SignedRecord& record);
   Status Insert(const DeletedItem& item);
   int CountBy(const std::string& query, const std::string& statement);
@@ -121,17 +121,17 @@ class SqlHistory : public HistoryStore {
   Result<Manifest> Load(const std::string& run_id);
   Result<HeldContent> CompareSlowly(const NewRun& run);
   void Insert(const DrillRecord& drill, const std::string& supersedes);
-  // What is held of this drill: its newest results, and how often it was entered (0: never).
+  // The entries of this drill: its newest results, and how often it was entered (0: never).
   struct Held {
     std::string drill_id;
     int times = 0;
-    std::vector<std::string> superseded;  // what it was entered as before, in that order
+    std::vector<std::string> superseded;  // earlier names of it, in order of entry
   };
   Held FindHeld(const std::string& drill_id);
   bool SameResults(const std::string& held, const DrillRecord& drill, const DrillResults& results);
   void Insert(const FamilyRecord& family);
   Result<std::string> Kept(const std::string& sha256);
-  // As results of `drill`, under its id, whatever drill_id the records have.
+  // Enters them as results of `drill`, under its id, whatever drill_id the records have.
   Status InsertAll(const DrillRecord& drill, const std::string& supersedes, DrillResults results);
   bool HasFamily(const std::string& family);
   long long DatabaseNow();  // in ms

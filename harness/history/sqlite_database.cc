@@ -1,4 +1,4 @@
-// Opening an SQLite file, its schema as it keeps it, and its errors.
+// Opens an SQLite file, reads its schema, and words its errors.
 #include "harness/history/sqlite_database.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace rharness {
 namespace {
 
-constexpr int kMostReads = 5;  // of a file that is written to while it is read as it lies
+constexpr int kMostReads = 5;  // of a file that changes while it is read without locks
 
 // Everything that a schema consists of, as SQLite keeps it, sorted. What SQLite makes for itself
 // has no text.
@@ -43,7 +43,7 @@ int IsTooLate(void* deadline) {
          *static_cast<const std::chrono::steady_clock::time_point*>(deadline);
 }
 
-// Debian's SQLite takes URIs as they are, others are asked to.
+// Debian's SQLite accepts URIs by default, others need a setting.
 void TakeUris() {
   static std::once_flag once;
   std::call_once(once, [] { sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1); });
@@ -60,8 +60,8 @@ std::string UriOf(const std::string& path) {
   return uri;
 }
 
-// What the last read of the file or of its log failed with, which SQLite tells as a damaged
-// database where a disk cannot be read (EIO: SQLITE_IOERR_CORRUPTFS). 0: it did not fail.
+// The errno of the last read of the file or of its log; SQLite reports a damaged database if a disk
+// cannot be read (EIO: SQLITE_IOERR_CORRUPTFS). 0: it did not fail.
 int ReadErrno(soci::session& sql) {
   const auto* backend = static_cast<soci::sqlite3_session_backend*>(sql.get_backend());
   if (backend == nullptr || backend->conn_ == nullptr) return 0;
@@ -159,7 +159,7 @@ void SqliteDatabase::End() {
 
 bool SqliteDatabase::ComeBack(int failures) {
   if (failures >= kMostReads || !untouched_) return false;
-  // Written to meanwhile; or somebody wrote when it was opened, and has gone with SQLite's log.
+  // It was written meanwhile; or a writer at opening time has ended and removed SQLite's log.
   if (rest_ ? !WasTouched() : !LookAtRest()) return false;
   try {
     ConnectUntouched();
@@ -191,8 +191,8 @@ void SqliteDatabase::Connect(bool read_only) {
     sql_ << "PRAGMA foreign_keys = ON";
     sql_ << "PRAGMA synchronous = FULL";
   }
-  // The file may come from a stranger: its schema calls no functions with side effects, and
-  // damaged pages are noticed when they are read.
+  // The file may be untrusted: its schema calls no functions with side effects, and damaged pages
+  // are noticed when they are read.
   sql_ << "PRAGMA trusted_schema = OFF";
   sql_ << "PRAGMA cell_size_check = ON";
 }

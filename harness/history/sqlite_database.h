@@ -18,20 +18,20 @@ namespace rharness {
 class SqliteDatabase : public Database {
  public:
   // Creates the file when it is missing, sets the journal, durability and the busy timeout, refuses
-  // a schema that is not to the letter that of its version (integrity), and applies the migrations
-  // that are due. No Guard or Write outlasts `answer_timeout` (timeout). Errors: as
+  // a schema that differs in any character from that of its version (integrity), and applies the
+  // migrations that are due. No Guard or Write outlasts `answer_timeout` (timeout). Errors: as
   // HistoryStore::Open.
   static Result<std::unique_ptr<Database>> Open(
       const std::filesystem::path& path, std::chrono::milliseconds busy_timeout,
       std::chrono::milliseconds answer_timeout = std::chrono::minutes(10));
-  // For reading alone: changes neither the file nor its journal's mode. Errors: those, and
+  // For reading only: changes neither the file nor its journal's mode. Errors: those, and
   // invalid_input for a schema that is not the newest.
   static Result<std::unique_ptr<Database>> OpenForReading(const std::filesystem::path& path,
                                                           std::chrono::milliseconds busy_timeout,
                                                           std::chrono::milliseconds answer_timeout);
-  // The same for who must leave no trace and may have no right to: while nobody seems to write to
-  // the file it is read without locks, and nothing is made beside it; what was written to meanwhile
-  // is read again. Source: https://sqlite.org/uri.html (immutable).
+  // The same for readers that must leave no trace and may have no write access: while nobody seems
+  // to write to the file it is read without locks, and nothing is made beside it; if it was written
+  // to meanwhile it is read again. Source: https://sqlite.org/uri.html (immutable).
   static Result<std::unique_ptr<Database>> OpenUntouched(const std::filesystem::path& path,
                                                          std::chrono::milliseconds busy_timeout,
                                                          std::chrono::milliseconds answer_timeout);
@@ -42,7 +42,7 @@ class SqliteDatabase : public Database {
       : Database(std::move(path), SqliteDialect()),
         busy_timeout_(busy_timeout),
         answer_timeout_(answer_timeout) {}
-  // A file that nobody seems to write to: which one, how long, and when it was last written.
+  // Identity, size and last change of a file that nobody seems to write to.
   using Rest = std::array<std::int64_t, 7>;
 
   void Begin() override { deadline_ = std::chrono::steady_clock::now() + answer_timeout_; }
@@ -51,7 +51,7 @@ class SqliteDatabase : public Database {
   Error ErrorOf(const std::exception& exception) override;
   std::vector<std::string> SchemaSeen() override;
   std::vector<std::string> SchemaAt(int version) override;
-  std::optional<Rest> LookAtRest() const;  // empty: somebody writes, or was cut short
+  std::optional<Rest> LookAtRest() const;  // empty: somebody writes, or crashed while writing
   bool WasTouched() const { return rest_ && LookAtRest() != rest_; }
   void Connect(bool read_only);
   void ConnectUntouched();
@@ -62,7 +62,7 @@ class SqliteDatabase : public Database {
   std::chrono::steady_clock::time_point deadline_;
   bool read_only_ = false;
   bool untouched_ = false;
-  std::optional<Rest> rest_;  // set: read as a file that does not change
+  std::optional<Rest> rest_;  // set: read as an unchanging file
 };
 
 }  // namespace rharness

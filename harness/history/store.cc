@@ -133,7 +133,7 @@ Result<Manifest> SqlHistory::Load(const std::string& run_id) {
     return IntegrityError(fmt::format("holds the manifest of run '{}'", manifest.run_id),
                           Where(run_id));
   }
-  // What runs are selected by must be what they are judged by.
+  // The columns for selecting runs must match the manifest that judges them.
   if (family != manifest.family || declared != manifest.determinism.declared ||
       started_ms != ToMs(manifest.started)) {
     return IntegrityError("the columns copied from its manifest were changed", Where(run_id));
@@ -184,7 +184,7 @@ Result<std::vector<HistoryEntry>> SqlHistory::NextToDrill(std::size_t limit) {
       static_cast<long long>(std::min<std::size_t>(limit, 1u << 30)));
 }
 
-// Verdicts are looked through of those runs alone whose last one is open.
+// Reads the verdicts only of runs whose last one is open.
 Result<std::vector<HistoryEntry>> SqlHistory::LastBad(std::size_t limit) {
   ASSIGN_OR_RETURN(auto bad,
                    Entries(fmt::format("WHERE s.retired = 0 AND (s.last_verdict IN {} OR ({})) "
@@ -246,7 +246,7 @@ Status SqlHistory::Retire(const std::string& run_id, const std::string& reason, 
   return database_->Write([&]() -> Status {
     RETURN_IF_ERROR(CheckRun(run_id));
     std::string earlier;
-    long long same_ms = 0;  // this call, whose answer was lost with the connection
+    long long same_ms = 0;  // this call, if its answer was lost with the connection
     sql() << "SELECT reason, retired_ms FROM retirements WHERE run_id = :run_id", soci::use(run_id),
         soci::into(earlier), soci::into(same_ms);
     if (sql().got_data() && earlier == reason && same_ms == ToMs(now)) return {};
@@ -261,7 +261,7 @@ Status SqlHistory::Retire(const std::string& run_id, const std::string& reason, 
   });
 }
 
-// One that was told in the same millisecond, or while the clock went back, is later all the same.
+// An answer in the same millisecond, or after the clock went back, is still later.
 Status SqlHistory::AddRebuild(const RebuildRecord& record) {
   return database_->Write([&]() -> Status {
     RETURN_IF_ERROR(CheckRun(record.run_id));

@@ -12,7 +12,7 @@
 namespace rharness {
 namespace {
 
-// Verdicts of a window that still count: what :since and :until have between them.
+// Verdicts of a window that still count: between :since and :until.
 constexpr char kCounted[] =
     "v.decided_ms >= :since AND v.decided_ms < :until AND v.verdict <> 'infra' AND NOT EXISTS "
     "(SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
@@ -78,9 +78,9 @@ constexpr char kRebuilds[] =
     "s.run_id = a.run_id WHERE a.place = 1 AND s.retired = 0 GROUP BY s.family, a.state "
     "ORDER BY s.family, a.state";
 
-// Between two verdicts nothing changed where their reruns had the same surroundings: environment,
-// code, data, seeds, and what the run was seen to read. Drills whose reruns of the run had several
-// say nothing. With a time that is computed no index by time is taken for each rerun.
+// Nothing changed between two verdicts if their reruns had the same surroundings: environment,
+// code, data, seeds, and files read. Drills with several surroundings of one run do not count. The
+// computed time keeps the planner from an index by time for each rerun.
 constexpr char kFlakes[] =
     "SELECT s.family, COUNT(*), SUM(w.flaked) FROM (SELECT g.run_id AS run_id, MAX(g.good * g.bad) "
     "AS flaked FROM (SELECT v.run_id AS run_id, MAX(CASE WHEN v.verdict IN ('identical', "
@@ -95,8 +95,8 @@ constexpr char kFlakes[] =
     "WHERE g.one_drill <> g.another GROUP BY g.run_id) w JOIN standing s ON s.run_id = w.run_id "
     "WHERE s.retired = 0 GROUP BY s.family ORDER BY s.family";
 
-// Reruns that came to be compared; a recorded duration of 0 is none. Summed run by run first: the
-// verdicts lie in the order of their runs in an index.
+// Compared reruns; a recorded duration of 0 does not count. Sums run by run first: an index has the
+// verdicts in the order of their runs.
 std::string SelectRuntimes() {
   return fmt::format(
       "SELECT r.family, SUM(w.reruns), SUM(w.verdicts), SUM(w.wall), "
@@ -225,7 +225,7 @@ Result<std::vector<std::vector<VerdictTally>>> SqlHistory::TallyWindows(
       row.attested = attested;
       row.drifted = drifted;
       if (std::ranges::max(last) >= static_cast<int>(std::size(kRunVerdicts))) {
-        RETURN_IF_ERROR(database_->CheckWords());  // names what was written since it was opened
+        RETURN_IF_ERROR(database_->CheckWords());  // names words written since it was opened
         return InternalError("counts a verdict of no known word", database_->name());
       }
       tallies.Add(row, last);

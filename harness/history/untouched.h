@@ -1,4 +1,4 @@
-// A history for an auditor, who must leave it as it is and may have no right to write.
+// A history for an auditor, who must not change it and may have no write access.
 #ifndef RHARNESS_HARNESS_HISTORY_UNTOUCHED_H_
 #define RHARNESS_HARNESS_HISTORY_UNTOUCHED_H_
 
@@ -10,11 +10,11 @@
 
 namespace rharness {
 
-// One that is there, never made and never migrated: what would write is an io error. Of a file
-// nothing but the file need be readable, and nothing is made beside it, unless somebody has it open
-// for writing or was cut short: then SQLite's log must be readable, too. Errors: those of
-// HistoryStore::OpenExisting; invalid_input for a schema older than this version's, which names the
-// command that brings it up to date; timeout where it is written to all the time.
+// Opens an existing one, never makes or migrates it: writes are io errors. For a file only the file
+// itself must be readable, and nothing is made beside it, unless somebody has it open for writing
+// or crashed: then SQLite's log must be readable, too. Errors: those of HistoryStore::OpenExisting;
+// invalid_input for a schema older than this version's, which names the command that brings it up
+// to date; timeout if it is written to all the time.
 Result<std::unique_ptr<HistoryStore>> OpenUntouchedHistory(const std::string& url);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// All verdicts with where they were reached, for trends. In SQL over SOCI.
+// All verdicts with their surroundings, for trends. In SQL over SOCI.
 #include <algorithm>
 
 #include "harness/history/sql_history.h"
@@ -6,7 +6,8 @@
 namespace rharness {
 namespace {
 
-// A row a rerun whose environment is kept, and one where none is; those of a verdict together.
+// One row per rerun with a kept environment, and one if there is none; rows of a verdict are
+// adjacent.
 constexpr char kSelectSteps[] =
     "SELECT v.run_id, s.family, s.started_ms, s.retired, v.verdict, v.decided_ms, d.sequence, "
     "COALESCE(u.environment_sha256, ''), "

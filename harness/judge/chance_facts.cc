@@ -17,12 +17,12 @@ void AddFact(Layer layer, std::string key, std::string value, std::vector<Fact>*
 
 }  // namespace
 
-// Draws without a seed, and orders that are left to chance, are on both sides and equal none the
-// less: of the layer they are what is not known.
+// Draws without a seed, and orders left to chance, are on both sides and compare as equal: they
+// make the layer partly unknown.
 void AddChance(const Observation& seen, std::vector<Fact>* out) {
   std::vector<std::string> sources;
   for (const auto& [source, values] : seen.seeds) {
-    // Of the run's own places if there are any: they say more than those of packages.
+    // From the run's own places if there are any: they are more telling than those of packages.
     std::vector<std::string> own, of_packages;
     for (const std::string& value : values) {
       if (!IsDrawn(value)) continue;
@@ -57,7 +57,7 @@ void AddChance(const Observation& seen, std::vector<Fact>* out) {
                   .kind = FactKind::kNotKnown});
 }
 
-// `again`: of a rerun, whose variables are all known.
+// `again`: for a rerun, whose variables are all known.
 void AddFlags(const Observation& seen, bool again, std::vector<Fact>* out) {
   for (const auto& [name, value] : seen.flags) {
     if (name == kCpusFlag) {

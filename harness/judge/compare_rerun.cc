@@ -32,7 +32,7 @@ Finding FindingOf(const Remark& remark) {
   return finding;
 }
 
-// Both sides with their bytes; an error says why they cannot be had.
+// Both sides with their bytes; an error has the reason why they are not available.
 Result<std::vector<CheckpointComparison>> CompareBytes(const Artifact& recorded,
                                                        const Artifact& seen, const Places& places,
                                                        const fs::path& drill_folder) {
@@ -47,7 +47,7 @@ Result<std::vector<CheckpointComparison>> CompareBytes(const Artifact& recorded,
   return CompareCheckpoints({std::move(a)}, {std::move(b)}, {});
 }
 
-// By the digests that were recorded; where the list of tensors cannot be had by their roots.
+// By recorded digests; by root digests if the list of tensors is not available.
 std::vector<CheckpointComparison> CompareRecords(const Artifact& recorded, const Artifact& seen,
                                                  std::vector<std::string>* notes) {
   auto a = RecordedFrom(recorded);
@@ -134,7 +134,7 @@ std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Cu
   return declared;
 }
 
-// As with curves, but for what was declared and is now not read exactly.
+// As for curves, except declared ones that are now not read exactly.
 UnreadMembers Declared(const UnreadMembers& seen, const Manifest& manifest) {
   UnreadMembers declared;
   const auto holds = [](const auto& list, auto name, std::string_view member) {

@@ -66,7 +66,7 @@ std::vector<double> ReportedValues(const std::string& metric,
   return values;
 }
 
-// Against all recorded runs of the configuration: nothing says which draw a rerun repeats.
+// Against all recorded runs of the configuration: nothing shows which draw a rerun repeats.
 MetricDecision DecideUnpaired(const ComparedRun& run, const Metric& metric,
                               const std::vector<double>& recorded, const VariancePrior& prior) {
   MetricInput input{.name = metric.name,
@@ -83,7 +83,7 @@ MetricDecision DecideUnpaired(const ComparedRun& run, const Metric& metric,
                      decision.verdict == MetricVerdict::kNeedsConfirmation;
   const bool equal =
       std::ranges::all_of(input.reruns, [&](double value) { return value == metric.value; });
-  if (moved && equal && !input.reruns.empty()) {  // what is equal to its record did not move
+  if (moved && equal && !input.reruns.empty()) {  // a run equal to its record did not move
     decision.verdict = MetricVerdict::kInconclusive;
     decision.reason = "equal";
   }
@@ -212,7 +212,7 @@ void Family::Add(const std::vector<RecordedMetrics>& members) {
     double value = 0.0;
     int runs = 0;
   };
-  // By metric, configuration and seeds, or the run where there are none.
+  // By metric, configuration and seeds, or by run without seeds.
   std::map<std::string, std::map<std::string, std::map<std::string, Sum>>> units;
   for (const RecordedMetrics& member : members) {
     const std::string unit = member.seeds.empty() ? "run " + member.run_id : member.seeds;

@@ -53,10 +53,10 @@ bool IsAmong(const RunMetrics& a, const RunMetrics& b) {
 bool IsOfStack(const Fact& fact) {
   if (fact.layer != Layer::kEnvironment && fact.layer != Layer::kHardware) return false;
   if (fact.kind != FactKind::kValue || !fact.value) return false;
-  // What is seen in samples, or at the end of a process that comes to it, is not seen of each run.
+  // Sampled facts, and those seen only at a regular end of a process, are not seen in each run.
   if (fact.key.starts_with("library.") || fact.key.starts_with("flag.")) return false;
   if (fact.key.starts_with("lock_file.")) return false;  // says what was asked for
-  // How a machine is put together rounds nothing, and replicates of before say nothing of it.
+  // The structure of a machine rounds nothing, and older replicates do not have it.
   static const std::set<std::string, std::less<>> kNoStack = {
       "variable." + std::string(kReplicateVariable),
       "variable.CUDA_VISIBLE_DEVICES",
@@ -172,7 +172,7 @@ bool MayBeOneStack(const std::vector<Fact>& a, const std::vector<Fact>& b) {
   for (const Fact& fact : Unbundled(b)) {
     if (IsOfStack(fact)) known_b[fact.key] = *fact.value;
   }
-  // Of variables all that are set are known on both sides.
+  // All set variables are known on both sides.
   const auto agree = [&](const auto& known, const auto& others) {
     return std::ranges::all_of(known, [&](const auto& one) {
       const auto other = others.find(one.first);

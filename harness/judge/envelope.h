@@ -1,7 +1,6 @@
-// How far rounding alone carries the runs of one configuration on one stack, as far as it was
-// measured.
+// The measured effect of rounding alone on the runs of one configuration on one stack.
 //
-// Role: what replicates.h gathers and what curves and metrics are held to. Pure.
+// Role: gathered by replicates.h; the yardstick for curves and metrics. Pure.
 #ifndef RHARNESS_HARNESS_JUDGE_ENVELOPE_H_
 #define RHARNESS_HARNESS_JUDGE_ENVELOPE_H_
 
@@ -18,15 +17,15 @@
 
 namespace rharness {
 
-// The hook of a command: 1, 2, ... in a replicate, and absent elsewhere. A run that sees it moves
+// The hook of a command: 1, 2, ... in a replicate, and absent otherwise. A run that sees it moves
 // initial weights, one or all, others for each number, to neighbouring numbers of their format.
 inline constexpr char kReplicateVariable[] = "RHARNESS_REPLICATE";
 
-// Below so many degrees of freedom an envelope decides nothing.
+// An envelope with fewer degrees of freedom decides nothing.
 inline constexpr int kFewestDegrees = 3;
 
-// Groups of runs of one seed on one stack, which differ by rounding alone. Each group has its runs
-// that differ, two or more. How many others beside one the groups have, by where they came from:
+// Groups of runs of one seed on one stack, which differ by rounding alone. Each group has two or
+// more differing runs. The counts are of runs beside one per group, by origin:
 struct Envelope {
   std::vector<std::vector<RunMetrics>> groups;
   int recorded = 0;  // repeats in the history of one seed on the stack of their record
@@ -40,11 +39,11 @@ struct Envelope {
 // Of a recorded run, as if a rerun had reported it.
 RunMetrics MeasuredOf(const Manifest& manifest);
 
-// Whether two runs report the same bits, times and memory left out.
+// Whether two runs report the same bits, without times and memory.
 bool SameMeasured(const RunMetrics& a, const RunMetrics& b);
 
-// Adds these runs, of one seed on one stack, each that differs once. Returns how many differ beside
-// one; with 0 nothing is added.
+// Adds the distinct ones of these runs, of one seed on one stack. Returns how many differ beside
+// one; if 0, adds nothing.
 int AddGroup(const std::vector<RunMetrics>& runs, Envelope* envelope);
 
 // "3 replicates made on this stack on 2026-11-20", "2 recorded repeats, 1 replicate made ...".
@@ -52,15 +51,15 @@ std::string SourceOf(const Envelope& envelope);
 
 RoundingRuns RoundingOf(const Envelope& envelope);
 
-// Of one metric, pooled over the groups, not below its quantum; df = 0 where no value differs: a
-// zero is no spread that was measured.
+// Of one metric, pooled over the groups, not below its quantum; df = 0 if no value differs: a zero
+// is no measured spread.
 SeedSpread RoundingOf(const Envelope& envelope, const std::string& metric, double quantum);
 
-// What a run ran on, as a digest: every known fact of environment and hardware but the hook, the
-// GPUs' numbers and what was not set.
+// A digest of a run's stack: every known fact of environment and hardware except the hook, the
+// GPUs' numbers and unset variables.
 std::string StackOf(const std::vector<Fact>& facts);
 
-// Whether nothing that is known of both stacks differs.
+// Whether no fact known of both stacks differs.
 bool MayBeOneStack(const std::vector<Fact>& a, const std::vector<Fact>& b);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Metrics that were measured on another set than the recorded one, as findings. Pure.
+// Findings on metrics that were measured on another set than the recorded one. Pure.
 #ifndef RHARNESS_HARNESS_JUDGE_EVAL_SETS_H_
 #define RHARNESS_HARNESS_JUDGE_EVAL_SETS_H_
 
@@ -12,13 +12,13 @@
 
 namespace rharness {
 
-// Names both sets and their digests, in the data layer. Its code is kOtherEvalSet where the metric
+// Names both sets and their digests, in the data layer. Its code is kOtherEvalSet if the metric
 // decides and the sets are known to differ: then nothing is comparable; else "not_compared", which
 // never passes. `sides` are words such as "in A".
 Finding EvalSetFinding(const OtherEvalSet& other, bool decides,
                        const std::array<std::string_view, 2>& sides);
 
-// Of a rerun: its metrics were measured on what lay there.
+// For a rerun: its metrics were measured on the data found there.
 std::vector<Finding> EvalSetFindings(const Manifest& manifest, const Evidence& evidence);
 
 }  // namespace rharness

@@ -72,7 +72,7 @@ void AddSeeds(const std::map<std::string, std::int64_t>& seeds, Collector* out) 
   }
 }
 
-// What is absent on a side that looked is a difference, where a seed was set on the other.
+// A seed missing on an observed side is a difference, if it was set on the other.
 void AddSeedsThatWereSet(const Observation& seen, Collector* out) {
   if (!seen.Has(kSeenByPython)) return;
   out->Add({.layer = Layer::kRandomness,
@@ -86,12 +86,13 @@ void AddSeedsThatWereSet(const Observation& seen, Collector* out) {
 }
 
 std::string InWords(const SeenLibrary& library, bool in_image) {
-  const std::string at = in_image ? "" : library.path + ", ";  // there a copy lies anywhere
+  const std::string at = in_image ? "" : library.path + ", ";  // in images a copy may be anywhere
   if (!library.build_id.empty()) return at + "build id " + library.build_id;
   return fmt::format("{}, {} bytes", library.path, library.size_bytes);
 }
 
-// By SONAME; where several have it, or none, by path. In samples: one of a side alone says nothing.
+// By SONAME; by path if several have it, or none. Sampled: a library on one side alone says
+// nothing.
 void AddLibraries(const Observation& seen, bool in_image, Collector* out) {
   std::map<std::string_view, int> named;
   for (const SeenLibrary& library : seen.libraries) ++named[library.soname];
@@ -134,14 +135,14 @@ void AddObservation(const std::optional<Observation>& seen, bool again, bool ima
   AddUndeclared(*seen, again, out);
 }
 
-// Unless the run told it itself.
+// Unless the run reported it itself.
 void AddPythonVersion(const Environment& environment, Collector* out) {
   if (!environment.python || environment.software.contains("python")) return;
   out->AddKnown(Layer::kEnvironment, "software.python", environment.python->version,
                 FactWeight::kContext);
 }
 
-// Whether the run was seen to read a variable. `watched`: those that were looked for.
+// Whether the run was seen to read a variable. `watched`: the observed ones.
 FactUse UseOfVariable(const std::string& name, const std::optional<Observation>& seen,
                       const std::map<std::string, std::optional<std::string>>& watched) {
   // Read by the loader and inside of the C library, which nobody sees.
@@ -178,11 +179,11 @@ void AddVariables(const Environment& environment, const std::optional<Observatio
 struct HardwareUse {
   int gpus = 0;
   bool cpu_is_class = false;
-  bool substituted = false;  // the drill let other GPUs stand in: they are as good
+  bool substituted = false;  // the drill accepted substitute GPUs: they count as equal
 };
 
-// How the machine is put together: no class of hardware, but what may explain another speed,
-// another number of threads or another order of a collective.
+// The structure of the machine: no class of hardware, but it may explain another speed, another
+// number of threads or another order of a collective.
 void AddPlacement(const Hardware& hardware, Collector* out) {
   const auto add_count = [&](const char* key, int count) {
     if (count > 0) {
@@ -263,7 +264,7 @@ bool IsSubstituted(const Evidence& evidence) {
       evidence.remarks, [](const Remark& remark) { return remark.code == kHardwareSubstituted; });
 }
 
-// A library of a package that is another version now: the package says so.
+// A library of a package with a changed version: the package covers it.
 bool IsExplained(const SeenLibrary& library, const Environment& now) {
   const auto list = now.packages.find(library.manager);
   if (library.package.empty() || list == now.packages.end()) return false;

@@ -12,12 +12,12 @@ namespace rharness {
 
 // Weights: data hashes, code identity, image digest and seeds are kIdentity. GPU model and count
 // are kClass; without GPUs the architecture is, and the CPU model where the bits are promised on
-// one hardware class only. Variables, software, packages, drivers and the rest are kContext. What a
-// record does not hold (packages, in those of before) is a fact of its own: not known. What was
-// observed is kContext and explains, and without an observation there is no fact of one.
+// one hardware class only. Variables, software, packages, drivers and the rest are kContext. Parts
+// missing from a record (packages, in older ones) are facts of their own: not known. Observations
+// are kContext and explain; without an observation there is no such fact.
 std::vector<Fact> FactsOf(const Manifest& manifest);
-// As the record stands for a rerun: what the drill overrides (--env) and the record does not name
-// would have been unset. Libraries of packages whose version changed are left out.
+// The record as expected of a rerun: variables that the drill overrides (--env) and the record does
+// not name count as unset. Leaves out libraries of packages whose version changed.
 std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidence);
 // `manifest` says which keys to speak of.
 std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest);

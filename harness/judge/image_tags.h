@@ -1,4 +1,4 @@
-// Tags of images that moved: the same name, and another image behind it. Pure.
+// Moved tags of images: the same name for another image. Pure.
 #ifndef RHARNESS_HARNESS_JUDGE_IMAGE_TAGS_H_
 #define RHARNESS_HARNESS_JUDGE_IMAGE_TAGS_H_
 
@@ -17,16 +17,16 @@ struct TagMove {
   std::string sentence;
 };
 // Each time that a tag was recorded with another digest than by the run before it, in the order of
-// the runs' start. Images without a tag or a digest say nothing.
+// the runs' start. Ignores images without a tag or a digest.
 std::vector<TagMove> FindTagMoves(const std::vector<Manifest>& runs);
 
-// The last of these that are of the run's own tag, as findings of the environment layer that decide
+// The last of these for the run's own tag, as findings of the environment layer that decide
 // nothing: a rerun goes by the digest.
 std::vector<Finding> TagFindings(const Manifest& run, const std::vector<TagMove>& moves);
 
 // One sentence for each time that a tag was recorded with another digest than by the run before it,
-// in the order of the runs' start: which tag, from and to what, and when either was recorded.
-// Images without a tag or a digest say nothing.
+// in the order of the runs' start: which tag, from and to what, and when each was recorded. Ignores
+// images without a tag or a digest.
 std::vector<std::string> TagMoves(const std::vector<Manifest>& runs);
 
 }  // namespace rharness

@@ -64,7 +64,7 @@ void AddBeyond(const Comparison& run, const std::string& run_id, FamilyCompariso
   if (shown) ++together->beyond_shown;
 }
 
-// Of those that moved with their family; one that is equal to its record has none to ask.
+// From those that moved with their family; one equal to its record has none.
 std::vector<Cause> CausesOf(const std::vector<RunState*>& members,
                             const FamilyComparison& together) {
   std::vector<const Comparison*> moved;

@@ -22,7 +22,7 @@ bool Differs(const CurveComparison& curve) {
   return curve.state != CurveState::kIdentical && !IsQuietlyVacuous(curve);
 }
 
-// Adds what is not there yet; a part that differs replaces one that does not.
+// Adds missing parts; a differing part replaces an equal one.
 template <class Part, class Name>
 void MergeParts(const std::vector<Part>& parts, Name name, std::vector<Part>* merged) {
   for (const Part& part : parts) {
@@ -35,7 +35,7 @@ void MergeParts(const std::vector<Part>& parts, Name name, std::vector<Part>* me
   }
 }
 
-// Held to be a drift only where every rerun shows it; else it is open, and said to be.
+// A drift only if every rerun shows it; else undecided, with a finding.
 void RefuseUnconfirmed(const std::vector<Comparison>& reruns, Comparison* merged) {
   for (CurveComparison& curve : merged->curves) {
     std::size_t seen = 0;
@@ -69,7 +69,7 @@ bool SameFinding(const Finding& a, const Finding& b) {
   return a.code == b.code && a.subject == b.subject && a.message == b.message;
 }
 
-// The evidence whose facts explain: of the first rerun that differs in anything, else of the first.
+// The evidence whose facts explain: of the first rerun that differs, else of the first.
 const Evidence* TellingEvidence(const std::vector<Evidence>& evidence,
                                 const std::vector<Comparison>& reruns) {
   for (std::size_t i = 0; i < reruns.size(); ++i) {
@@ -119,7 +119,7 @@ Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evide
   run.metrics = std::move(metrics);
   JudgeComparison(&run);
   const Evidence* telling = TellingEvidence(evidence, reruns);
-  // One that came to no machine saw nothing that could explain it.
+  // A rerun without a machine saw nothing that could explain it.
   if (telling == nullptr) return run;
   if (!telling->obstacle.empty() && telling->environment.hardware.cpu.architecture.empty()) {
     return run;

@@ -1,4 +1,4 @@
-// All reruns of one run together: merged into one comparison, judged and explained as any other.
+// Merges all reruns of one run into one comparison, judged and explained as any other.
 #ifndef RHARNESS_HARNESS_JUDGE_JUDGE_RUN_H_
 #define RHARNESS_HARNESS_JUDGE_JUDGE_RUN_H_
 
@@ -10,14 +10,13 @@
 
 namespace rharness {
 
-// What the reruns of one run come to as one comparison: of each checkpoint and curve the first
-// rerun that differs in it, else the first; a layer differs if it differs in any. A curve that is
-// beyond its band in some reruns and not in others is undecided, with a finding
-// ("missing_confirmation"). Empty: no rerun.
+// One comparison for all reruns of one run: for each checkpoint and curve the first rerun that
+// differs in it, else the first; a layer differs if it differs in any. A curve beyond its band in
+// some reruns only is undecided, with a finding ("missing_confirmation"). Empty: no rerun.
 Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& reruns);
 
-// The judged comparison of a run, with its causes. `evidence` and `reruns` go together, one a
-// rerun; `merged` are these as one; `metrics` are decided over all compared ones. Pure.
+// The judged comparison of a run, with its causes. `evidence` and `reruns` are parallel, one entry
+// per rerun; `merged` joins them; `metrics` are decided over all compared ones. Pure.
 Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evidence,
                     const std::vector<Comparison>& reruns, Comparison merged,
                     std::vector<MetricDecision> metrics);

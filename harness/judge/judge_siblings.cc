@@ -1,4 +1,4 @@
-// Which runs are siblings, by what changed around them and by what they are.
+// Finds siblings, by what changed around the runs and by their traits.
 #include "harness/judge/judge_siblings.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ std::vector<std::pair<std::string, std::string>> SettingsOf(const Manifest& mani
   return settings;
 }
 
-// "dropout", "no dropout" or, where nothing says, empty.
+// "dropout", "no dropout" or empty if not known.
 std::string DropoutOf(const std::vector<std::pair<std::string, std::string>>& settings) {
   bool said = false;
   for (const auto& [name, value] : settings) {
@@ -75,7 +75,7 @@ std::string DeviceOf(const Manifest& manifest) {
                                                                : hardware.cpu.model;
 }
 
-// What changed around a run, but for what no run is known to have used: one key, and words for it.
+// The changes around a run, without those that no run is known to use: one key, and words for it.
 struct Change {
   std::string key;
   std::string words;
@@ -103,7 +103,7 @@ Change ChangeOf(const Manifest& manifest, const Comparison& merged) {
   return change;
 }
 
-// What was shown of other data, code or images says nothing of this change.
+// Results on other data, code or images say nothing about this change.
 bool MayBeSibling(const Comparison& merged) {
   if (merged.declared_bitwise) return false;
   for (const LayerComparison& layer : merged.layers) {
@@ -115,7 +115,7 @@ bool MayBeSibling(const Comparison& merged) {
       merged.ends, [](const RerunEnd& end) { return end.state == RerunEnd::State::kCompared; });
 }
 
-// What a drill of several changes or configurations has to be told apart by.
+// The names that distinguish changes or configurations of one drill.
 struct Names {
   std::set<std::string> changes;
   std::map<std::string, std::map<std::string, std::string>> first_run;  // family, configuration

@@ -95,7 +95,7 @@ void CompareOutputFiles(const Manifest& a, const Manifest& b, Comparison* compar
       AddFile(artifact, *other, !IsLog(artifact) && !HasItsNumbers(artifact, a), comparison);
     }
   }
-  if (comparison->is_rerun) return;  // what a rerun writes beside it is its own affair
+  if (comparison->is_rerun) return;  // further files of a rerun do not matter
   for (const Artifact& artifact : b.artifacts) {
     if (IsCheckpoint(artifact) || IsLog(artifact) || artifact.role == kModelOfTracker ||
         ArtifactAt(a.artifacts, artifact.path) != nullptr) {

@@ -11,15 +11,15 @@
 
 namespace rharness {
 
-// Whether these are compared as files: they are no checkpoint, or of one the tensors were read on
-// one side only or on neither, and both digests of the file are there. `seen`: null, if absent.
+// Whether these are compared as files: they are no checkpoint, or one whose tensors were read on at
+// most one side, and both file digests exist. `seen`: null if absent.
 bool IsComparedAsFile(const Artifact& recorded, const Artifact* seen);
 
 // Adds every output that is compared as a file: equal, or different, which is open ("not_compared",
-// with what to do) unless its role lets it differ (artifact.h). One that is on one side alone, or
-// without a digest, is open as well ("missing_output"). The file of the metrics is compared by its
-// values, and what a tracker keeps beside the run is written by no rerun: a note says so. `a` and
-// `b`: of one run, or of two.
+// with the remedy) unless its role allows it to differ (artifact.h). An output on one side alone,
+// or without a digest, is also open ("missing_output"). The metrics file is compared by its values,
+// and no rerun writes the files that a tracker keeps beside the run: a note says so. `a` and `b`:
+// of one run, or of two.
 void CompareOutputFiles(const Manifest& a, const Manifest& b, Comparison* comparison);
 
 }  // namespace rharness

@@ -61,7 +61,7 @@ class BundleTable {
  private:
   static constexpr std::size_t kMost = 256;
   struct Entry {
-    std::weak_ptr<const PackageMap> list;  // a dead list's address may be another one's by now
+    std::weak_ptr<const PackageMap> list;  // a new list may reuse a dead list's address
     std::shared_ptr<const FactBundle> bundle;
   };
   std::mutex mutex_;

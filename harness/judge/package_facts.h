@@ -1,4 +1,4 @@
-// What was installed, as facts of the environment layer.
+// Installed packages as facts of the environment layer.
 #ifndef RHARNESS_HARNESS_JUDGE_PACKAGE_FACTS_H_
 #define RHARNESS_HARNESS_JUDGE_PACKAGE_FACTS_H_
 
@@ -10,9 +10,9 @@
 
 namespace rharness {
 
-// A bundle for each manager's list; of one that is missing and was to be expected, that it is not
-// known. Equal lists share theirs: thousands of runs have the same thousand packages.
-// `host_digest`: of the host's whole list, where that alone was recorded. Thread-safe.
+// A bundle for each manager's list; for a missing but expected list, the fact that it is not known.
+// Equal lists share their bundle: thousands of runs have the same thousand packages. `host_digest`:
+// of the host's whole list, if only that was recorded. Thread-safe.
 void AddPackages(const Environment& environment, const std::string& host_digest,
                  std::vector<Fact>* facts);
 

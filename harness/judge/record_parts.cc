@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The recorded list of tensors; empty where it cannot stand for the checkpoint (an unknown dtype).
+// The recorded list of tensors; empty if it cannot represent the checkpoint (an unknown dtype).
 Result<std::vector<TensorDigest>> DigestsOf(const Artifact& artifact) {
   std::vector<TensorDigest> digests;
   for (const TensorRecord& record : artifact.tensors) {
@@ -92,8 +92,8 @@ std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
   return series;
 }
 
-// The realm of the notes in a setting, however deep they lie. One that is redacted keeps the whole
-// from being compared, as do those of several keys from another side's.
+// The realm of the notes in a setting, at any depth. One redacted note makes the whole
+// incomparable, as do notes of several keys.
 std::string RealmIn(const Json& value) {
   std::set<std::string> realms;
   const std::function<void(const Json&)> add = [&](const Json& part) {

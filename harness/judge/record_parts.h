@@ -1,5 +1,5 @@
-// Parts of manifests and evidence as compare/ understands them: checkpoints, curves, configuration.
-// Beside facts_of.h the bridge from records to comparison. Reads no bytes but through OpenRecorded.
+// Parts of manifests and evidence in the types of compare/: checkpoints, curves, configuration.
+// With facts_of.h the bridge from records to comparison. Reads bytes only through OpenRecorded.
 #ifndef RHARNESS_HARNESS_JUDGE_RECORD_PARTS_H_
 #define RHARNESS_HARNESS_JUDGE_RECORD_PARTS_H_
 
@@ -20,8 +20,8 @@ namespace rharness {
 // root digest contradict each other.
 Result<RecordedCheckpoint> RecordedFrom(const Artifact& artifact);
 
-// The same with its bytes, if there are any at `at`; else a line is added to `notes`. Errors:
-// integrity, also when what was kept cannot be read any more.
+// The same with its bytes, if there are any at `at`; else adds a line to `notes`. Errors:
+// integrity, also when kept bytes can no longer be read.
 Result<RecordedCheckpoint> OpenRecorded(const Artifact& artifact,
                                         const std::optional<std::filesystem::path>& at,
                                         const std::vector<std::string>& strip_prefixes,
@@ -29,8 +29,8 @@ Result<RecordedCheckpoint> OpenRecorded(const Artifact& artifact,
 
 std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves);
 
-// Facts that a drill takes for granted, since it replays them, and two free runs do not share:
-// hyperparameters, command, determinism flags, sources of randomness.
+// Facts that a drill replays, and that two independent runs may not share: hyperparameters,
+// command, determinism flags, sources of randomness.
 void AddConfiguration(const Manifest& manifest, std::vector<Fact>* facts);
 
 }  // namespace rharness

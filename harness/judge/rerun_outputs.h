@@ -1,4 +1,4 @@
-// What a rerun wrote, as digests that can be compared with another rerun's. Pure.
+// A rerun's outputs as digests, comparable with those of further reruns. Pure.
 #ifndef RHARNESS_HARNESS_JUDGE_RERUN_OUTPUTS_H_
 #define RHARNESS_HARNESS_JUDGE_RERUN_OUTPUTS_H_
 
@@ -7,9 +7,9 @@
 
 namespace rharness {
 
-// Checkpoints by their tensor digests, other files by their own (logs and files of metrics are left
-// out), metrics and curves by their bits; times and memory are left out. Reruns of one CPU and GPU
-// model with the same data, code and seeds are one group.
+// Checkpoints by their tensor digests, other files by their own (without logs and metrics files),
+// metrics and curves by their bits; without times and memory. Reruns of one CPU and GPU model with
+// the same data, code and seeds are one group.
 RerunOutputs OutputsOf(const Evidence& evidence);
 
 }  // namespace rharness

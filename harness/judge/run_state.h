@@ -1,6 +1,6 @@
 // Everything one run gathers on its way to a verdict.
 //
-// Role: what the passes of the judge hand on to each other; whoever reruns fills its evidence.
+// Role: passed between the passes of the judge; the rerunning code fills its evidence.
 #ifndef RHARNESS_HARNESS_JUDGE_RUN_STATE_H_
 #define RHARNESS_HARNESS_JUDGE_RUN_STATE_H_
 
@@ -17,7 +17,7 @@ namespace rharness {
 struct RunState {
   Manifest manifest;
   std::map<int, Evidence> evidence;  // by rerun, from 1
-  // By number, from 1: with the smallest change planted. No verdict speaks of them.
+  // By number, from 1: with the smallest change planted. No verdict depends on them directly.
   std::map<int, Evidence> replicates;
   std::shared_ptr<const Envelope> envelope;  // of its configuration here; none: not measured
   std::map<int, Comparison> reruns;  // of evidence, compared and not judged; until all is judged

@@ -1,4 +1,4 @@
-// Version 4 of AWS's signatures: what a request to S3 says of who sends it.
+// Version 4 of AWS's signatures: how a request to S3 proves its sender.
 //
 // Role: private to this folder. Pure. Source: AWS, "Signature Version 4" (IAM user guide) and
 // "Authenticating Requests" (S3 API reference).
@@ -20,9 +20,9 @@ struct AwsKeys {
 
 struct AwsRequest {
   std::string method;
-  std::string path;     // as it is sent: each part escaped
+  std::string path;     // as sent: each part escaped
   HttpQuery query;      // not escaped
-  HttpHeaders headers;  // those that are signed: names in lower case; "host" among them
+  HttpHeaders headers;  // the signed ones: names in lower case; "host" among them
   std::string payload_sha256;
   std::string time;     // "20130524T000000Z"
   std::string region;   // "us-east-1"
@@ -32,7 +32,7 @@ struct AwsRequest {
 // The value of the header Authorization.
 std::string AwsAuthorization(const AwsKeys& keys, AwsRequest request);
 
-// SHA-256 of nothing, which a request without a body has.
+// SHA-256 of nothing, for requests without a body.
 inline constexpr char kEmptySha256[] =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 

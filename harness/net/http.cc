@@ -1,4 +1,4 @@
-// Requests by libcurl: its options, and what its answers mean.
+// Requests by libcurl: its options, and the meaning of its answers.
 // Source: curl.se/libcurl/c (options and errors); RFC 9110, sections 10.2.3 (Retry-After) and 15.
 #include "harness/net/http.h"
 
@@ -60,7 +60,7 @@ struct HttpClient::State {
   struct Request {
     std::string path;
     HttpQuery query;
-    const char* method = nullptr;  // other than GET, or POST where there is a body
+    const char* method = nullptr;  // other than GET, or POST with a body
     std::optional<std::string> body;
     std::uint64_t most_bytes = 0;
     const std::function<void()>* restart = nullptr;
@@ -72,7 +72,7 @@ struct HttpClient::State {
   struct Failure {
     Error error;
     bool again = false;
-    std::chrono::milliseconds wait{0};  // as the server says; 0: it does not
+    std::chrono::milliseconds wait{0};  // requested by the server; 0: none
   };
 
   Result<std::string> Perform(const Request& request);
@@ -83,13 +83,13 @@ struct HttpClient::State {
                                const std::string& where) const;
   std::optional<Failure> JudgeStatus(const HttpAnswer& answer, const std::string& where) const;
   Error Cancelled() const { return TimeoutError("was interrupted", url); }
-  // In errors: what a path brings of a query may let others in.
+  // For errors: the query of a path may contain credentials.
   std::string Where(const Request& request) const { return ShownUrl(url + request.path); }
   std::string Sayable(std::string_view text) const;
   bool Wait(std::chrono::milliseconds span) const;
 };
 
-// What a server says, shortened and without what it may repeat of the credentials.
+// A server's message, shortened and without possible repetitions of credentials.
 std::string HttpClient::State::Sayable(std::string_view text) const {
   std::string said(text.substr(0, 2000));
   std::vector<std::string> secrets = credentials.secrets;
@@ -155,7 +155,7 @@ void HttpClient::State::Prepare(const Request& request, const std::string& addre
     set(CURLOPT_POSTFIELDS, request.body->c_str());
   }
   if (request.method != nullptr) set(CURLOPT_CUSTOMREQUEST, request.method);
-  if (credentials.sign) set(CURLOPT_PATH_AS_IS, 1L);  // what is signed is what is sent
+  if (credentials.sign) set(CURLOPT_PATH_AS_IS, 1L);  // the signed path is the sent path
   if (request.got != nullptr) {
     set(CURLOPT_NOBODY, 1L);
     set(CURLOPT_HEADERFUNCTION, &TakeHttpHeader);
@@ -191,7 +191,7 @@ std::optional<HttpClient::State::Failure> HttpClient::State::Attempt(const Reque
   auto failure = Judge(code, answer, Where(request));
   const bool puts = request.method != nullptr && std::string_view(request.method) == "PUT";
   if (puts && code == CURLE_OK && answer.StatusCode() == 202) failure.reset();
-  // A server that takes what is no JSON says in plain words why it does not.
+  // A server that refuses invalid JSON explains it in plain words.
   if (puts && failure && MessageIn(answer.text).empty() && !answer.text.empty()) {
     failure->error.message += ": " + Sayable(answer.text);
   }

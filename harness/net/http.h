@@ -1,8 +1,8 @@
 // Requests to a tracking server: JSON in and out, and files, within bounds.
 //
-// Role: for this folder, and for what writes back; http.cc is the fence around libcurl, which is
-// loaded when a server is first asked, so that nobody else needs it. Not here: any server's
-// addresses or records.
+// Role: for importers and for code that writes back; http.cc is the fence around libcurl, which is
+// loaded at the first request, so that nobody else needs it. Not here: addresses or records of any
+// server.
 #ifndef RHARNESS_HARNESS_NET_HTTP_H_
 #define RHARNESS_HARNESS_NET_HTTP_H_
 
@@ -24,37 +24,37 @@ namespace rharness {
 using HttpQuery = std::vector<std::pair<std::string, std::string>>;
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
-// What a server asks of its users. Never in a log, an error or a record.
+// Credentials for a server. Never in a log, an error or a record.
 struct HttpCredentials {
-  std::string token;  // "Authorization: Bearer TOKEN"; comes before a user
+  std::string token;  // "Authorization: Bearer TOKEN"; takes precedence over a user
   std::string user;
   std::string password;
-  // Headers of one attempt, where each request is signed: by method, path and query.
+  // Headers of one attempt, if each request is signed: by method, path and query.
   std::function<HttpHeaders(std::string_view, std::string_view, const HttpQuery&)> sign;
-  std::vector<std::string> secrets;  // what it signs with, and what no server's words may repeat
+  std::vector<std::string> secrets;  // signing secrets, which no message may repeat
   bool empty() const { return token.empty() && user.empty() && !sign; }
 };
 
 struct HttpLimits {
   std::chrono::milliseconds connect{15'000};
-  std::chrono::milliseconds request{120'000};  // one attempt, but for files
-  std::chrono::seconds stalled{30};            // a file of which nothing comes for so long
+  std::chrono::milliseconds request{120'000};              // one attempt, except for files
+  std::chrono::seconds stalled{30};                        // a file without data for so long
   std::uint64_t response_bytes = std::uint64_t{64} << 20;  // decompressed
-  int attempts = 5;  // where a server is not there, is busy (429) or fails (500 and above)
-  std::chrono::milliseconds first_wait{1'000};  // twice as long each time, or as the server says
+  int attempts = 5;  // if a server is unreachable, busy (429) or fails (500 and above)
+  std::chrono::milliseconds first_wait{1'000};  // doubles each time, or as the server says
   std::chrono::milliseconds longest_wait{30'000};
 };
 
-// Letters, digits, '-', '.', '_' and '~'; others as %XX.
+// Keeps letters, digits, '-', '.', '_' and '~'; others become %XX.
 std::string EscapedForUrl(std::string_view text);
 
-// A connection that is kept. Not thread-safe.
+// A persistent connection. Not thread-safe.
 //
-// Certificates are verified: by the system's authorities, or by those in `certificates`. No
-// redirect is followed: it is an error that names where to. Errors: not_found (404), invalid_input
-// (other refusals of the request, answers that are no JSON, longer than the limit), io (the server
-// is not there or fails), timeout, unsupported (no libcurl). They quote what the server says of an
-// error, shortened, and nothing that was in the credentials.
+// Certificates are verified: by the system's authorities, or by those in `certificates`. A redirect
+// is an error that names its target. Errors: not_found (404), invalid_input (other refusals of the
+// request, answers that are no JSON, longer than the limit), io (the server is unreachable or
+// fails), timeout, unsupported (no libcurl). They quote the server's error message, shortened, and
+// no part of the credentials.
 class HttpClient {
  public:
   // `url` is "http[s]://HOST[:PORT][/PATH]" without user and password (invalid_input).
@@ -68,17 +68,17 @@ class HttpClient {
 
   const std::string& url() const;
   Result<Json> Get(std::string_view path, const HttpQuery& query);
-  // Only what may be done twice: an attempt may have been answered without our seeing it.
+  // Only for repeatable requests: an earlier attempt may have succeeded without an answer.
   Result<Json> Post(std::string_view path, const Json& body);
   Result<Json> Delete(std::string_view path, const Json& body);
-  // Takes the place of what is there. Taken (200) or to be taken (202) is success; what is answered
-  // is not looked at.
+  // Replaces the resource. Accepted (200) or queued (202) is success; ignores the body of the
+  // answer.
   Status Put(std::string_view path, const std::string& content_type, std::string body);
-  // The headers of what is there (HEAD), their names in lower case; `accept` in place of the usual.
+  // The headers of a resource (HEAD), names in lower case; `accept` replaces the usual one.
   Result<HttpHeaders> HeadersOf(std::string_view path, const HttpQuery& query,
                                 const std::string& accept = "");
-  // The content, piece by piece; at most `most_bytes` (invalid_input). After a failure it begins
-  // anew: `restart` is called before each attempt.
+  // The content, piece by piece; at most `most_bytes` (invalid_input). After a failure it starts
+  // over: calls `restart` before each attempt.
   Status Fetch(std::string_view path, const HttpQuery& query, std::uint64_t most_bytes,
                const std::function<void()>& restart,
                const std::function<void(std::string_view)>& take);

@@ -1,4 +1,4 @@
-// What comes back of one request: where it goes, and why it was cut off.
+// The answer to one request: where it goes, and why it was cut off.
 //
 // Role: private to http.cc: the functions that libcurl calls.
 #ifndef RHARNESS_HARNESS_NET_HTTP_ANSWER_H_
@@ -20,7 +20,7 @@ struct HttpAnswer {
   std::uint64_t bytes = 0;
   bool too_long = false;
   bool cancelled = false;
-  // Of an answer that is none of use (not 200): what was read of it is enough, or took too long.
+  // For an unusable answer (not 200): enough of it was read, or it took too long.
   bool read_enough = false;
   std::chrono::milliseconds most_time_of_an_error{0};
   const std::function<bool()>* should_cancel = nullptr;
@@ -33,14 +33,14 @@ struct HttpAnswer {
   long StatusCode() const;
 };
 
-// What each returns, libcurl says of CURLOPT_WRITEFUNCTION, HEADERFUNCTION and XFERINFOFUNCTION;
+// For the return values see libcurl's CURLOPT_WRITEFUNCTION, HEADERFUNCTION and XFERINFOFUNCTION;
 // `user` is an HttpAnswer.
 std::size_t TakeHttpPiece(char* data, std::size_t size, std::size_t count, void* user);
 std::size_t TakeHttpHeader(char* data, std::size_t size, std::size_t count, void* user);
 int AskWhetherToGoOn(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
 
-// What a server says of an error: "message" of a JSON object, the texts of its "errors", or Code
-// and Message of the XML of S3. Empty where it says none of these.
+// A server's error message: "message" of a JSON object, the texts of its "errors", or Code and
+// Message of the XML of S3. Empty if there is none.
 std::string MessageIn(const std::string& text);
 
 }  // namespace rharness

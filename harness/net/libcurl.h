@@ -1,11 +1,11 @@
-// libcurl, loaded when a server is first asked.
+// libcurl, loaded at the first request.
 //
-// Role: private to http.cc. Nothing of rharness is linked to it, since it brings a directory, a
-// Kerberos and an SSH client along: whoever imports from files needs none of them.
+// Role: private to http.cc. rharness does not link to it, since it pulls in a directory, a Kerberos
+// and an SSH client: imports from files need none of them.
 #ifndef RHARNESS_HARNESS_NET_LIBCURL_H_
 #define RHARNESS_HARNESS_NET_LIBCURL_H_
 
-// Its checks of types take the functions for what is linked.
+// Its type checks would bind to linked functions.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 

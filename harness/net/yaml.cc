@@ -91,7 +91,7 @@ std::optional<Json> YamlNumber(std::string_view text) {
   return AllDigits(text) ? YamlDecimal(text, negative) : YamlFloat(text, negative);
 }
 
-// What ruamel.yaml takes for a number and the core schema does not.
+// Numbers of ruamel.yaml that the core schema does not have.
 std::optional<Json> DvcNumber(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -105,7 +105,7 @@ std::optional<Json> DvcNumber(std::string_view text) {
     if (!integer) return std::nullopt;
     return Json(negative ? -*integer : *integer);
   }
-  // Leading zeros, but for that of "0", "0x", "0o" and "0.5".
+  // Leading zeros, except in "0", "0x", "0o" and "0.5".
   while (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') {
     digits.erase(0, 1);
   }
@@ -122,7 +122,7 @@ Json YamlScalar(const std::string& text, YamlScalars scalars) {
   return number ? *number : YamlNumber(text).value_or(Json(text));
 }
 
-// A tag of the core schema for what a plain scalar may be.
+// A tag of the core schema that a plain scalar may have.
 bool IsCoreTag(std::string_view tag) {
   constexpr std::string_view kCore = "tag:yaml.org,2002:";
   if (!tag.starts_with(kCore)) return false;
@@ -199,7 +199,7 @@ class YamlBuilder : public YAML::EventHandler {
     Fail(mark, fmt::format("more than {} levels; expected at most that", kMostYamlDepth));
   }
 
-  // Every copy counts: those of aliases, and those that are kept for them.
+  // Every copy counts: those of aliases, and those kept for them.
   void Count(const YAML::Mark& mark, const YamlExtent& extent) {
     values_ += extent.values;
     bytes_ += extent.bytes;
@@ -266,7 +266,8 @@ class YamlBuilder : public YAML::EventHandler {
   std::size_t bytes_ = 0;
 };
 
-// What YAML may hold no more than JSON; the parser takes some of them for the end of its input.
+// Characters that neither YAML nor JSON may contain; the parser takes some of them for the end of
+// its input.
 const char* FirstControl(std::string_view text) {
   const auto control = std::ranges::find_if(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);

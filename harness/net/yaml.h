@@ -24,14 +24,14 @@ enum class YamlScalars {
 
 // One document; an empty one is null. Scalars without quotes are typed by the core schema of YAML
 // 1.2.2 (section 10.3.2): null, true, 12, 0x1f, 0o17, 1.5e3, .inf, .nan; so NO, on and 2024-01-01
-// are texts. Two things differ, so that no value is lost: numbers with leading zeros (007) and
-// those beyond a double (1e999) are texts. By kDvc numbers may
-// also have underscores and leading zeros (10_000, 007) and be binary (0b101), as in ruamel.yaml's
-// construct_yaml_int and construct_yaml_float. A tag makes a text of a scalar, except for those of
-// the core schema, and changes nothing else. An alias is a copy of what it names; "<<" is a key
-// like any other. Keys are texts, as they are written. Errors: invalid_input with "FILE:LINE" for
-// what is no YAML, control characters, duplicate keys, keys that are no scalars, aliases of what
-// they stand in, more than one document, and more bytes, values or levels than above.
+// are texts. Two exceptions keep every value: numbers with leading zeros (007) and those beyond a
+// double (1e999) are texts. With kDvc numbers may also have underscores and leading zeros (10_000,
+// 007) and be binary (0b101), as in ruamel.yaml's construct_yaml_int and construct_yaml_float. A
+// tag makes a scalar a text, except for those of the core schema, and changes nothing else. An
+// alias is a copy of its target; "<<" is an ordinary key. Keys are texts, as written. Errors:
+// invalid_input with "FILE:LINE" for invalid YAML, control characters, duplicate keys, keys that
+// are no scalars, aliases of their own containers, more than one document, and more bytes, values
+// or levels than above.
 Result<Json> ParseYamlAsJson(std::string_view text, std::string_view file,
                              YamlScalars scalars = YamlScalars::kTyped);
 

@@ -15,7 +15,7 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostEntries = 10'000;
-constexpr std::size_t kMostValues = 250'000;  // every alias counts as what it stands for
+constexpr std::size_t kMostValues = 250'000;  // aliases count expanded
 
 std::string TooMany() {
   return fmt::format(
@@ -24,7 +24,7 @@ std::string TooMany() {
       kMostValues);
 }
 
-// Sees what a parser reads before any of it is kept, and ends it when it is too much.
+// Sees a parser's events before any is kept, and ends it when there are too many.
 class Counter : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -54,7 +54,7 @@ class Counter : public YAML::EventHandler {
   std::size_t values_ = 0;
 };
 
-// Looks at no more than two: of what follows "[]," the parser makes empty documents without end.
+// Reads at most two: after "[]," the parser makes empty documents without end.
 bool HasSecondDocument(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);

@@ -1,5 +1,5 @@
-// Reading a YAML document that people write: mappings with known keys, lists, texts and numbers, a
-// mistake named with its file and line.
+// Reads a YAML document that people write: mappings with known keys, lists, texts and numbers;
+// errors name file and line.
 //
 // Role: private to this folder. Throws YAML::Exception, as yaml-cpp does; policy.cc catches it.
 #ifndef RHARNESS_HARNESS_NET_YAML_READER_H_
@@ -31,8 +31,8 @@ class YamlReader {
     Handler read;
   };
 
-  // The one document of a text; a second one, or more values than a policy has (with every alias as
-  // what it stands for), is refused before any is kept.
+  // The one document of a text; refuses a second one, or more values than a policy may have
+  // (aliases expanded), before any is kept.
   Result<YAML::Node> Load(const std::string& text) const;
 
   Status ReadMap(const YAML::Node& node, std::string_view what, const std::vector<Member>& members);

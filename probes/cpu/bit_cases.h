@@ -1,4 +1,4 @@
-// What the scalar probes share: seeded inputs, NaNs of one spelling, and bits with their repeats.
+// Shared by the scalar probes: seeded inputs, canonical NaNs, and bits with their repeats.
 #ifndef RHARNESS_PROBES_CPU_BIT_CASES_H_
 #define RHARNESS_PROBES_CPU_BIT_CASES_H_
 
@@ -48,7 +48,7 @@ class SplitMix64 {
   std::uint64_t state_;
 };
 
-// All NaNs alike: which one an operation makes is a question of its own (fp_scalar).
+// All NaNs alike: fp_scalar tests which NaN an operation makes.
 template <class T>
 T OneNan(T value) {
   return std::isnan(value) ? std::numeric_limits<T>::quiet_NaN() : value;
@@ -61,7 +61,7 @@ std::string HashOfValues(const std::vector<T>& values) {
   return ToHex(hash.Finish());
 }
 
-// bits[name] of what `make` returns, made `repeats` times; unstable when they differ. Returns the
+// bits[name] of the result of `make`, made `repeats` times; unstable when they differ. Returns the
 // first values.
 template <class Make>
 auto AddBits(const std::string& name, int repeats, ProbeResult* result, Make make) {

@@ -1,6 +1,6 @@
-// The BLAS of the stack under test, through the loader: what the gemm, gemv, dot and symv probes
-// call. Column-major Fortran interface, with integers of 32 or 64 bits; the names that NumPy's and
-// SciPy's wheels give the symbols of their own OpenBLAS.
+// The BLAS of the stack under test, through the loader, for the gemm, gemv, dot and symv probes.
+// Column-major Fortran interface, with integers of 32 or 64 bits; also with the symbol names of
+// OpenBLAS in NumPy's and SciPy's wheels.
 #ifndef RHARNESS_PROBES_CPU_BLAS_H_
 #define RHARNESS_PROBES_CPU_BLAS_H_
 
@@ -19,8 +19,8 @@ namespace rharness {
 
 class Blas {
  public:
-  // libopenblas.so.0, libblas.so.3 or libmkl_rt.so.2, or what a wheel brings in a folder that is
-  // searched. Errors: not_found (none is there), io, unsupported (it has no BLAS symbols).
+  // libopenblas.so.0, libblas.so.3 or libmkl_rt.so.2, or a wheel's library in a searched folder.
+  // Errors: not_found (none exists), io, unsupported (it has no BLAS symbols).
   static Result<Blas> Open(const ProbeContext& context);
 
   float Dot(std::span<const float> x, std::span<const float> y) const;
@@ -33,23 +33,23 @@ class Blas {
   void Gemm(const GemmShape& shape, const double* a, const double* b, double beta, double* c) const;
   void Symv(int n, const float* a, const float* x, float* y) const;  // lower triangle
 
-  // OpenBLAS, MKL and BLIS. False when the library has no way to say so.
+  // OpenBLAS, MKL and BLIS. False if the library has no function for it.
   bool SetThreads(int threads) const;
   int Threads() const;  // 0: it does not say
-  // {"core", "threads"}, as far as it says: which kernels the library chose for this CPU. Which
-  // library that is, is no choice of its own.
+  // {"core", "threads"}, as far as known: the library's kernels for this CPU. The library itself is
+  // no choice.
   Json Choice() const;
-  // Its soname, and what DescribeLibrary says of the file.
+  // Its soname, and the result of DescribeLibrary for the file.
   std::pair<std::string, Json> Description() const;
 
  private:
-  // An OpenBLAS function of this name, as this library spells it; nullptr: it has none.
+  // An OpenBLAS function of this name, in this library's spelling; nullptr: it has none.
   template <class Function>
   Function* OpenBlas(std::string_view name) const;
 
   std::shared_ptr<Library> library_;
   std::string_view prefix_;  // of its symbols: "scipy_"
-  std::string_view suffix_;  // "64_" where integers have 64 bits
+  std::string_view suffix_;  // "64_" for integers of 64 bits
   void* sdot_ = nullptr;
   void* ddot_ = nullptr;
   void* sgemv_ = nullptr;
@@ -59,8 +59,8 @@ class Blas {
   void* ssymv_ = nullptr;
 };
 
-// Calls `run` with the threads in force, and with one, which compares with every machine: `threads`
-// is "" and then " threads 1". Once where the library cannot set them.
+// Calls `run` with the current number of threads, and with one, which compares with every machine:
+// `threads` is "" and then " threads 1". Once if the library cannot set them.
 void WithThreads(const Blas& blas, const std::function<void(const std::string& threads)>& run);
 
 // A probe over the BLAS: absent or failed when it cannot be opened.

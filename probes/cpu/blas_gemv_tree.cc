@@ -6,7 +6,7 @@
 namespace rharness {
 namespace {
 
-// As a product of one column. The routine has a transposed matrix by columns of its own.
+// As a product of one column. The transposed case needs the matrix in columns of its own.
 MatrixProduct<float> GemvProduct(const Blas& blas, bool transposed, int outputs, int terms) {
   MatrixProduct<float> product{.shape = {outputs, 1, terms}};
   if (!transposed) {

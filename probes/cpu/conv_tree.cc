@@ -1,5 +1,5 @@
-// The order in which a convolution adds over channels and filter: what its product of unfolded
-// patches does, with masks in the filters.
+// The order in which a convolution adds over channels and filter: that of its product of unfolded
+// patches, with masks in the filters.
 #include "probes/cpu/convolution.h"
 
 namespace rharness {

@@ -47,7 +47,7 @@ std::vector<float> Decoded(const FloatFormat& format) {
   return values;
 }
 
-// Every NaN has one code: payloads are not what is asked.
+// Every NaN has one code: payloads are not under test.
 std::uint32_t OneNanCode(std::uint32_t fp16) {
   const bool nan = (fp16 & 0x7c00) == 0x7c00 && (fp16 & 0x3ff) != 0;
   return nan ? (fp16 & 0x8000) | 0x7e00 : fp16;

@@ -1,4 +1,4 @@
-// A small convolution as a matrix product over unfolded patches: what conv_bits and conv_tree run.
+// A small convolution as a matrix product over unfolded patches, for conv_bits and conv_tree.
 #ifndef RHARNESS_PROBES_CPU_CONVOLUTION_H_
 #define RHARNESS_PROBES_CPU_CONVOLUTION_H_
 

@@ -25,7 +25,7 @@ std::string_view RoundingName(int mode) {
   }
 }
 
-// Seen by what operations do, so that it holds on every processor.
+// Observed by the results of operations, so that it works on every processor.
 Json FloatingPointState() {
   const volatile double smallest = std::numeric_limits<double>::min();
   const volatile double subnormal = std::numeric_limits<double>::denorm_min();
@@ -41,7 +41,7 @@ Json FloatingPointState() {
 
 ProbeResult RunEnvIdent(const ProbeContext&) {
   ProbeResult result;
-  // Already in this process: a library path cannot put another one in their place.
+  // Loaded in this process already: a library path cannot replace them.
   for (const char* soname : {"libc.so.6", "libm.so.6"}) {
     const auto library = Library::Open({soname}, {});
     if (!library.ok()) return FailedProbe(library.error().ToString());

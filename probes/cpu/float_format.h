@@ -19,9 +19,9 @@ inline constexpr FloatFormat kBf16 = {"bf16", 8, 7};
 inline constexpr FloatFormat kE5m2 = {"e5m2", 5, 2};
 inline constexpr FloatFormat kE4m3 = {"e4m3", 4, 3, false};
 
-// Round to nearest, ties to even. What is too large becomes infinity (NaN without one), or the
-// largest number when `saturate`. NaN is the quiet NaN with no payload, of the same sign.
-// The rounding mode of the process must be to nearest.
+// Round to nearest, ties to even. Too large values become infinity (NaN without one), or the
+// largest number when `saturate`. NaN is the quiet NaN with no payload, of the same sign. The
+// rounding mode of the process must be to nearest.
 std::uint32_t EncodeFloat(const FloatFormat& format, double value, bool saturate = false);
 
 // Exact. `code` has 1 + exponent_bits + mantissa_bits bits.

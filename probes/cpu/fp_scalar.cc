@@ -1,7 +1,8 @@
-// Scalar operations in fp32 and fp64, compared with quadruple precision, and what becomes of NaNs.
+// Scalar operations in fp32 and fp64, compared with quadruple precision, and the propagation of
+// NaNs.
 //
 // Compiled without contraction and for the lowest processor of the architecture: the operations are
-// those that are written here. A result that is not the correctly rounded one is a failure.
+// exactly those of the source. An incorrectly rounded result is a failure.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,7 +15,7 @@ namespace rharness {
 namespace {
 
 // 113 bits of mantissa: by Figueroa's theorem (p' >= 2 p + 2) sums, products and quotients of fp64
-// that are rounded to it first come out the same as those rounded once.
+// that are first rounded to it equal those rounded once.
 #if __LDBL_MANT_DIG__ == 113
 using Quad = long double;
 #else
@@ -119,7 +120,7 @@ bool Same(T a, T b) {
   return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(b);
 }
 
-// No number of T lies nearer to the root: half a unit on either side squares to either side of a.
+// No number of T is nearer to the root: half a unit on either side squares to either side of a.
 template <class T>
 bool IsRoot(T a, T root) {
   if (std::isnan(a) || a < 0) return std::isnan(root);

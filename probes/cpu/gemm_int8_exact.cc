@@ -1,4 +1,4 @@
-// Products of 8-bit integers against exact integer arithmetic: right or wrong, whatever the order.
+// Products of 8-bit integers against exact integer arithmetic: right or wrong, in any order.
 // Carried by the fp32 product: sums stay below 2^24, where fp32 is exact.
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// Matrix products with one thread, with two and with those in force: another split is another order
-// of addition.
+// Matrix products with one thread, with two and with the current number: another split is another
+// order of addition.
 #include <fmt/format.h>
 
 #include "probes/cpu/blas.h"

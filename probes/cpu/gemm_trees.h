@@ -1,4 +1,4 @@
-// What the probes of BLAS matrix products, one a precision, have in common.
+// Shared by the probes of BLAS matrix products, one per precision.
 #ifndef RHARNESS_PROBES_CPU_GEMM_TREES_H_
 #define RHARNESS_PROBES_CPU_GEMM_TREES_H_
 

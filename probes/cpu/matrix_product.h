@@ -1,7 +1,7 @@
-// Routines whose outputs are sums of products, and what all of their outputs depend on.
+// Routines whose outputs are sums of products, and the properties that determine all outputs.
 //
-// Role: from a product of the BLAS to a case's tree, its arithmetic, the regions of the output that
-// each holds for, and the share of ordinary inputs whose bits they predict.
+// Role: from a product of the BLAS to a case's tree, its arithmetic, the regions of the output with
+// each of these, and the share of ordinary inputs whose bits they predict.
 #ifndef RHARNESS_PROBES_CPU_MATRIX_PRODUCT_H_
 #define RHARNESS_PROBES_CPU_MATRIX_PRODUCT_H_
 
@@ -29,7 +29,7 @@ template <class T>
 struct MatrixProduct {
   GemmShape shape;
   bool adds_to_old = false;  // then C's own value is the first summand
-  bool plain = false;        // the routine adds what it is given: products are the caller's
+  bool plain = false;        // the routine adds given values: the caller multiplies
   std::function<void(const T* a, const T* b, T* c)> run;
 
   int terms() const { return shape.k + (adds_to_old ? 1 : 0); }
@@ -39,13 +39,13 @@ struct MatrixProduct {
 // Outputs, row + column m, that had the same bits whenever all of them had the same summands.
 using Region = std::vector<int>;
 
-// All outputs in regions, that of the first output first, then the largest. Inputs are drawn until
-// twelve in a row tell nothing new apart, 64 at most. Cost: a run of the product an input.
+// All outputs in regions, that of the first output first, then the largest. Draws inputs until
+// twelve in a row separate no further region, 64 at most. Cost: one product per input.
 template <class T>
 std::vector<Region> FindRegions(const MatrixProduct<T>& product, std::uint64_t seed);
 
-// One region as sums: of outputs in one row or in one column of it, whichever has more, each
-// answers another question.
+// One region as sums: the outputs of its row or column with the most of them; each answers a
+// separate question.
 template <class T>
 class RegionSum final : public ProductSum<T>, public MaskedSum {
  public:
@@ -62,7 +62,7 @@ class RegionSum final : public ProductSum<T>, public MaskedSum {
  private:
   // As many sums of `rows`, times ones, as there are totals.
   Status Ones(const std::vector<T>& rows, std::span<double> totals);
-  // Every line of the matrix that is not asked about is `b`; kept between questions.
+  // Every line of the matrix without a question is `b`; kept between questions.
   void FillOther(std::span<const T> b);
 
   const MatrixProduct<T>& product_;
@@ -70,13 +70,13 @@ class RegionSum final : public ProductSum<T>, public MaskedSum {
   int across_ = 0;       // the column, or row, that the answers are read from
   std::vector<int> lines_;
   std::vector<T> left_, right_;  // A and B
-  std::vector<T> other_;         // what the lines of one of them are
+  std::vector<T> other_;         // content of the lines of one of them
 };
 
-// Reveals each region, asks for its arithmetic, replays 200 ordinary inputs, and adds what came of
-// it: the first output's tree, with the other regions beside it. What is not revealed or not
-// predicted is said in a note. Counts "outputs", "outputs covered", "inputs replayed" and "inputs
-// predicted" grow beside those of AddTree. An error fails the probe.
+// Reveals each region, asks for its arithmetic, replays 200 ordinary inputs, and adds the results:
+// the first output's tree, with the other regions beside it. Notes name everything not revealed or
+// not predicted. Counts "outputs", "outputs covered", "inputs replayed" and "inputs predicted" grow
+// beside those of AddTree. An error fails the probe.
 template <class T>
 void AddProduct(const ProbeContext& context, const std::string& name,
                 const MatrixProduct<T>& product, ProbeResult* result);

@@ -1,7 +1,7 @@
-// NumPy's own loops: bits of its functions, sums and products, and which variant of each runs.
+// NumPy's own loops: bits of its functions, sums and products, and the variant of each that runs.
 //
-// The Python that is named is asked, in a process of its own, as it would run for anybody: the
-// variables that switch parts of NumPy off hold for it, too.
+// Runs the named Python in a process of its own, with the normal environment: variables that
+// disable parts of NumPy also apply.
 #include "harness/base/json_reader.h"
 #include "harness/base/subprocess.h"
 #include "harness/records/manifest/environment.h"

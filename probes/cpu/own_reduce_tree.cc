@@ -1,5 +1,5 @@
-// Control: reductions of our own, laid out as a GPU's warps and blocks are. The orders are those of
-// the source text, whatever the compiler; a change is a compiler that reorders.
+// Control: our own reductions, laid out like a GPU's warps and blocks. The orders are those of the
+// source text, with any compiler; a change means that the compiler reorders.
 #include <fmt/format.h>
 
 #include "probes/cpu/own_sums.h"

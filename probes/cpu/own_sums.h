@@ -1,4 +1,4 @@
-// Reductions of our own, written as a GPU does them: lanes that stride, folded in halves.
+// Our own reductions in the manner of a GPU: lanes that stride, folded in halves.
 #ifndef RHARNESS_PROBES_CPU_OWN_SUMS_H_
 #define RHARNESS_PROBES_CPU_OWN_SUMS_H_
 

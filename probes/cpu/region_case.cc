@@ -15,14 +15,14 @@ namespace {
 constexpr std::size_t kMostRegions = 8;  // revealed: the first output's and the largest
 constexpr int kReplayed = 200;           // inputs a region
 
-// Of ordinary inputs, those whose bits came out as the tree and its arithmetic say.
+// Ordinary inputs whose bits match the tree and its arithmetic.
 struct Replay {
   int inputs = 0;
   int predicted = 0;
 };
 
-// Every output of a run has factors of its own, so that one run is many inputs; those of a region
-// are spread over it.
+// Every output of a run has its own factors, so that one run is many inputs; those of a region are
+// spread over it.
 template <class T>
 Replay ReplayRegion(const MatrixProduct<T>& product, const Region& region, const SumTree& tree,
                     const Arithmetic& arithmetic, std::uint64_t seed) {
@@ -65,7 +65,7 @@ Json JsonOf(const Arithmetic& arithmetic, const SumTree& tree, const MatrixProdu
       .Set("sums", arithmetic.Sums());
 }
 
-// Which output is whose, so that a border that moves is seen: the region's number of each output.
+// The region's number of each output, so that a moved border is seen.
 std::string MapDigest(const std::vector<Region>& regions, std::size_t outputs) {
   std::vector<std::uint32_t> map(outputs);
   for (std::size_t r = 0; r < regions.size(); ++r) {
@@ -164,7 +164,7 @@ class RegionCase {
     return RevealCase(context_, name_, label, sum, result_);
   }
 
-  // {"arithmetic", "replayed", "outputs"}, as far as there is something to tell.
+  // {"arithmetic", "replayed", "outputs"}, as far as known.
   Json Told(const Region& region, const SumTree& tree, const std::string& label) {
     Json told = Json::MakeObject();
     RegionSum<T> sum(product_, region);

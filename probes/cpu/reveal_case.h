@@ -1,6 +1,6 @@
-// What the CPU probes share: trees and bits of one case, put into a result.
+// Shared by the CPU probes: adds trees and bits of one case to a result.
 //
-// Role: from a routine to the entries of ProbeResult; every probe's file says only what it calls.
+// Role: from a routine to the entries of ProbeResult; a probe's file only names its calls.
 #ifndef RHARNESS_PROBES_CPU_REVEAL_CASE_H_
 #define RHARNESS_PROBES_CPU_REVEAL_CASE_H_
 
@@ -36,7 +36,7 @@ void FillMasked(MaskPair pair, UnitRange units, std::span<T> data) {
   data[static_cast<std::size_t>(pair.minus)] = -kMask<T>;
 }
 
-// The same of a sum that answers several questions.
+// The same for a sum that answers several questions.
 template <class T>
 void FillPacked(std::span<const MaskPair> pairs, std::span<const std::int64_t> units,
                 std::span<T> data) {
@@ -48,8 +48,8 @@ void FillPacked(std::span<const MaskPair> pairs, std::span<const std::int64_t> u
   }
 }
 
-// A function over contiguous summands. Between questions only what differs is written, since that
-// would cost more than many a sum.
+// A function over contiguous summands. Between questions only differences are written, since
+// rewriting would cost more than many sums.
 template <class T>
 class FunctionSum final : public MaskedSum {
  public:
@@ -101,12 +101,12 @@ class FunctionSum final : public MaskedSum {
   Function function_;
   std::vector<T> data_;  // between questions: units in filled_ and zeros elsewhere, or packed units
   UnitRange filled_;     // empty: packed units
-  std::vector<T> stood_;  // where the masks of this sum are
+  std::vector<T> stood_;  // places of this sum's masks
 };
 
 // Reveals the order. None: a note on `label` says why, and a case, `name`, without a fixed order is
-// listed as unstable. Rows of a batch that differ: the tree is the first row's, with a note. Of
-// batches, questions are repeated only where the answers fit no tree. Counts "masked sums" and
+// listed as unstable. Rows of a batch that differ: the tree is the first row's, with a note.
+// Questions of a batch are repeated only if the answers fit no tree. Counts "masked sums" and
 // "launches" grow. An error fails the probe.
 std::optional<SumTree> RevealCase(const ProbeContext& context, const std::string& name,
                                   const std::string& label, MaskedSum& sum, ProbeResult* result,

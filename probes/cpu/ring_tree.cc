@@ -1,5 +1,5 @@
 // All-reduce among threads, as a ring and as a tree: the collective without a network. In a ring
-// the order depends on where an element lies, so every offset is asked and offsets of one order
+// the order depends on the place of an element, so every offset is tested and offsets of one order
 // form a class.
 #include <fmt/format.h>
 
@@ -24,8 +24,8 @@ float* ChunkOf(Buffers* buffers, int rank, int chunk) {
   return (*buffers)[static_cast<std::size_t>(rank)].data() + wrapped * kChunk;
 }
 
-// Every step each rank takes a chunk of its neighbour's: adds it on the first way round, copies it
-// on the second.
+// In every step each rank takes a chunk of its neighbour's: it adds it in the first round, and
+// copies it in the second.
 void RingRank(int rank, Buffers* buffers, Barrier* barrier) {
   const int from = (rank + kRanks - 1) % kRanks;
   for (int step = 0; step < 2 * (kRanks - 1); ++step) {
@@ -53,8 +53,8 @@ void TreeRank(int rank, Buffers* buffers, Barrier* barrier) {
 
 using RankFunction = void(int rank, Buffers* buffers, Barrier* barrier);
 
-// One element of the result, summed over ranks; all elements hold the same question. The ranks'
-// threads live as long as it does: to start them anew for each question takes most of the time.
+// One element of the result, summed over ranks; all elements have the same question. The ranks'
+// threads live as long as the object: starting them for each question takes most of the time.
 class CollectiveSum final : public MaskedSum {
  public:
   CollectiveSum(RankFunction* function, int offset) : function_(function), offset_(offset) {

@@ -1,4 +1,4 @@
-// A routine that answers many questions at once, asked one at a time where its rows differ.
+// A routine that answers many questions at once, asked one at a time if its rows differ.
 #ifndef RHARNESS_PROBES_GPU_ASKED_ALONE_H_
 #define RHARNESS_PROBES_GPU_ASKED_ALONE_H_
 
@@ -10,7 +10,7 @@
 namespace rharness {
 
 // As RecordTree. When the answers of a batch fit no tree although each repeats, the questions are
-// asked again one a launch, and a note says that the tree is that of the first row.
+// repeated one per launch, and a note says that the tree is that of the first row.
 Status RecordTreeOfRows(const ProbeContext& context, const std::string& name, MaskedSum& sum,
                         ProbeResult* result);
 

@@ -1,5 +1,5 @@
 // Probe atomic_spread_cuda: a sum by atomic additions, whose order is the scheduler's. A control:
-// if it comes out the same every time, repeats cannot show non-determinism here.
+// if every result is equal, repeats cannot show non-determinism here.
 #include <algorithm>
 #include <set>
 

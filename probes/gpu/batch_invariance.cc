@@ -1,5 +1,5 @@
-// Probe batch_invariance_cuda: whether row 0 of a product has the same bits whatever the number of
-// rows beside it. Where it changes, the library has switched kernels.
+// Probe batch_invariance_cuda: whether row 0 of a product has the same bits with any number of rows
+// beside it. Where it changes, the library has switched kernels.
 #include <fmt/format.h>
 
 #include <array>

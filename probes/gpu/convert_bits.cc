@@ -10,7 +10,7 @@ Result<ProbeResult> MeasureConvertBits(const ProbeContext& context) {
   result.parameters.Set("inputs", "2^16 bit patterns, stride 65537");
   for (const KernelImage* image : {&kConvert75Kernels, &kConvert80Kernels, &kConvert89Kernels}) {
     const auto module = device->Load(*image);
-    // An older device has fewer conversions: that is what it is, not a failure.
+    // An older device has fewer conversions: that is no failure.
     if (!module.ok() && module.error().code == ErrorCode::kUnsupported) {
       result.notes.push_back(module.error().ToString());
       continue;

@@ -1,7 +1,7 @@
-// A convolution of cuDNN as values: its shape, its tensors, data that tell one order of addition
-// from another, masks, and the exact result for small integers.
+// A convolution of cuDNN as values: its shape, its tensors, data that distinguish orders of
+// addition, masks, and the exact result for small integers.
 //
-// Role: what the convolution probes ask, without a device. Its run: cudnn_run.h.
+// Role: the questions of the convolution probes, without a device. cudnn_run.h runs them.
 #ifndef RHARNESS_PROBES_GPU_CONVOLUTION_H_
 #define RHARNESS_PROBES_GPU_CONVOLUTION_H_
 
@@ -27,14 +27,14 @@ struct ConvolutionShape {
   std::string Name() const;                          // "fp16 nhwc 8x64x14x14 by 64x3x3 pad 1"
 };
 
-// What the probes of bits run: 4x64x14x14 by 64x3x3. With IntegerData no sum of any pass leaves
+// The shape of the probes of bits: 4x64x14x14 by 64x3x3. With IntegerData no sum of any pass leaves
 // [-256, 256], which bf16 holds exactly.
 ConvolutionShape BitsShape(NumberType type, TensorLayout layout);
 
 enum class ConvolutionTensor { kX, kW, kY };  // their ids in a graph are 1, 2, 3
 std::vector<std::int64_t> DimsOf(const ConvolutionShape& shape, ConvolutionTensor tensor);
 std::size_t ElementsOf(const ConvolutionShape& shape, ConvolutionTensor tensor);
-// Which one a pass computes; it reads the other two.
+// The one that a pass computes; it reads the other two.
 ConvolutionTensor ResultOf(ConvolutionPass pass);
 
 // tf32 is fp32 to cuDNN. Only types that it has convolutions of.
@@ -58,7 +58,7 @@ ConvolutionData IntegerData(const ConvolutionShape& shape, std::uint64_t seed);
 std::vector<double> ExactConvolution(const ConvolutionShape& shape, ConvolutionPass pass,
                                      const ConvolutionData& data);
 
-// Many sums of one shape at once, to be asked with masks in x; the pass's other input is all one.
+// Many sums of one shape at once, for questions with masks in x; the pass's other input is all one.
 // Forward with one pixel of output (out() == 1): question q in image q, over channel, row, column.
 // Backward to a filter of one pixel (filter 1, padding 0): question q in channel q, over image,
 // row, column. Summands are numbered in this order, whatever the layout. No other pass has such
@@ -69,7 +69,7 @@ int MaskedQuestions(const ConvolutionShape& shape, ConvolutionPass pass);  // at
 ConvolutionData MaskedConvolution(const ConvolutionShape& shape, ConvolutionPass pass,
                                   const MaskScheme& scheme, std::span<const MaskPair> pairs,
                                   UnitRange units);
-// Where the result has the sum of question q, in elements.
+// The place of question q's sum in the result, in elements.
 std::size_t MaskedResultAt(const ConvolutionShape& shape, ConvolutionPass pass,
                            std::size_t question);
 

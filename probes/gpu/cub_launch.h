@@ -1,10 +1,10 @@
-// CUB's sums and prefix sums over device memory: the one part of this program that the CUDA runtime
-// is linked into (as an archive).
+// CUB's sums and prefix sums over device memory: the only part of this program with the CUDA
+// runtime linked in (as an archive).
 //
-// Role: what the probes of CUB call. CUB is a library of headers, so what is probed is the version
-// that this program was built with, on the stack's device and driver. The runtime works on the
-// primary context, the same that Device makes current. Built by the toolkit's compiler for every
-// architecture that it knows, so that nothing is left to the driver's compiler on these.
+// Role: for the probes of CUB. CUB is a library of headers, so the probes test the version that
+// this program was built with, on the stack's device and driver. The runtime works on the primary
+// context, the same that Device makes current. Built by the toolkit's compiler for every
+// architecture that it knows, so that the driver's compiler is not involved on these.
 #ifndef RHARNESS_PROBES_GPU_CUB_LAUNCH_H_
 #define RHARNESS_PROBES_GPU_CUB_LAUNCH_H_
 
@@ -16,7 +16,7 @@
 
 namespace rharness {
 
-// What CUB promises of a sum: nothing, the same bits on one device, the same bits on every device.
+// CUB's promise for a sum: none, the same bits on one device, the same bits on every device.
 enum class CubOrder { kNotGuaranteed, kRunToRun, kGpuToGpu };
 inline constexpr CubOrder kCubOrders[] = {CubOrder::kNotGuaranteed, CubOrder::kRunToRun,
                                           CubOrder::kGpuToGpu};
@@ -25,12 +25,12 @@ constexpr std::string_view CubOrderName(CubOrder order) {
   return names[static_cast<int>(order)];
 }
 
-// Whether this CUB can be asked for it: all but run_to_run came with CCCL 3.1. CCCL 3.1 takes
+// Whether this CUB supports it: all but run_to_run came with CCCL 3.1. CCCL 3.1 accepts
 // not_guaranteed and sums as for run_to_run.
 bool CubOffers(CubOrder order);
 
 std::string CcclVersion();  // "3.0.1"
-int CubRuntimeVersion();    // of CUDA, as drivers tell theirs: 13000 is 13.0
+int CubRuntimeVersion();    // of CUDA, in the format of drivers: 13000 is 13.0
 
 // The runtime on device `ordinal`, before any of the others. Errors: unsupported when the driver is
 // older than the runtime (another major version of CUDA), internal with the runtime's own text.

@@ -16,10 +16,10 @@ namespace {
 // A tile is 4096 values of fp32 and 2048 of fp64 up to compute capability 9.0, and more later. So:
 // part of a tile, a full one, and several with a ragged end.
 constexpr int kTreeSizes[] = {1000, 4096, 10000};
-// More than every block of the largest devices takes in one round, so that blocks take several
+// More than all blocks of the largest devices process in one round, so that blocks process several
 // tiles and their number shows.
 constexpr std::size_t kLargeSize = std::size_t{1} << 25;
-// CUB loads vectors where the address allows: all rows are aligned as the first.
+// CUB loads vectors if the address allows: all rows are aligned like the first.
 constexpr std::size_t kRowMultiple = 64;
 
 template <class T>

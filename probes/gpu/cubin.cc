@@ -61,8 +61,8 @@ Result<Table> ReadTable(std::string_view cubin) {
 Result<std::map<std::string, std::string_view>> CubinSections(std::string_view cubin) {
   ASSIGN_OR_RETURN(const Table table, ReadTable(cubin));
   std::map<std::string, std::string_view> sections;
-  // No byte is in two sections, and few names end alike: what together is larger than the file is
-  // made of parts that overlap, and would grow with the square of the file's size.
+  // No byte is in two sections, and few names share an ending: sections together larger than the
+  // file overlap, and would grow with the square of the file's size.
   std::size_t name_bytes = cubin.size(), content_bytes = cubin.size();
   for (std::uint64_t i = 0; i < table.header.e_shnum; ++i) {
     ASSIGN_OR_RETURN(const Elf64_Shdr one, table.Section(i));

@@ -1,4 +1,4 @@
-// The sections of a cubin, which is an ELF file: what of it is code.
+// The sections of a cubin, which is an ELF file, and its code.
 //
 // Role: a cubin's own digest changes with the assembler's version; the digests of its code and
 // constants change when the code does. Bounds are checked: a cubin comes from the stack under test.

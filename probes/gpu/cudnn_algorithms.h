@@ -1,4 +1,4 @@
-// What cuDNN's older functions choose for one convolution, and algorithms that are run by number.
+// The choices of cuDNN's older functions for one convolution, and algorithms run by number.
 #ifndef RHARNESS_PROBES_GPU_CUDNN_ALGORITHMS_H_
 #define RHARNESS_PROBES_GPU_CUDNN_ALGORITHMS_H_
 
@@ -9,10 +9,10 @@
 
 namespace rharness {
 
-// Case "PASS SHAPE MATH rank N": what is ranked. Case "PASS SHAPE MATH algorithm NAME": bits of the
+// Case "PASS SHAPE MATH rank N": the ranking. Case "PASS SHAPE MATH algorithm NAME": bits of the
 // backward algorithms that are documented to vary, and of algorithm 1, which is not, made
-// context.repeats times; a note when algorithm 1 did not repeat. A function that the library has no
-// more, or an algorithm that it has not for this, is a note; one that fails is RecordFailure's.
+// context.repeats times; a note when algorithm 1 did not repeat. A removed function, or an
+// algorithm missing for this, is a note; RecordFailure records a failing one.
 Status RecordLegacyAlgorithms(const ProbeContext& context, const CudnnContext& cudnn,
                               const ConvolutionShape& shape, cudnnMathType_t math,
                               std::string_view math_name, ProbeResult* result);

@@ -1,5 +1,5 @@
-// Probe cudnn_conv_bits: the bits that each engine of cuDNN computes, whether it repeats them and
-// said so, and whether it is right.
+// Probe cudnn_conv_bits: the bits of each engine of cuDNN, whether they repeat and its note says
+// so, and whether they are right.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Probe cudnn_conv_tree: the order in which cuDNN's first engines add the products of one pixel,
-// and those of one weight's gradient, which are split among blocks where there are many.
+// and those of one weight's gradient, which are split among blocks if there are many.
 #include "probes/gpu/cudnn_convolution.h"
 #include "probes/gpu/probe_tools.h"
 
@@ -7,7 +7,7 @@ namespace rharness {
 namespace {
 
 constexpr int kQuestions = 64;      // a launch: images, or channels
-constexpr std::size_t kOrders = 3;  // engines of a type whose order is revealed
+constexpr std::size_t kOrders = 3;  // engines per type with a revealed order
 
 Result<ProbeResult> MeasureCudnnConvTree(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));

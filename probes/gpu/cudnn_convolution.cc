@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kLookedAt = 8;  // engines of a mode, to find those that suit a type
+constexpr std::size_t kLookedAt = 8;  // engines per mode, to find those for a type
 
 // What all engines of a pass are asked.
 struct Question {
@@ -135,7 +135,7 @@ Status RecordConvolutionTrees(const ProbeContext& context, const CudnnContext& c
     }
     const std::string name = fmt::format("{} choice {}", of_shape, recorded);
     const Status done = RecordTreeOf(context, cudnn, memory, pass, config, name, result);
-    // The next one is what a framework would take then.
+    // A framework would take the next one then.
     if (!done.ok() && done.error().code == ErrorCode::kUnsupported) continue;
     if (!done.ok()) {
       const std::string of_engine = fmt::format("{} {}", of_shape, NameOfConfig(config));

@@ -1,4 +1,4 @@
-// What the convolution probes do with one shape: the bits of its engines, and their orders.
+// Runs the convolution probes on one shape: the bits of its engines, and their orders.
 #ifndef RHARNESS_PROBES_GPU_CUDNN_CONVOLUTION_H_
 #define RHARNESS_PROBES_GPU_CUDNN_CONVOLUTION_H_
 

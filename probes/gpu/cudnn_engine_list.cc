@@ -40,7 +40,7 @@ Result<ProbeResult> MeasureNamed(const ProbeContext& context, bool* driver_there
   ProbeResult result;
   result.parameters.Set("ranks", kNamedRanks);
   // Engines that compile at run time are listed only when cuDNN can load a driver's library; the
-  // toolkit's stub will do, and this is where one can be pointed at.
+  // toolkit's stub is enough, and can be set here.
   const auto driver = Library::Open({"libcuda.so.1", "libcuda.so"}, context.library_paths);
   *driver_there = driver.ok();
   if (!driver.ok()) {

@@ -1,4 +1,4 @@
-// Probe cudnn_legacy_algo: what cuDNN's older functions choose, and whether the algorithms that are
+// Probe cudnn_legacy_algo: the choices of cuDNN's older functions, and whether algorithms that are
 // documented not to repeat do.
 #include <algorithm>
 

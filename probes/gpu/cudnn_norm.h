@@ -1,4 +1,4 @@
-// The order in which cuDNN's layer norm adds a row, by the mean that it keeps.
+// The order in which cuDNN's layer norm adds a row, from the mean that it keeps.
 #ifndef RHARNESS_PROBES_GPU_CUDNN_NORM_H_
 #define RHARNESS_PROBES_GPU_CUDNN_NORM_H_
 

@@ -1,7 +1,7 @@
-// What an engine says of itself against what it was seen to do.
+// Compares an engine's own notes with its observed behaviour.
 //
 // Role: the judgement of cudnn_conv_bits, without a device. A note can be wrong: frameworks that
-// ask for determinism go by the note alone.
+// request determinism rely on the note alone.
 #ifndef RHARNESS_PROBES_GPU_CUDNN_OBSERVED_H_
 #define RHARNESS_PROBES_GPU_CUDNN_OBSERVED_H_
 
@@ -27,11 +27,11 @@ bool Transforms(const CudnnConfig& config);
 // and "largest_error".
 Json DescribeObserved(const CudnnConfig& config, const EngineObserved& observed);
 
-// What is wrong with the note: nothing when the engine repeated, or said that it would not.
+// The fault of the note: none when the engine repeated, or has the nondeterministic note.
 std::optional<std::string> NoteComplaint(const CudnnConfig& config, const EngineObserved& observed);
 
-// What is wrong with the answer: any error of an engine that adds products; of one that transforms,
-// more than kTransformError.
+// The fault of the answer: any error of an engine that adds products; for one that transforms, more
+// than kTransformError.
 std::optional<std::string> WrongAnswer(const CudnnConfig& config, const EngineObserved& observed);
 // Sums here stay below 256 in size, and transforms in half precision lose a few percent of that.
 inline constexpr double kTransformError = 8.0;

@@ -25,8 +25,8 @@ std::vector<CudnnOperation> ListedOperations();
 // deviation; x and y of `type`, everything else fp32.
 CudnnLayerNorm LayerNormOf(std::int64_t rows, std::int64_t columns, cudnnDataType_t type);
 
-// A device by the numbers that cuDNN's heuristics ask for: in the way of published data sheets and
-// of what drivers tell, as constants of the question rather than of a certain card.
+// A device by the numbers that cuDNN's heuristics use: as in published data sheets and from
+// drivers, as constants of the question rather than of a specific card.
 struct NamedDevice {
   std::string_view name;
   Json properties;  // for CudnnDevice
@@ -34,7 +34,7 @@ struct NamedDevice {
 std::vector<NamedDevice> NamedDevices();
 
 // choices["PREFIXoperation mode rank"] of the first `limit` of each mode, A, B and FALLBACK.
-// An operation that this cuDNN has not is a note.
+// An operation missing from this cuDNN is a note.
 Status ListEngines(const std::shared_ptr<const Cudnn>& cudnn, const std::string& prefix,
                    const CudnnDescriptor* device, std::int64_t limit, ProbeResult* result);
 

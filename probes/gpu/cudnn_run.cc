@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-// Beyond this an engine is left alone: it would say more about the card's memory than about bits.
+// An engine that needs more is skipped: it would test the card's memory rather than bits.
 constexpr std::int64_t kMostWorkspace = std::int64_t{2} << 30;
 
 // Configurations looked at to find different engines.
@@ -21,7 +21,7 @@ constexpr std::int64_t kRanked = 32;
 Result<CudnnContext> CudnnContext::Open(const ProbeContext& context) {
   CudnnContext made;
   ASSIGN_OR_RETURN(made.device, Device::Open(context));
-  // Some engines call cuBLASLt or NVRTC, and must find those of the folders given.
+  // Some engines call cuBLASLt or NVRTC, and must find them in the given folders.
   for (const auto& sonames : {std::vector<std::string>{"libcublasLt.so.13", "libcublasLt.so.12"},
                               {"libnvrtc.so.13", "libnvrtc.so.12"}}) {
     // That there is none is for the engine to say.

@@ -27,7 +27,7 @@ struct CudnnContext {
 };
 
 // The first configuration of each of the first `of_a_mode` engines of mode A, and of as many others
-// of mode FALLBACK: an engine's first configuration is what a framework would run of it.
+// of mode FALLBACK: a framework would run an engine's first configuration.
 Result<std::vector<CudnnConfig>> FirstOfEachEngine(const CudnnGraph& graph, std::size_t of_a_mode);
 
 // Device memory of a convolution's three tensors, filled and read as numbers of its type.
@@ -55,7 +55,7 @@ class ConvolutionMemory {
 // One engine's plan of a pass over such memory, with its workspace.
 class EngineRun {
  public:
-  // Errors: unsupported when the engine cannot do it after all.
+  // Errors: unsupported when the engine cannot do it despite its ranking.
   static Result<EngineRun> Create(const CudnnContext& context, const CudnnConfig& config);
   Result<std::vector<std::byte>> Run(const ConvolutionMemory& memory, ConvolutionPass pass) const;
 
@@ -67,7 +67,7 @@ class EngineRun {
   DeviceBuffer workspace_;
 };
 
-// What was computed against what is exact: the largest difference; NaN counts as infinite.
+// The largest difference between the computed and the exact result; NaN counts as infinite.
 double LargestError(NumberType type, const std::vector<std::byte>& computed,
                     const std::vector<double>& exact);
 

@@ -1,6 +1,6 @@
 // One GPU: its context, memory, modules and launches, through the driver alone.
 //
-// Role: what the probes of this folder run on. Everything goes through the default stream unless a
+// Role: the basis of the probes of this folder. Everything goes through the default stream unless a
 // stream is given, and an error names the call and carries the driver's text.
 #ifndef RHARNESS_PROBES_GPU_DEVICE_H_
 #define RHARNESS_PROBES_GPU_DEVICE_H_
@@ -47,10 +47,10 @@ class Device {
  public:
   // The device that context.device names ("cuda:0"; "cuda" is "cuda:0"), its primary context made
   // current. Errors: those of CudaDriver::Open; not_found when there is no device of this number;
-  // invalid_input when the name is none.
+  // invalid_input for an invalid name.
   static Result<std::shared_ptr<Device>> Open(const ProbeContext& context);
 
-  // Makes its context this thread's, as Open did: where there are several devices.
+  // Makes its context this thread's, as Open did: for several devices.
   Status Activate() const;
 
   const CudaDriver& driver() const { return *driver_; }
@@ -76,7 +76,8 @@ class Device {
   // Of an embedded kernel file. Errors: unsupported when the device or driver is older than it.
   Result<CUmodule> Load(const KernelImage& image) const;
   Result<CUfunction> Find(CUmodule module, const std::string& name) const;
-  // Parameters by address, in the kernel's order. Waits for its end, so that its fault is its own.
+  // Parameters by address, in the kernel's order. Waits for its end, so that a fault is reported
+  // here.
   Status Launch(CUfunction function, LaunchShape shape, std::vector<void*> parameters) const;
   Status Synchronize() const;
 

@@ -1,4 +1,4 @@
-// Which of several results are equal, as a short text that two stacks can be compared by.
+// The sets of equal results as a short text that can be compared between stacks.
 #ifndef RHARNESS_PROBES_GPU_EQUAL_SETS_H_
 #define RHARNESS_PROBES_GPU_EQUAL_SETS_H_
 

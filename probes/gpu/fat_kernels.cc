@@ -1,4 +1,4 @@
-// Which machine code of several a device runs, and whether it computes what the driver's does.
+// The machine code that a device runs among several, and whether its results equal the driver's.
 #include "probes/gpu/fat_kernels.h"
 
 #include <charconv>

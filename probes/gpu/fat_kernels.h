@@ -1,8 +1,8 @@
 // Our own kernels as machine code for every architecture that the toolkit's assembler knows, with
-// the PTX that it was made of.
+// its PTX.
 //
-// Role: what embed_fatbin.cmake makes of a file of kernels.h, for probes that tell the toolkit's
-// assembler from the driver's compiler.
+// Role: the output of embed_fatbin.cmake for a file of kernels.h, for probes that compare the
+// toolkit's assembler with the driver's compiler.
 #ifndef RHARNESS_PROBES_GPU_FAT_KERNELS_H_
 #define RHARNESS_PROBES_GPU_FAT_KERNELS_H_
 
@@ -36,9 +36,9 @@ int MachineCodeFor(std::string_view architectures, int compute);
 std::string FatImage(const FatKernels& kernels);
 
 // From bits["machine code K"], ["forced K"] and ["driver code K"] of every kernel K: choices[K],
-// whether the toolkit's machine code and the driver's code computed the same, where there is
-// machine code; and a note where a forced fatbin did not compute what the driver's code of the bare
-// text does, which is a variable that was not heeded.
+// whether the toolkit's machine code and the driver's code computed the same, if there is machine
+// code; and a note if a forced fatbin computed something else than the driver's code of the bare
+// text, which means an ignored variable.
 void CompareDriverCode(ProbeResult* result);
 
 }  // namespace rharness

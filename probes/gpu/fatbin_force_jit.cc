@@ -1,5 +1,5 @@
-// Probe fatbin_force_jit: what our own kernels compute as machine code that the toolkit's assembler
-// made, and as code that the driver makes of the same PTX when CUDA_FORCE_PTX_JIT bids it to ignore
+// Probe fatbin_force_jit: results of our own kernels as machine code of the toolkit's assembler,
+// and as code that the driver makes from the same PTX when CUDA_FORCE_PTX_JIT tells it to ignore
 // machine code. Each in a process of its own, since the driver reads its variables once.
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // A part of a probe in a process and an environment of its own.
 //
-// Role: what asks a library that reads its variables once, when it starts. Call it before anything
-// of CUDA is started in this process, since a started driver does not survive a fork.
+// Role: for a library that reads its variables once, when it starts. Call it before this process
+// starts CUDA, since a started driver does not survive a fork.
 #ifndef RHARNESS_PROBES_GPU_FORKED_H_
 #define RHARNESS_PROBES_GPU_FORKED_H_
 
@@ -25,8 +25,8 @@ struct VariableChange {
 Result<ProbeResult> RunForked(const std::vector<VariableChange>& changes,
                               const std::function<ProbeResult()>& run);
 
-// Adds what a part saw to the whole; false, with the part's status and message as the whole's, when
-// the part is not ok.
+// Adds the result of a part to the whole; false, with the part's status and message as the whole's,
+// when the part is not ok.
 bool AddPart(const std::string& name, ProbeResult part, ProbeResult* whole);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
 // One matrix product of fixed shape and types on the device, and its order of addition.
 //
-// Role: what the gemm probes run. D = A' B + beta C, column-major, A is k by m, B is k by n, C and
-// D are m by n, so that one question's summands lie side by side. fp8 goes through cuBLASLt's first
+// Role: for the gemm probes. D = A' B + beta C, column-major, A is k by m, B is k by n, C and D are
+// m by n, so that one question's summands lie side by side. fp8 goes through cuBLASLt's first
 // choice, everything else through cublasGemmEx with its default algorithm. The shape is constant
 // over all questions, since it picks the kernel.
 #ifndef RHARNESS_PROBES_GPU_GEMM_H_
@@ -44,7 +44,7 @@ struct BlasContext {
 
   // not_found without driver, device, cuBLAS or cuBLASLt.
   static Result<BlasContext> Open(const ProbeContext& context);
-  // The files that were found, into the result: they are the stack's, not a choice of the library.
+  // Adds the found files to the result: they belong to the stack and are no choice of the library.
   void Describe(ProbeResult* result) const;
 };
 
@@ -71,9 +71,9 @@ class Gemm {
   cublasLtMatmulAlgo_t algo_{};
 };
 
-// The matrices of a batch of questions, as stored: question q is row q of A, or column q of B where
+// The matrices of a batch of questions, as stored: question q is row q of A, or column q of B if
 // there are more of these, or both in a diagonal scheme; rows without a question are all units.
-// Summand k, when there is one, is C.
+// Summand k, if present, is C.
 struct MaskedMatrices {
   std::vector<std::byte> a, b, c;
 };

@@ -1,7 +1,7 @@
 // Probe gemm_multistream: the same products on two streams of one handle at once. The library
 // promises the same bits only when each stream has a workspace of its own, or when
 // CUBLAS_WORKSPACE_CONFIG names one of two settings. It reads the variable when a handle is made,
-// so that each setting has a process of its own. Source: cuBLAS documentation, "Results
+// so each setting runs in a process of its own. Source: cuBLAS documentation, "Results
 // Reproducibility".
 #include <optional>
 #include <utility>
@@ -69,7 +69,7 @@ Result<Inputs> Upload(const ProbeContext& context, const Device& device) {
   for (DeviceBuffer& workspace : all.workspaces) {
     ASSIGN_OR_RETURN(workspace, device.Allocate(kWorkspaceBytes));
   }
-  // The streams do not wait for the default one, where memory is cleared.
+  // The streams do not wait for the default one, which clears memory.
   RETURN_IF_ERROR(device.Synchronize());
   return all;
 }

@@ -1,5 +1,5 @@
-// Probe gemm_workspace: what cuBLASLt chooses, and computes, as its workspace and the alignment of
-// the matrices change. Both differ between programs that otherwise run the same product.
+// Probe gemm_workspace: cuBLASLt's choices and results for different workspaces and alignments of
+// the matrices. Both differ between programs that otherwise run the same product.
 #include <fmt/format.h>
 
 #include "probes/gpu/gemm.h"

@@ -1,5 +1,5 @@
-// Probe jit_driver_cubin: the machine code that the driver's own compiler makes of fixed PTX, and
-// what it computes. Changes with the driver alone.
+// Probe jit_driver_cubin: the machine code that the driver's own compiler makes from fixed PTX, and
+// its results. Changes with the driver alone.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Probe jit_toolkit_bits: what the toolkit's machine code computes on the device at O0 and at O3.
-// Kernels of integers must agree; of floating point they may differ, where the assembler fuses.
+// Probe jit_toolkit_bits: results of the toolkit's machine code on the device at O0 and at O3.
+// Integer kernels must agree; floating-point kernels may differ if the assembler fuses.
 #include <fmt/format.h>
 
 #include "probes/gpu/probe_tools.h"

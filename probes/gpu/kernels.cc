@@ -27,7 +27,7 @@ std::string_view EntryText(std::string_view ptx, std::string_view name) {
   for (std::size_t at = ptx.find(kEntry); at != std::string_view::npos;
        at = ptx.find(kEntry, at + 1)) {
     if (NameAt(ptx, at) != name) continue;
-    // The closing brace of an entry stands alone at the start of a line.
+    // The closing brace of an entry is alone at the start of a line.
     const std::size_t end = ptx.find("\n}", at);
     return end == std::string_view::npos ? std::string_view() : ptx.substr(at, end + 2 - at);
   }

@@ -1,5 +1,5 @@
 // Probe lt_forced_algo: the bits of fixed cuBLASLt configurations. When a heuristic has drifted,
-// this tells whether the old configuration is still there and still computes the same.
+// this shows whether the old configuration still exists and still computes the same.
 #include <fmt/format.h>
 
 #include "probes/gpu/gemm.h"
@@ -11,8 +11,8 @@ namespace {
 // The identifiers of algorithms are small numbers; which of them exist is the library's matter.
 constexpr int kAlgorithms = 128;
 constexpr int kSplits[] = {1, 4};
-// Of each generation of kernels: those of Ampere name a number of stages, those of Hopper leave it
-// to the kernel, the oldest have none. The first that an algorithm takes is its fixed one.
+// For each generation of kernels: those of Ampere name a number of stages, those of Hopper leave it
+// to the kernel, the oldest have none. The first that an algorithm accepts is its fixed one.
 constexpr cublasLtMatmulStages_t kStages[] = {
     CUBLASLT_MATMUL_STAGES_32x3,    CUBLASLT_MATMUL_STAGES_64x3,
     CUBLASLT_MATMUL_STAGES_64xAUTO, CUBLASLT_MATMUL_STAGES_128xAUTO,

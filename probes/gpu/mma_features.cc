@@ -59,7 +59,7 @@ Result<std::vector<float>> Ask(const Device& device, CUfunction kernel,
   return answers;
 }
 
-// What the published model answers is read as the device's answers are, and stands beside them.
+// The published model's answers are read like the device's, and recorded beside them.
 void CompareWithPublished(const MmaInstruction& instruction, const Device& device,
                           const std::vector<MmaCase>& cases, const std::vector<float>& answers,
                           Json* features, ProbeResult* result) {

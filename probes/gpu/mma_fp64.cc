@@ -42,7 +42,7 @@ double Factor(Words* words) {
 std::vector<Fp64Case> BuildFp64Cases() {
   const double big = std::ldexp(1.0, 60);
   std::vector<Fp64Case> cases;
-  // Two masks that cancel, in every pair of places, and ones: lost are those between them.
+  // Two masks that cancel, in every pair of places, and ones: those between them are lost.
   for (std::size_t i = 0; i < 4; ++i) {
     for (std::size_t j = i + 1; j < 4; ++j) {
       Fp64Case one{fmt::format("masks {} {}", i, j), {1, 1, 1, 1}, {1, 1, 1, 1}, 0};

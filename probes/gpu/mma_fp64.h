@@ -1,8 +1,9 @@
-// The fp64 tensor-core instruction: orders in which it may add, and questions that tell them apart.
+// The fp64 tensor-core instruction: possible orders of its additions, and questions that
+// distinguish them.
 //
-// Role: as mma_model.h for the short types. Published of it is that it adds as a chain of fused
-// multiply-adds, each rounded to nearest: the MMA-Sim model, arXiv:2511.10909. The questions are of
-// whole numbers, so that every order is computed here exactly before it rounds.
+// Role: as mma_model.h for the short types. Published: it adds as a chain of fused multiply-adds,
+// each rounded to nearest (the MMA-Sim model, arXiv:2511.10909). The questions use whole numbers,
+// so that every order is computed here exactly before it rounds.
 #ifndef RHARNESS_PROBES_GPU_MMA_FP64_H_
 #define RHARNESS_PROBES_GPU_MMA_FP64_H_
 
@@ -20,7 +21,7 @@ struct Fp64Case {
   std::string name;
   std::array<double, 4> a{}, b{};
   double c = 0;
-  bool whole = true;  // whole numbers, of which every order is a function here
+  bool whole = true;  // whole numbers: every order is a function here
 };
 std::vector<Fp64Case> BuildFp64Cases();
 
@@ -28,10 +29,10 @@ std::vector<Fp64Case> BuildFp64Cases();
 // falling", "rounded products rising", "pairs" (two fused pairs, then c), "one rounding".
 inline constexpr std::string_view kFp64Orders[] = {
     "fma rising", "fma falling", "rounded products rising", "pairs", "one rounding"};
-// What is published of a device of a compute capability; empty where nothing is.
+// The published order of a device of a compute capability; empty if none is published.
 std::string_view PublishedFp64Order(int compute);
 
-// What an order answers to a question of whole numbers; `order` is one of kFp64Orders.
+// The answer of an order to a question of whole numbers; `order` is one of kFp64Orders.
 double AddFp64(std::string_view order, const Fp64Case& one);
 
 // {"order": the first of kFp64Orders that gives all the answers, or "none known", "subnormals",

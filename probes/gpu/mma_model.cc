@@ -1,4 +1,4 @@
-// The model of fused addition, its questions, and what is published.
+// The model of fused addition, its questions, and published variants.
 #include "probes/gpu/mma_model.h"
 
 #include <fmt/format.h>
@@ -181,8 +181,8 @@ Json ReadMmaFeatures(const MmaInstruction& instruction,
     if (at != results.end() && at->second == std::ldexp(1.0F, kTop - j)) width = j;
   }
   if (width > 0) features.Set("fraction_bits", width);
-  // With the first two products go those whose small term was lost. They need not be neighbours: an
-  // instruction that a device emulates may take every other pair.
+  // The products whose small term was lost are in the group of the first two. They need not be
+  // neighbours: an instruction that a device emulates may take every other pair.
   int group = std::min(instruction.k, 2);
   for (int at = 2; at < instruction.k; ++at) {
     const auto found = results.find(fmt::format("group {}", at));
@@ -222,7 +222,7 @@ std::optional<FusedAddition> PublishedAddition(const MmaInstruction& instruction
     case NumberType::kE4m3:
     case NumberType::kE5m2:
       if (instruction.warpgroup && compute == 90) return FusedAddition{32, 13, 13, -133};
-      // mma.sync of fp8 on later devices is emulated, and what is published of it is not settled.
+      // mma.sync of fp8 on later devices is emulated, and publications on it disagree.
       if (compute == 89) return FusedAddition{16, 13, 13, -132};
       return std::nullopt;
     default:

@@ -1,10 +1,10 @@
-// A tensor core's fused addition as a function, and the questions that tell one from another.
+// A tensor core's fused addition as a function, and the questions that distinguish variants.
 //
-// Role: what mma_features compares with. Products are exact and not renormalised; C and the
-// products of a group are aligned to their largest exponent, cut towards zero to `fraction_bits`,
-// added, and the sum is cut towards zero. Groups follow one another, each taking the last one's
-// result as C. Sources: Fasi, Higham, Mikaitis, Pranesh, PeerJ CS 7:e330 (2021); Li et al.,
-// arXiv:2403.00232; the MMA-Sim model, arXiv:2511.10909.
+// Role: the models of mma_features. Products are exact and not renormalised; C and the products of
+// a group are aligned to their largest exponent, cut towards zero to `fraction_bits`, added, and
+// the sum is cut towards zero. Groups follow one another, each taking the last one's result as C.
+// Sources: Fasi, Higham, Mikaitis, Pranesh, PeerJ CS 7:e330 (2021); Li et al., arXiv:2403.00232;
+// the MMA-Sim model, arXiv:2511.10909.
 #ifndef RHARNESS_PROBES_GPU_MMA_MODEL_H_
 #define RHARNESS_PROBES_GPU_MMA_MODEL_H_
 
@@ -51,8 +51,9 @@ struct MmaInstruction {
 // In a fixed order with unique names. Those that need a group of more than k products are left out.
 std::vector<MmaCase> BuildMmaCases(const MmaInstruction& instruction);
 
-// What the answers (results by the case's name) say: {"fraction_bits", "group", "rounding",
-// "subnormals", "short_accumulator", "permutable"}. A member is absent when its cases are.
+// The features shown by the answers (results by the case's name): {"fraction_bits", "group",
+// "rounding", "subnormals", "short_accumulator", "permutable"}. A member is absent when its cases
+// are.
 Json ReadMmaFeatures(const MmaInstruction& instruction,
                      const std::map<std::string, float>& results);
 

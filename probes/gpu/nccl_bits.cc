@@ -1,5 +1,5 @@
-// Probe nccl_bits: the bits of NCCL's all-reduce on seeded data, which every rank must hold alike,
-// and which no communicator's history may change.
+// Probe nccl_bits: the bits of NCCL's all-reduce on seeded data, which must be equal on every rank,
+// and independent of a communicator's history.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -45,7 +45,7 @@ std::vector<float> ValuesOf(const ProbeContext& context, int rank, std::size_t c
   return values;
 }
 
-// What ranks send, and what any order of addition must come near to.
+// The ranks' inputs, and the sum that any order of addition must approximate.
 struct RankInputs {
   std::vector<std::vector<std::byte>> of_rank;
   std::vector<double> sum, magnitude;

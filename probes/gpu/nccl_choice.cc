@@ -1,5 +1,6 @@
-// Probe nccl_choice: which algorithm, protocol and channels NCCL gives collectives of rising size,
-// as its log tells. They set the order of addition, and a new version may choose otherwise.
+// Probe nccl_choice: the algorithm, protocol and channels that NCCL chooses for collectives of
+// rising size, from its log. They set the order of addition, and a new version may choose
+// differently.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ Result<std::unique_ptr<RankBuffers>> AllocateLargest(const NcclRanks& ranks, Pro
   }
 }
 
-// Sends and receives in one buffer: what is in it does not matter.
+// Sends and receives in one buffer: its content does not matter.
 Result<std::vector<TuningChoice>> ChoicesOf(const NcclRanks& ranks, const Communicator& world,
                                             const RankBuffers& buffers, Collective collective,
                                             std::size_t bytes) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMostLogBytes = std::uint64_t{256} << 20;
 constexpr int kMostRanks = 64;
-constexpr int kSharesDevices = 23000;  // the first version whose ranks can share a device
+constexpr int kSharesDevices = 23000;  // the first version with ranks that can share a device
 
 // '%' starts a placeholder in the name of the log's file.
 std::string WithPercentsDoubled(const std::string& text) {
@@ -80,7 +80,7 @@ Result<std::vector<TuningChoice>> NcclLog::Take(Collective collective) {
 
 Result<std::unique_ptr<NcclRanks>> NcclRanks::Open(const ProbeContext& context) {
   std::unique_ptr<NcclRanks> ranks(new NcclRanks());
-  // The device that was asked for, first: it says best that there is none.
+  // The requested device first: its error is the clearest if there is none.
   ASSIGN_OR_RETURN(const auto asked, Device::Open(context));
   ASSIGN_OR_RETURN(ranks->log_, NcclLog::Start());
   ASSIGN_OR_RETURN(ranks->nccl_, Nccl::Open(context.library_paths));
@@ -156,7 +156,7 @@ Result<std::unique_ptr<RankBuffers>> RankBuffers::Allocate(const NcclRanks& rank
     ASSIGN_OR_RETURN(const Device* device, ranks.Activate(rank));
     ASSIGN_OR_RETURN(DeviceBuffer buffer, device->Allocate(bytes));
     buffers->buffers_.push_back(std::move(buffer));
-    // The ranks' streams do not wait for the default one, where memory is cleared.
+    // The ranks' streams do not wait for the default one, which clears memory.
     RETURN_IF_ERROR(device->Synchronize());
   }
   return buffers;
@@ -210,7 +210,7 @@ Status Communicator::Start() {
     RETURN_IF_ERROR(nccl.Check(nccl.f.ncclCommInitAll(comms.data(), ranks_.size(), ordinals.data()),
                                "ncclCommInitAll"));
   } else {
-    // InitAll refuses a device that is named twice; this way each rank takes the thread's device.
+    // InitAll refuses a repeated device; this way each rank takes the thread's device.
     RETURN_IF_ERROR(ranks_.Activate(0));
     ncclUniqueId id{};
     RETURN_IF_ERROR(nccl.Check(nccl.f.ncclGetUniqueId(&id), "ncclGetUniqueId"));

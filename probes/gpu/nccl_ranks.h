@@ -1,8 +1,8 @@
 // The GPUs of this process as ranks of NCCL: communicators, buffers, collectives, and its log.
 //
-// Role: what the nccl_* probes run on. One thread drives all ranks, so every collective is a group,
-// and each call waits for its end. Not here: what results mean (rank_orders), what the log means
-// (tuning_log).
+// Role: the basis of the nccl_* probes. One thread drives all ranks, so every collective is a
+// group, and each call waits for its end. Not here: the meaning of results (rank_orders) and of the
+// log (tuning_log).
 #ifndef RHARNESS_PROBES_GPU_NCCL_RANKS_H_
 #define RHARNESS_PROBES_GPU_NCCL_RANKS_H_
 
@@ -27,8 +27,8 @@ enum class Collective { kAllReduce, kReduceScatter, kAllGather };
 std::string_view CollectiveName(Collective collective);  // "all_reduce"
 
 // Sends NCCL's log of its tuning to a private file, by the variables that the library reads when it
-// starts: to be made before it, and once in a process. It also keeps the library from writing to
-// stdout. The variables are put back as they were at its end.
+// starts: create it before the library starts, and once per process. It also keeps the library from
+// writing to stdout. Restores the variables at its end.
 class NcclLog {
  public:
   static Result<std::unique_ptr<NcclLog>> Start();
@@ -36,8 +36,8 @@ class NcclLog {
   NcclLog(const NcclLog&) = delete;
   NcclLog& operator=(const NcclLog&) = delete;
 
-  // What was chosen since the call before, for a collective or by a line that names none. Errors:
-  // io, invalid_input (a log of more than 256 MiB).
+  // The choices since the last call, for a collective or from lines without a name. Errors: io,
+  // invalid_input (a log of more than 256 MiB).
   Result<std::vector<TuningChoice>> Take(Collective collective);
 
  private:
@@ -70,8 +70,9 @@ class NcclRanks {
   int ordinal(int rank) const { return ranks_[static_cast<std::size_t>(rank)].ordinal; }
   Status WaitForAll() const;
 
-  // What every nccl_* probe says first: the library with its version into the stack, the number of
-  // ranks into the choices, and notes on what one rank, or two on one device, cannot show.
+  // The first entries of every nccl_* probe: the library with its version into the stack, the
+  // number of ranks into the choices, and notes on what one rank, or two on one device, cannot
+  // show.
   void Describe(ProbeResult* result) const;
 
  private:
@@ -121,8 +122,9 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  // Sums (or gathers) over ranks and waits. `bytes` is the size of the whole buffer, of which
-  // ReduceScatter and AllGather take a share for each rank: rank r's is the r-th, in place in `to`.
+  // Sums (or gathers) over ranks and waits. `bytes` is the size of the whole buffer; in
+  // ReduceScatter and AllGather each rank has a share of it: rank r's is the r-th, in place in
+  // `to`.
   Status Run(Collective collective, ncclDataType_t type, std::size_t element_bytes,
              std::size_t bytes, const RankBuffers& from, const RankBuffers& to) const;
 

@@ -12,7 +12,7 @@
 namespace rharness {
 namespace {
 
-// Asked on every stack. What lies between is asked where algorithm or protocol is another one.
+// Tested on every stack. Sizes between them are tested where algorithm or protocol changes.
 constexpr std::size_t kRankSizes[] = {std::size_t{1} << 10, std::size_t{1} << 16,
                                       std::size_t{1} << 20, std::size_t{1} << 22};
 constexpr std::size_t kMostTreeBytes = std::size_t{1} << 24;
@@ -33,7 +33,7 @@ struct Question {
   }
 };
 
-// The buffers of all ranks, and what each has been filled with.
+// The buffers of all ranks, and their current content.
 class MaskedReduce {
  public:
   static Result<std::unique_ptr<MaskedReduce>> Create(const NcclRanks& ranks) {
@@ -45,7 +45,7 @@ class MaskedReduce {
   const RankBuffers& from() const { return *from_; }
   const RankBuffers& to() const { return *to_; }
 
-  // What a rank holds already is left as it is: from one pair to the next few change.
+  // Values that a rank has already stay: from one pair to the next few change.
   Status Fill(const Question& question, MaskPair pair) {
     const NumberType type = question.type.type;
     for (int rank = 0; rank < ranks_.size(); ++rank) {
@@ -81,12 +81,12 @@ class MaskedReduce {
 
 struct Answer {
   OffsetOrders orders;
-  std::string why;  // there are none: one sentence
+  std::string why;  // why there are none: one sentence
 };
 
 constexpr char kNotFixed[] = "the same masks have had different sums: the order is not fixed";
 
-// All pairs of ranks. Errors: integrity when ranks hold different results.
+// All pairs of ranks. Errors: integrity when ranks have different results.
 Result<Answer> Ask(const NcclRanks& ranks, const Communicator& world, MaskedReduce* reduce,
                    const Question& question, int repeats) {
   std::vector<std::vector<LeafRun>> runs;
@@ -166,7 +166,7 @@ class Asker {
         ProbeResult* result)
       : context_(context), ranks_(ranks), reduce_(reduce), result_(result) {}
 
-  // With the first communicator everything is asked and recorded, later ones must say the same.
+  // The first communicator answers and records everything; later ones must agree.
   Status Measure(const std::string& history, const Communicator& world) {
     if (history == "first") RETURN_IF_ERROR(Choose(world));
     for (std::size_t i = 0; i < questions_.size(); ++i) {
@@ -180,7 +180,7 @@ class Asker {
         answers_.push_back(std::move(answer));
         continue;
       }
-      // Once it could not be told, there is nothing to hold it against.
+      // Once it failed, there is nothing to compare with.
       if (!answers_[i].why.empty()) continue;
       const std::string difference =
           answer.why.empty() ? DiffOrders(answers_[i].orders, answer.orders) : answer.why;

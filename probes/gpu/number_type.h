@@ -25,8 +25,8 @@ double Decode(NumberType type, std::uint64_t bits);
 std::vector<std::byte> EncodeAll(NumberType type, const std::vector<float>& values);
 double ElementAt(NumberType type, const std::vector<std::byte>& bytes, std::size_t index);
 
-// The values with which masked sums of products are asked. A summand is a product: the mask is
-// mask_a * mask_b, the unit unit_a * unit_b.
+// The values of masked sums of products. A summand is a product: the mask is mask_a * mask_b, the
+// unit unit_a * unit_b.
 struct MaskScheme {
   double mask_a = 1, mask_b = 1;
   double unit_a = 1, unit_b = 1;
@@ -38,9 +38,9 @@ struct MaskScheme {
   double unit() const { return unit_a * unit_b; }
 };
 
-// For inputs of one type and an output of another. What bounds them: fp16 has no value above 65504
-// and none below 2^-24, so its masks are 2^15 and its unit 2^-24; fp8 needs both operands to span
-// more than 2^25; counts in a 16-bit output are exact up to 2^11 and 2^8.
+// For inputs of one type and an output of a second type. Limits: fp16 has no value above 65504 and
+// none below 2^-24, so its masks are 2^15 and its unit 2^-24; fp8 needs both operands to span more
+// than 2^25; counts in a 16-bit output are exact up to 2^11 and 2^8.
 MaskScheme SchemeOf(NumberType input, NumberType output);
 
 // The most summands for which a mask swallows all other units in an accumulator that keeps

@@ -13,7 +13,8 @@ namespace rharness {
 namespace {
 
 constexpr int kLeastPoolRepeats = 10;
-// Windows of 5 that move by 1: a maximum is that of up to 25 windows, whose gradients meet in it.
+// Windows of 5 that move by 1: an element is the maximum of up to 25 windows, whose gradients add
+// in it.
 constexpr int kWindow = 5, kPadding = 2;
 constexpr LegacyDims kImages = {4, 16, 64, 64};
 constexpr std::size_t kPixels = std::size_t{4} * 16 * 64 * 64;

@@ -1,4 +1,4 @@
-// What the probes of this folder share: from errors to results, seeded data, bits and repeats.
+// Shared by the probes of this folder: from errors to results, seeded data, bits and repeats.
 #ifndef RHARNESS_PROBES_GPU_PROBE_TOOLS_H_
 #define RHARNESS_PROBES_GPU_PROBE_TOOLS_H_
 
@@ -16,15 +16,15 @@
 
 namespace rharness {
 
-// not_found is a library or device that is not there: absent. Every other error: failed; and so is
-// a result of RecordFailure's alone.
+// not_found means a missing library or device: absent. Every other error: failed; so is a result
+// with RecordFailure's entries alone.
 ProbeResult Finish(Result<ProbeResult> result);
 
-// One case that failed must not hide what the others say: its failure is its own result, choices
-// [name]["failed"], a note, and one more of counts["failed cases"].
+// A failed case must not hide the others: its failure is its own result, choices[name]["failed"], a
+// note, and one more of counts["failed cases"].
 void RecordFailure(const std::string& name, const Error& error, ProbeResult* result);
-// A case that ended so: unsupported, a function that the library has no more or a computation that
-// it never had, is a note; every other error is recorded as a failure.
+// For the end of a case: unsupported, a removed function or a computation that the library never
+// had, is a note; every other error is recorded as a failure.
 void NoteUnsupported(const Status& done, const std::string& name, ProbeResult* result);
 
 std::string HashOf(std::span<const std::byte> bytes);  // SHA-256, hex
@@ -48,9 +48,9 @@ std::vector<std::uint32_t> StridedWords();
 // Multiples of 2^-7 in [-1, 1], by the counter-based splitmix64: exact in every type down to 8 bits
 // of significand, and the same on every machine.
 std::vector<float> SeededValues(std::size_t count, std::uint64_t seed);
-// Values whose sums and products round, so that another order shows in the last bits: all 24 bits
-// of significand, either sign, magnitudes from 2^-7 to 32: wide enough that even products of fp8
-// round in an fp32 sum, and small enough that fp16 holds sums of thousands.
+// Values whose sums and products round, so that a different order shows in the last bits: all 24
+// bits of significand, either sign, magnitudes from 2^-7 to 32: wide enough that even products of
+// fp8 round in an fp32 sum, and small enough that fp16 holds sums of thousands.
 std::vector<float> RoundingValues(std::size_t count, std::uint64_t seed);
 
 // Runs one kernel of signature (const uint32* in, uint32* out, int n) and returns its 2 n words.

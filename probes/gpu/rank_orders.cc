@@ -46,7 +46,7 @@ class RecordedSum final : public MaskedSum {
   const std::vector<int>& leaves_;
 };
 
-// Reveals from the answers, then holds the tree against every one of them.
+// Reveals the order from the answers, then checks the tree against every one of them.
 Result<RankOrder> OrderOf(int ranks, const std::vector<int>& leaves) {
   RankOrder order{.leaves = leaves};
   const std::vector<MaskPair> pairs = RankPairs(ranks);

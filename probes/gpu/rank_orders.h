@@ -27,7 +27,7 @@ std::vector<MaskPair> RankPairs(int ranks);
 float MaskedValue(NumberType type, MaskPair pair, int rank);
 
 // Elements up to `end`, from the end of the run before: the ranks under the point where the pair
-// met; 0 where the result is no count of ranks.
+// met; 0 if the result is no count of ranks.
 struct LeafRun {
   std::size_t end = 0;
   int leaves = 0;
@@ -60,8 +60,8 @@ Result<OffsetOrders> BuildOrders(int ranks, const std::vector<std::vector<LeafRu
 // ranges only the first are listed, and the digest is of all.
 Json DescribeOffsets(const OffsetOrders& orders);
 
-// Empty when both say the same of every element; else the first element that changed: "offset 512
-// was ((0 1) 2), is (0 (1 2))".
+// Empty when both agree on every element; else the first element that changed: "offset 512 was ((0
+// 1) 2), is (0 (1 2))".
 std::string DiffOrders(const OffsetOrders& before, const OffsetOrders& after);
 
 // The first element in which two ranks' results differ; empty when they are the same bytes.

@@ -23,7 +23,7 @@ class Adder {
   std::vector<std::vector<int>> inner_;
 };
 
-// Lane i takes lane i + offset, for offset = count / 2, ..., 1; returns what lane 0 has.
+// Lane i takes lane i + offset, for offset = count / 2, ..., 1; returns the result of lane 0.
 int Fold(Adder* adder, std::vector<int> lanes) {
   for (std::size_t offset = lanes.size() / 2; offset > 0; offset /= 2) {
     for (std::size_t i = 0; i < offset; ++i) lanes[i] = adder->Add(lanes[i], lanes[i + offset]);

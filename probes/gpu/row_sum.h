@@ -1,4 +1,4 @@
-// One of our kernels that add rows, as a routine to be asked: one block a row, one row a question.
+// Our kernels that add rows, as a routine for questions: one block per row, one row per question.
 #ifndef RHARNESS_PROBES_GPU_ROW_SUM_H_
 #define RHARNESS_PROBES_GPU_ROW_SUM_H_
 
@@ -32,7 +32,7 @@ class RowSum : public MaskedSum {
   int n_;
 };
 
-// Records the kernel's tree as "KERNEL n"; the result has failed when it is not `expected`.
+// Records the kernel's tree as "KERNEL n"; the result fails when it is not `expected`.
 Status RecordKnownTree(const ProbeContext& context, const Device& device, CUmodule module,
                        const std::string& kernel, unsigned int threads, int n,
                        const Result<SumTree>& expected, ProbeResult* result);

@@ -1,5 +1,5 @@
-// Probe scan_bits_cuda: prefix sums by CUB. Blocks take the sum of those before them from whichever
-// of these is ready, so that fp32 need not repeat itself: the repeats are part of the answer.
+// Probe scan_bits_cuda: prefix sums by CUB. Blocks take the sum of earlier blocks from any that is
+// ready, so that fp32 need not repeat: the repeats are part of the answer.
 #include <fmt/format.h>
 
 #include "probes/gpu/cub_launch.h"

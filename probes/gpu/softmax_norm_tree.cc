@@ -1,6 +1,6 @@
 // Probe softmax_norm_tree_cuda: the order of row sums in normalizations: cuDNN's layer norm, and
-// kernels of our own, whose order is known. A softmax has no negative summand, so that no mask can
-// cancel: of cuDNN's there are bits alone.
+// our own kernels, whose order is known. A softmax has no negative summand, so that no mask can
+// cancel: for cuDNN's there are only bits.
 #include <fmt/format.h>
 
 #include "probes/gpu/cudnn_norm.h"

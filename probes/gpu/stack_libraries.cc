@@ -1,4 +1,4 @@
-// A table of libraries and of the functions that tell their versions.
+// A table of libraries and of the functions that return their versions.
 #include "probes/gpu/stack_libraries.h"
 
 #include <fmt/format.h>

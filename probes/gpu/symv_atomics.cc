@@ -1,4 +1,5 @@
-// Probe symv_atomics: cuBLAS's symmetric matrix-vector product, whose faster form adds by atomics.
+// Probe symv_atomics: cuBLAS's symmetric matrix-vector product, whose faster variant adds by
+// atomics.
 #include <fmt/format.h>
 
 #include "probes/gpu/gemm.h"

@@ -1,4 +1,4 @@
-// A reader that takes a line apart from the left and gives up at the first surprise.
+// A reader that parses a line from the left and gives up at the first unexpected text.
 #include "probes/gpu/tuning_log.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ bool IsNameCharacter(char c) {
   return IsDigit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-// Each function takes its part off the front, or leaves the text as it was and says false.
+// Each function takes its part off the front, or leaves the text unchanged and returns false.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -75,7 +75,7 @@ std::string NameIn(const std::array<std::string_view, kCount>& names, std::strin
   return text;
 }
 
-// A line without channels is an older one; one with broken channels is none.
+// A line without channels is an older one; one with broken channels is invalid.
 bool ReadChannels(Reader* reader, TuningChoice* choice) {
   if (!reader->SkipTo(" channel{Lo..Hi}={")) return true;
   int first = 0, last = 0;

@@ -1,7 +1,7 @@
-// What NCCL's log says of the algorithm, protocol and channels that a collective was given.
+// The algorithm, protocol and channels of a collective, from NCCL's log.
 //
-// Role: the library has no function that tells, so its log is read: lines that it writes with
-// NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=TUNING. Pure; the file is read by nccl_ranks.h.
+// Role: the library has no function for it, so its log is read: lines written with NCCL_DEBUG=INFO
+// and NCCL_DEBUG_SUBSYS=TUNING. Pure; the file is read by nccl_ranks.h.
 #ifndef RHARNESS_PROBES_GPU_TUNING_LOG_H_
 #define RHARNESS_PROBES_GPU_TUNING_LOG_H_
 
@@ -16,7 +16,7 @@
 namespace rharness {
 
 struct TuningChoice {
-  std::string function;  // "AllReduce"; empty: the line does not say
+  std::string function;  // "AllReduce"; empty: not in the line
   std::uint64_t bytes = 0;
   std::string algorithm;  // "RING", in capitals; "SYMMETRIC" for kernels on symmetric memory
   std::string protocol;   // "SIMPLE", in capitals; empty for SYMMETRIC
@@ -26,16 +26,16 @@ struct TuningChoice {
   bool operator==(const TuningChoice&) const = default;
 };
 
-// One a line that says a choice, in order; all other lines are passed over, and so are those of
-// which a part is not as expected. Known are the forms
+// One per line with a choice, in order; ignores all other lines, and lines with an unexpected part.
+// Known forms:
 //   "AllReduce: 1024 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..1}", with anything after it,
 //   "AllReduce: 1024 Bytes -> Algo 1 proto 2 time 12.3", and the same without a name (to 2.21),
 //   "AllReduce [Symmetric]: 1024 Bytes -> Kernel NAME nchannels 8 ...".
 // Numbers of algorithms and protocols become names. Source: NVIDIA/nccl, src/enqueue.cc.
 std::vector<TuningChoice> ParseTuningLog(std::string_view text);
 
-// {"algorithm", "protocol", "channels": "0..1"} or {"algorithm", "kernel", "channels"}: what is
-// known; {"parts": [...]} for a call that was cut into several.
+// {"algorithm", "protocol", "channels": "0..1"} or {"algorithm", "kernel", "channels"}: the known
+// members; {"parts": [...]} for a call that was split.
 Json DescribeChoices(const std::vector<TuningChoice>& choices);
 
 }  // namespace rharness

@@ -1,6 +1,6 @@
-// cuDNN: typed functions, the text of its errors, one handle, and the files that it is made of.
+// cuDNN: typed functions, the text of its errors, one handle, and its files.
 //
-// Role: the library itself. Its graphs are built by cudnn_graph.h. Not here: what is asked of it.
+// Role: the library itself. Its graphs are built by cudnn_graph.h. Not here: the questions.
 #ifndef RHARNESS_PROBES_LIBRARY_CUDNN_H_
 #define RHARNESS_PROBES_LIBRARY_CUDNN_H_
 
@@ -31,7 +31,7 @@
   X(cudnnBackendGetAttribute)      \
   X(cudnnBackendExecute)
 
-// What came with cuDNN 9, and what is deprecated and may go: null when the library has none.
+// New in cuDNN 9, or deprecated and possibly removed: null when the library has none.
 #define RHARNESS_CUDNN_OPTIONAL(X)                  \
   X(cudnnGetLastErrorString)                        \
   X(cudnnGetCudartVersion)                          \
@@ -76,8 +76,8 @@ struct CudnnFunctions {
 
 class Cudnn {
  public:
-  // libcudnn.so.9, else .8, without a handle: enough for graphs and heuristics of a device that is
-  // only described. Errors: not_found, unsupported (a function is missing), io.
+  // libcudnn.so.9, else .8, without a handle: enough for graphs and heuristics of a described
+  // device. Errors: not_found, unsupported (a function is missing), io.
   static Result<std::shared_ptr<Cudnn>> Load(const std::vector<std::filesystem::path>& paths);
   // The same with a handle in the current context. Errors: internal too, with cuDNN's own text.
   static Result<std::shared_ptr<Cudnn>> Open(const std::vector<std::filesystem::path>& paths);
@@ -88,7 +88,7 @@ class Cudnn {
   // "cudnnCreate: CUDNN_STATUS_NOT_INITIALIZED: (the library's last error)". unsupported when the
   // library says that it has no such computation, else internal.
   Status Check(cudnnStatus_t status, std::string_view call) const;
-  // unsupported, naming those of `names` that the library lacks. Each is a pointer of `f`.
+  // unsupported, naming those of `names` that the library does not have. Each is a pointer of `f`.
   Status Need(const std::map<std::string_view, bool>& present) const;
 
   cudnnHandle_t handle() const { return handle_; }               // null after Load
@@ -97,8 +97,8 @@ class Cudnn {
   const Library& library() const { return *library_; }
   // DescribeLibrary of libcudnn alone, by soname.
   std::map<std::string, Json> Describe() const;
-  // The same with those that do the work, and cuBLASLt and NVRTC, which some engines call. What
-  // cannot be opened is left out. Cost: reads them all, half a gigabyte.
+  // The same with the libraries that do the work, and cuBLASLt and NVRTC, which some engines call.
+  // Leaves out those that cannot be opened. Cost: reads them all, half a gigabyte.
   std::map<std::string, Json> DescribeParts() const;
 
   CudnnFunctions f;

@@ -102,7 +102,7 @@ Result<std::vector<CudnnDescriptor>> CudnnDescriptor::GetDescriptors(
   }
   std::int64_t count = 0;
   RETURN_IF_ERROR(GetRaw(attribute, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, &count, raw.data()));
-  // The library fills those that it was given; the rest are of no use.
+  // The library fills the first ones; the rest are unused.
   while (static_cast<std::int64_t>(made.size()) > std::max<std::int64_t>(count, 0)) made.pop_back();
   return made;
 }

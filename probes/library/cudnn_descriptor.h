@@ -1,4 +1,4 @@
-// A backend descriptor of cuDNN: what graphs, heuristics, engines and plans are made of.
+// A backend descriptor of cuDNN: the building block of graphs, heuristics, engines and plans.
 //
 // Role: ownership, and attributes by their types, with errors that name descriptor and attribute.
 #ifndef RHARNESS_PROBES_LIBRARY_CUDNN_DESCRIPTOR_H_
@@ -50,7 +50,7 @@ struct CudnnTypeOf<cudnnBackendNormFwdPhase_t> : CudnnAttributeType<CUDNN_TYPE_N
 
 class CudnnDescriptor {
  public:
-  // `name` is what errors call it. Errors: unsupported (a kind that this cuDNN does not know).
+  // `name` appears in errors. Errors: unsupported (a kind that this cuDNN does not know).
   static Result<CudnnDescriptor> Create(std::shared_ptr<const Cudnn> cudnn,
                                         cudnnBackendDescriptorType_t type, std::string_view name);
   ~CudnnDescriptor();

@@ -68,7 +68,7 @@ constexpr std::array<std::string_view, 5> kBehavior = {
     "runtime_compilation", "requires_filter_int8x32_reorder", "requires_bias_int8x32_reorder",
     "supports_cuda_graph_native_api", "cublaslt_dependency"};
 
-// Beyond what the header knows, so that a newer library's are not cut off.
+// More than the header knows, so that a newer library's are not cut off.
 constexpr std::int64_t kMostKnobs = 64;
 constexpr std::int64_t kMostNotes = 32;
 
@@ -115,7 +115,7 @@ Result<CudnnConfig> ReadConfig(CudnnDescriptor descriptor) {
   config.engine = index.front();
   ASSIGN_OR_RETURN(config.notes, engine.GetEnum(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
                                                 CUDNN_TYPE_NUMERICAL_NOTE, kMostNotes));
-  // What an older cuDNN, or an engine that is only known by name, does not tell is left out.
+  // Left out if an older cuDNN, or an engine known only by name, does not report it.
   const auto behavior =
       engine.GetEnum(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, kMostNotes);
   if (behavior.ok()) config.behavior = *behavior;
@@ -162,7 +162,7 @@ Result<CudnnDescriptor> CudnnDevice(std::shared_ptr<const Cudnn> cudnn, const Js
   ASSIGN_OR_RETURN(CudnnDescriptor device,
                    CudnnDescriptor::Create(std::move(cudnn), CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR,
                                            "device properties"));
-  // The library reads the text as a C string, whatever the count says.
+  // The library reads the text as a C string and ignores the count.
   const std::vector<char> bytes(text.c_str(), text.c_str() + text.size() + 1);
   RETURN_IF_ERROR(device.SetAll(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, bytes));
   RETURN_IF_ERROR(device.Finalize());

@@ -6,7 +6,7 @@
 namespace rharness {
 namespace {
 
-// cuMemAlloc's is larger; this is what frameworks tell.
+// cuMemAlloc's is larger; this is the value that frameworks state.
 constexpr std::int64_t kAlignmentBytes = 16;
 
 struct ConvolutionAttributes {

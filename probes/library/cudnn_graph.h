@@ -77,8 +77,8 @@ std::string NameOfConfig(const CudnnConfig& config);
 // "A", "B", "FALLBACK".
 std::string_view HeuristicModeName(cudnnBackendHeurMode_t mode);
 
-// A device that is described, not there: what DescribeDevice of another machine gave, or values of
-// one's own. Errors: unsupported before cuDNN 9.8; internal when a member is missing.
+// A described device that is not present: DescribeDevice of a different machine, or given values.
+// Errors: unsupported before cuDNN 9.8; internal when a member is missing.
 Result<CudnnDescriptor> CudnnDevice(std::shared_ptr<const Cudnn> cudnn, const Json& properties);
 
 class CudnnGraph {
@@ -122,8 +122,7 @@ struct CudnnOperand {
 
 class CudnnPlan {
  public:
-  // Errors: unsupported when the engine cannot do this here after all, which a ranking does not
-  // exclude.
+  // Errors: unsupported when the engine cannot do this here, which a ranking does not exclude.
   static Result<CudnnPlan> Create(const std::shared_ptr<const Cudnn>& cudnn,
                                   const CudnnConfig& config);
   std::int64_t workspace_bytes() const { return workspace_bytes_; }

@@ -1,7 +1,7 @@
 // Descriptors of cuDNN's older, fixed functions, owned.
 //
-// Role: what is deprecated since cuDNN 9 and still called by older programs: convolutions by
-// algorithm, pooling, softmax, CTC loss. A function that a library has no more is `unsupported`.
+// Role: functions deprecated since cuDNN 9 and still called by older programs: convolutions by
+// algorithm, pooling, softmax, CTC loss. A removed function is `unsupported`.
 #ifndef RHARNESS_PROBES_LIBRARY_CUDNN_LEGACY_H_
 #define RHARNESS_PROBES_LIBRARY_CUDNN_LEGACY_H_
 
@@ -37,7 +37,7 @@ Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(const std::shared_ptr<c
 Result<CudnnOwned<cudnnPoolingDescriptor_t>> LegacyPooling(
     const std::shared_ptr<const Cudnn>& cudnn, cudnnPoolingMode_t mode, int window, int padding,
     int stride);
-// Inputs are scores, of which the loss takes the softmax itself.
+// Inputs are scores; the loss takes their softmax itself.
 Result<CudnnOwned<cudnnCTCLossDescriptor_t>> LegacyCtcLoss(
     const std::shared_ptr<const Cudnn>& cudnn);
 

@@ -1,4 +1,4 @@
-// dlopen, and what the loader and the ELF notes tell of a library.
+// dlopen, and a library's data from the loader and its ELF notes.
 #include "probes/library/loader.h"
 
 #include <dlfcn.h>
@@ -56,8 +56,8 @@ std::string MissingFile(const std::string& error) {
   return at == std::string::npos ? "" : error.substr(0, at);
 }
 
-// Opens a file in a folder that was named. What it needs and the loader does not find is taken
-// from the folders that were named, too: in a wheel, others know where that is.
+// Opens a file in a named folder. Its dependencies that the loader does not find come from the
+// named folders, too: a wheel's libraries rely on others to load them.
 Opened OpenWithNeeded(const fs::path& file, const std::vector<fs::path>& paths, int depth = 0) {
   constexpr int kMostNeeded = 64, kDeepest = 8;
   Opened opened = OpenFile(file.string());
@@ -78,7 +78,7 @@ Opened OpenWithNeeded(const fs::path& file, const std::vector<fs::path>& paths, 
 
 bool IsPattern(std::string_view soname) { return soname.find('*') != soname.npos; }
 
-// The file of this name in the folder; of a pattern, the first one by name. Empty: there is none.
+// The file of this name in the folder; for a pattern, the first one by name. Empty: none.
 fs::path FileIn(const fs::path& folder, const std::string& soname) {
   std::error_code ignored;
   const fs::path whole = fs::absolute(folder, ignored);
@@ -91,7 +91,7 @@ fs::path FileIn(const fs::path& folder, const std::string& soname) {
   return first.empty() ? fs::path() : whole / first;
 }
 
-// Of the folders that were named, those that a library was taken from.
+// The named folders that a library was loaded from.
 std::set<std::string>& UsedFolders() {
   static std::set<std::string> folders;
   return folders;

@@ -1,7 +1,7 @@
-// Shared libraries of the stack under test: which file was found, what it is, and its symbols.
+// Shared libraries of the stack under test: the file found, its identity, and its symbols.
 //
-// Role: the only place that calls dlopen. Only named sonames are loaded, from the library paths
-// given or the loader's own search; never a path out of an input.
+// Role: the only code that calls dlopen. Loads only named sonames, from the given library paths or
+// the loader's own search; never a path from an input.
 #ifndef RHARNESS_PROBES_LIBRARY_LOADER_H_
 #define RHARNESS_PROBES_LIBRARY_LOADER_H_
 
@@ -17,16 +17,16 @@
 
 namespace rharness {
 
-// An open library; closed never, since GPU libraries do not survive it.
+// An open library; never closed, since GPU libraries do not survive it.
 class Library {
  public:
   // Tries each soname ("libcublas.so.13", "libcublas.so.12") in each of `paths`, then by the
   // loader's search. A name with * in it ("libscipy_openblas64_-*.so": what packs libraries into a
-  // Python wheel puts a digest there) is looked for in `paths` alone, and soname() is that pattern:
-  // the first file by name. What a library of `paths` needs and the loader does not find is taken
-  // from `paths`, too. Errors: not_found (none is there; names what was tried), io (it is there and
-  // cannot be loaded; with the loader's error text), unsupported (one of `paths` has it in another
-  // version alone: the system's own is no answer to that).
+  // Python wheel puts a digest there) is searched in `paths` alone, and soname() is that pattern:
+  // the first file by name. Dependencies of a library of `paths` that the loader does not find are
+  // also taken from `paths`. Errors: not_found (none exists; lists the names tried), io (it exists
+  // and cannot be loaded; with the loader's error text), unsupported (one of `paths` has it in a
+  // different version only: it does not fall back to the system's library).
   static Result<std::shared_ptr<Library>> Open(const std::vector<std::string>& sonames,
                                                const std::vector<std::filesystem::path>& paths);
 
@@ -56,7 +56,7 @@ Json DescribeLibrary(const Library& library, const std::string& version);
 // be read. A process reads each file once.
 Json WithDigest(const Json& described);
 
-// Of the library paths that this process was given, those that something was taken from.
+// The library paths given to this process that were used.
 const std::set<std::string>& FoldersUsed();
 
 }  // namespace rharness

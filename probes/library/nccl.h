@@ -42,7 +42,7 @@ struct NcclFunctions {
 
 class Nccl {
  public:
-  // Needs no device; the library reads its variables with the first call that makes a communicator.
+  // Needs no device; the library reads its variables in the first call that makes a communicator.
   // Errors: not_found, unsupported (a function is missing), io, internal.
   static Result<std::shared_ptr<Nccl>> Open(const std::vector<std::filesystem::path>& paths);
 

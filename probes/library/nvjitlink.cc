@@ -8,7 +8,7 @@
 namespace rharness {
 namespace {
 
-// The library has no text of its own for its results.
+// The library has no texts for its results.
 std::string_view NameOf(nvJitLinkResult result) {
   switch (result) {
     case NVJITLINK_ERROR_UNRECOGNIZED_OPTION:

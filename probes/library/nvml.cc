@@ -40,7 +40,7 @@ std::string NameOf(const std::array<Named, kCount>& names, int value) {
   return std::to_string(value);
 }
 
-// What an optional function with one result says; empty when it is missing or refuses.
+// The result of an optional function with one result; empty when it is missing or refuses.
 template <class Value, class Function, class... Arguments>
 std::optional<Value> Ask(Function* function, Arguments... arguments) {
   Value value{};
@@ -170,7 +170,7 @@ Result<Json> Nvml::DescribeTopology() const {
   for (unsigned i = 0; i < count; ++i) {
     NvmlDevice device = nullptr;
     const int found = f.nvmlDeviceGetHandleByIndex_v2(i, &device);
-    // All of the machine's are counted, also those that are kept from this process.
+    // The index counts all GPUs of the machine, including those hidden from this process.
     if (found == kNoPermission) continue;
     RETURN_IF_ERROR(Check(found, "nvmlDeviceGetHandleByIndex_v2"));
     devices.push_back(device);

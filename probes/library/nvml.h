@@ -1,7 +1,7 @@
-// NVML, NVIDIA's management library: how the GPUs are set and how they are joined.
+// NVML, NVIDIA's management library: the settings and interconnects of the GPUs.
 //
-// Role: what the driver's own functions do not tell. Its header is seldom installed, so the few
-// functions used are declared here, as the public API has them. Not here: driver, CUDA version,
+// Role: data that the driver's own functions do not have. Its header is seldom installed, so the
+// few functions used are declared here, as the public API has them. Not here: driver, CUDA version,
 // name, memory and UUID, which every fingerprint's stack has from harness/records/manifest; and
 // nothing that only names one piece of hardware. Source: NVIDIA, NVML API reference (nvml.h);
 // symbols by their versioned names.
@@ -68,15 +68,15 @@ class Nvml {
   const std::string& version() const { return version_; }  // "13.580.65.06"
   const Library& library() const { return *library_; }
 
-  // How the device at a PCI address ("00000000:1b:00.0") is set: {"ecc", "persistence",
+  // The settings of the device at a PCI address ("00000000:1b:00.0"): {"ecc", "persistence",
   // "compute_mode", "mig", "clocks_mhz": {"application", "default", "most"} of its processors,
-  // "memory_clocks_mhz"}: what library and device know.
+  // "memory_clocks_mhz"}, as far as library and device know them.
   Result<Json> DescribeSettings(const std::string& pci_bus_id) const;
 
-  // How the GPUs that this process may see are joined, in the library's order of them: {"gpus":
-  // [{"pcie_generation", "pcie_width", "nvlinks": links that are up, "nvlink_version",
-  // "nvlink_to": "gpu" or "switch"}], "pairs": {"0-1": "host bridge, nvlink"}}. Settings of the
-  // link that change while it rests are not in it.
+  // The interconnects of the GPUs visible to this process, in the library's order: {"gpus":
+  // [{"pcie_generation", "pcie_width", "nvlinks": links that are up, "nvlink_version", "nvlink_to":
+  // "gpu" or "switch"}], "pairs": {"0-1": "host bridge, nvlink"}}. Excludes link settings that
+  // change while the link is idle.
   Result<Json> DescribeTopology() const;
 
   NvmlFunctions f;

@@ -1,9 +1,9 @@
-// Binding functions of an open library by name, so that what is missing is named at once.
+// Binds functions of an open library by name, and reports all missing ones at once.
 //
-// Role: what every wrapper of this folder is made with. A wrapper lists the functions it needs in a
+// Role: the basis of every wrapper of this folder. A wrapper lists the functions it needs in a
 // macro of its own, LIST(X); RHARNESS_DECLARE and RHARNESS_BIND turn the list into typed pointers.
-// The vendor's header renames some functions (cuMemAlloc is cuMemAlloc_v2): the list says the plain
-// name, and the renamed one is what is looked up.
+// The vendor's header renames some functions (cuMemAlloc is cuMemAlloc_v2): the list has the plain
+// name, and the renamed one is looked up.
 #ifndef RHARNESS_PROBES_LIBRARY_SYMBOLS_H_
 #define RHARNESS_PROBES_LIBRARY_SYMBOLS_H_
 
@@ -27,7 +27,7 @@ class Symbols {
     missing_ += name;
   }
 
-  // unsupported, naming the library and every function that it lacks.
+  // unsupported, naming the library and every missing function.
   Status Check() const {
     if (missing_.empty()) return {};
     return Unsupported("the library lacks " + missing_, library_.path().filename().string());

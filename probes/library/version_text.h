@@ -1,4 +1,4 @@
-// Version numbers as vendors pack them into one integer, as text.
+// Converts version numbers that vendors pack into one integer to text.
 #ifndef RHARNESS_PROBES_LIBRARY_VERSION_TEXT_H_
 #define RHARNESS_PROBES_LIBRARY_VERSION_TEXT_H_
 

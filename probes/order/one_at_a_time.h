@@ -1,5 +1,5 @@
-// The same routine, asked one question at a time: where the rows of a batch add in different
-// orders, the first row then speaks for itself.
+// The same routine, asked one question at a time: for a batch whose rows add in different orders,
+// so that the first row is measured alone.
 #ifndef RHARNESS_PROBES_ORDER_ONE_AT_A_TIME_H_
 #define RHARNESS_PROBES_ORDER_ONE_AT_A_TIME_H_
 

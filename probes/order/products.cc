@@ -1,9 +1,9 @@
 // One directed sum for each product and each partial sum, and their replay.
 //
 // All factors b are u = 1 + e with a small e. The product of u and u is 1 + 2 e + e^2, and e^2 is
-// lost where it is rounded. A leaf beside it contributes -u, exactly: what is left says whether
-// e^2 was still there when they met. Of a partial sum the question is the same with u and u 2^-30
-// on its two sides and -u beside it.
+// lost if it is rounded. A leaf beside it contributes -u, exactly: the rest shows whether e^2 was
+// still there when they met. A partial sum is tested in the same way with u and u 2^-30 on its two
+// sides and -u beside it.
 #include "probes/order/products.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ int SiblingOf(const SumTree& tree, int node) {
   return terms[0] == node ? terms[1] : terms[0];
 }
 
-// Asks; true by place where an answer is `kept`, false where it is `lost`.
+// Asks; true by place if an answer is `kept`, false if it is `lost`.
 template <class T>
 Result<std::vector<bool>> AskWhich(ProductSum<T>& sum, const std::vector<Question<T>>& questions,
                                    T kept, T lost, std::string_view of, std::string* why) {
@@ -105,7 +105,7 @@ struct Value {
   bool wide = false;
 };
 
-// One addition of two terms, as `Value`s of float or double say.
+// One addition of two terms, given as `Value`s of float or double.
 template <class T>
 class Adder {
  public:
@@ -115,7 +115,7 @@ class Adder {
     if (x.product < 0 && y.product >= 0) return Add(y, x, wide);
     if (x.product < 0) return Rounded(x.number + y.number, wide);
     const double addend = y.product < 0 ? y.number : Product<double>(y.product);
-    // Rounded once where the other term is of the type: the fused instruction of that type.
+    // Rounded once if the other term is of the type: the fused instruction of that type.
     const bool of_type = !wide && !y.wide && y.product < 0;
     if (of_type) {
       return std::fma(a_[At(x.product)], b_[At(x.product)], static_cast<T>(addend));
@@ -142,7 +142,7 @@ std::string Arithmetic::Products() const { return Runs(exact, 'r', 'f'); }
 std::string Arithmetic::Sums() const { return Runs(wide, 't', 'w'); }
 
 std::string Arithmetic::ProductsName(const SumTree& tree, int first) const {
-  std::vector<int> rounded;  // terms of additions that take no product as it is
+  std::vector<int> rounded;  // terms of additions that take no exact product
   int fused = 0;
   for (int node = tree.leaves(); node < tree.nodes(); ++node) {
     const auto terms = tree.children(node);

@@ -1,7 +1,7 @@
 // Sums of products: what happens to each product and to each partial sum, beside their order.
 //
-// Role: with a SumTree it is all that a routine's bits depend on. A product is rounded before it is
-// added, or enters the addition as it is: a fused multiply-add, or an accumulator with room for it.
+// Role: with a SumTree it determines a routine's bits completely. A product is rounded before it is
+// added, or enters the addition exactly: a fused multiply-add, or an accumulator with room for it.
 // A partial sum is rounded to the routine's type before the next addition, or keeps the bits of a
 // wider accumulator.
 #ifndef RHARNESS_PROBES_ORDER_PRODUCTS_H_
@@ -51,9 +51,9 @@ struct FoundArithmetic {
   std::string why;                       // one sentence
 };
 
-// Asks about each leaf and each inner node with a sum of its own. Nodes of more than two terms are
-// not asked about. Errors: those of Sum. Cost: two sums a leaf for float, one for double, for which
-// no wider accumulator is looked for.
+// Tests each leaf and each inner node with a sum of its own. Skips nodes of more than two terms.
+// Errors: those of Sum. Cost: two sums per leaf for float, one for double, without the search for a
+// wider accumulator.
 template <class T>
 Result<FoundArithmetic> FindArithmetic(ProductSum<T>& sum, const SumTree& tree);
 

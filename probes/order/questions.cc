@@ -1,10 +1,10 @@
-// One question a sum, or many.
+// One question per sum, or many.
 //
 // Many at once: the groups of one level lie in disjoint subtrees, so that the masks of each meet,
 // and are gone, before they come upon those of another. With units of weight 1, b, b c, ... in
 // groups of at most b, c, ... units, the sum's digits are the counts. A leaf beside each group, its
-// witness, is always counted in a binary tree; where it is not, an addition of several terms has
-// swallowed more than its own group, and the questions of that sum are asked again one by one.
+// witness, is always counted in a binary tree; if it is not, an addition of several terms has
+// swallowed more than its own group, and the questions of that sum are repeated one by one.
 #include "probes/order/questions.h"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 namespace rharness {
 namespace {
 
-// Counts of units and the witness lie below this. A power of two, so that the weights are, too,
-// and every floating-point type has them.
+// Counts of units and the witness are below this. A power of two, so that the weights are, too, and
+// exact in every floating-point type.
 std::int64_t BaseOf(const GroupQuestions& group) {
   return static_cast<std::int64_t>(std::bit_ceil(group.leaves.size()));
 }
@@ -93,7 +93,7 @@ Result<std::vector<double>> Questions::AskOnce(const std::vector<MaskPair>& pair
   return counts;
 }
 
-// Largest groups first, since a bundle takes as many sums as its largest group has questions.
+// Largest groups first, since a bundle needs as many sums as its largest group has questions.
 std::vector<Questions::Bundle> Questions::Pack(const std::vector<GroupQuestions>& groups) const {
   std::vector<std::size_t> order(groups.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -130,7 +130,7 @@ Result<std::vector<double>> Questions::SumBundle(const std::vector<GroupQuestion
   }
   std::vector<std::vector<MaskPair>> sums(bundle.sums);
   for (const std::size_t i : bundle.groups) {
-    // A group that has run out of questions repeats its last one: its digit stays one of its own.
+    // A group without further questions repeats its last one: its digit stays one of its own.
     const auto& pairs = groups[i].pairs;
     for (std::size_t q = 0; q < bundle.sums; ++q) {
       sums[q].push_back(pairs[std::min(q, pairs.size() - 1)]);

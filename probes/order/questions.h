@@ -1,6 +1,6 @@
-// Asking a masked sum: how many leaves lie under the point where two of them meet.
+// Questions to a masked sum: the number of leaves under the point where two of them meet.
 //
-// Role: private to reveal.cc, which decides what to ask. Here: batches, blocks that a short
+// Role: private to reveal.cc, which selects the questions. Here: batches, blocks that a short
 // accumulator counts exactly, repeats, and many questions in one sum.
 #ifndef RHARNESS_PROBES_ORDER_QUESTIONS_H_
 #define RHARNESS_PROBES_ORDER_QUESTIONS_H_
@@ -24,18 +24,18 @@ class Questions {
  public:
   Questions(MaskedSum& sum, const RevealOptions& options) : sum_(sum), options_(options) {}
 
-  // Leaves under the meeting point of each pair, group after group; 0 where an answer was no count,
-  // and revealed->why then says so. Counts probes and launches.
+  // Leaves under the meeting point of each pair, group after group; 0 if an answer was no count,
+  // with the reason in revealed->why. Counts probes and launches.
   Result<std::vector<int>> AskGroups(const std::vector<GroupQuestions>& groups, Revealed* revealed);
-  // The same of any pairs, one sum a pair; counts nothing.
+  // The same for any pairs, one sum per pair; counts nothing.
   Result<std::vector<int>> Check(const std::vector<MaskPair>& pairs, Revealed* revealed);
 
-  // From here on counts are put together from blocks of half the length. An accumulator that counts
-  // less far than it says then gives other answers; a count that got stuck looks like a wide node.
+  // From here on counts are assembled from blocks of half the length. An accumulator that counts
+  // less far than stated then gives different answers; a stuck count looks like a wide node.
   void HalveBlocks() { halved_ = true; }
 
-  // Whether pairs asked alone have the answers that they had in a batch. The samples sit in rows
-  // spread over the whole batch, since the rows at its end are those that kernels treat apart.
+  // Whether pairs asked alone have the same answers as in a batch. The samples sit in rows spread
+  // over the whole batch, since kernels treat the rows at its end separately.
   Status CheckBatch(const std::vector<MaskPair>& pairs, Revealed* revealed);
 
  private:
@@ -51,7 +51,8 @@ class Questions {
   Result<std::vector<double>> AskOnce(const std::vector<MaskPair>& pairs, Revealed* count);
   bool Packs(const GroupQuestions& group) const;
   std::vector<Bundle> Pack(const std::vector<GroupQuestions>& groups) const;
-  // Answers of a bundle's groups; 0 where the sum told nothing and its pairs must be asked alone.
+  // Answers of a bundle's groups; 0 if the sum was not conclusive and its pairs must be asked
+  // alone.
   Status AskBundle(const std::vector<GroupQuestions>& groups, const Bundle& bundle,
                    std::span<std::vector<int>> answers, Revealed* revealed);
   Result<std::vector<double>> SumBundle(const std::vector<GroupQuestions>& groups,
@@ -60,7 +61,7 @@ class Questions {
   MaskedSum& sum_;
   const RevealOptions& options_;
   bool halved_ = false;
-  bool packs_ = true;  // until a sum of several questions told nothing
+  bool packs_ = true;  // until a sum of several questions was not conclusive
 };
 
 }  // namespace rharness

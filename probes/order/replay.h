@@ -1,4 +1,4 @@
-// Adds data in the order that a tree says: what a revealed order predicts, bit for bit.
+// Adds data in the order of a tree: the prediction of a revealed order, bit for bit.
 //
 // Role: the proof that a tree is the routine's. Masks show where summands meet; only a replay on
 // ordinary data shows that nothing else happens there.

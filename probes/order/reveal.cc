@@ -24,8 +24,8 @@ struct Task {
   bool flat = false;  // a pivot beside them was a lone leaf: they may all be
 };
 
-// Largest group whose every pair is asked at once when it looks flat: the widest fused addition of
-// today's hardware is 64 terms, and asking one by one would cost a level each.
+// Largest group whose pairs are all asked at once when it looks flat: the widest fused addition of
+// today's hardware is 64 terms, and single questions would cost a level each.
 constexpr std::size_t kFlatGroup = 64;
 
 constexpr char kNotFixed[] = "the same question has had different answers: the order is not fixed";
@@ -178,7 +178,7 @@ class Revealer {
         Attach(task.leaves[i], task.parent);
         continue;
       }
-      // One subtree of known size: asked about as a tree of its own below the same node.
+      // One subtree of known size: revealed as a tree of its own below the same node.
       const int size = static_cast<int>(child.size());
       Task subtree{.above = task.above, .parent = task.parent};
       for (const std::size_t j : child) {
@@ -189,7 +189,7 @@ class Revealer {
     }
   }
 
-  // Random pairs asked again must meet where the tree says.
+  // Random pairs asked again must meet at the node of the tree.
   Status Validate() {
     if (n_ < 3) return {};
     std::vector<MaskPair> pairs;

@@ -1,14 +1,14 @@
-// Reveals the order in which a routine adds, by watching which summands get lost.
+// Reveals the order in which a routine adds, from the summands that get lost.
 //
 // Role: from a routine that sums, seen as a black box, to its SumTree. The method: all summands are
-// one unit, but summand i is +M and summand j is -M, where M swallows any number of units. What is
-// added before i and j meet is swallowed; what is added after them is counted. So the result counts
+// one unit, but summand i is +M and summand j is -M, where M swallows any number of units. Units
+// added before i and j meet are swallowed; units added after them are counted. So the result counts
 // the leaves outside the subtree where i and j meet. Source: Xie, Gao, Wang, Xue, "FPRev: Revealing
 // Floating-Point Accumulation Orders in Software/Hardware Implementations", USENIX ATC 2025
-// (arXiv:2411.00442). Here with a random pivot, so that no order of summands is a bad one, all
-// independent questions of a level asked at once, many questions in one sum as its digits where the
-// routine allows it (questions.cc), and exact counts in accumulators of few bits by counting the
-// units in blocks.
+// (arXiv:2411.00442). This implementation uses a random pivot, so that no order of summands is a
+// bad case, asks all independent questions of a level at once, packs many questions into one sum as
+// its digits if the routine allows it (questions.cc), and counts exactly in accumulators of few
+// bits by counting the units in blocks.
 #ifndef RHARNESS_PROBES_ORDER_REVEAL_H_
 #define RHARNESS_PROBES_ORDER_REVEAL_H_
 
@@ -61,7 +61,7 @@ class MaskedSum {
 
 struct RevealOptions {
   std::uint64_t seed = 1;    // of the pivots
-  int repeats = 1;           // further times that each question is asked, to find non-determinism
+  int repeats = 1;           // further repeats of each question, to find non-determinism
   int validate_pairs = 200;  // random pairs asked again, in half blocks, once the tree is there
   int batch_samples = 4;     // pairs also asked alone, to see that a batch changes nothing
 };
@@ -69,7 +69,7 @@ struct RevealOptions {
 struct Revealed {
   std::optional<SumTree> tree;  // empty: see why
   bool deterministic = true;    // every repeat of a question had the same answer
-  std::string why;              // there is no tree: one sentence
+  std::string why;              // why there is no tree: one sentence
   std::uint64_t probes = 0;    // masked sums, of the revealing itself: repeats and validation apart
   std::uint64_t launches = 0;  // calls of Count for these
   int levels = 0;              // of the recursion: launches that had to wait for one another

@@ -17,7 +17,7 @@ namespace {
 
 using Lists = std::vector<std::vector<int>>;
 
-// Before anything is allocated by a stranger's count of leaves: as many numbers must be there.
+// Before anything is allocated for an untrusted count of leaves: as many numbers must be there.
 Status CheckCounts(int leaves, const Lists& inner) {
   std::size_t children = 0;
   for (const auto& list : inner) children += list.size();

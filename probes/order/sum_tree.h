@@ -1,8 +1,8 @@
 // The order in which a sum is added up, as a tree: leaves are summands, inner nodes additions.
 //
-// Role: what reveal.h finds and what fingerprints keep. A node with more than two children is one
-// fused addition of all of them (a tensor core's group). Addition commutes, so the order of
-// children means nothing: two trees are the same when the leaf sets of their nodes are.
+// Role: found by reveal.h and kept in fingerprints. A node with more than two children is one fused
+// addition of all of them (a tensor core's group). Addition commutes, so the order of children has
+// no meaning: two trees are the same when the leaf sets of their nodes are.
 #ifndef RHARNESS_PROBES_ORDER_SUM_TREE_H_
 #define RHARNESS_PROBES_ORDER_SUM_TREE_H_
 
@@ -44,8 +44,8 @@ class SumTree {
   // "((0 1) 2)": children by their smallest leaf. Equal for equal orders of addition.
   std::string Canonical() const;
   std::string Sha256() const;  // of Canonical(), hex
-  // The same with every leaf written alike and children sorted by their text: equal for orders that
-  // differ in nothing but which summand goes where.
+  // The same with equal leaves and children sorted by their text: equal for orders that differ only
+  // in the places of summands.
   std::string Shape() const;
 
   // The tree below a node, its leaves numbered from 0 in their own order.

@@ -1,4 +1,4 @@
-// Recognising structure: a tree is named by the first pattern that holds for all of it.
+// Recognises structure: a tree is named by the first pattern that fits all of it.
 #include "probes/order/tree_name.h"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ class Ranges {
 };
 
 // The leaves that join the running sum at each node of a chain, from the root down; empty when the
-// tree is no chain whose leaves join in ascending (or descending) order.
+// tree is no chain with leaves in ascending (or descending) order.
 std::vector<int> ChainWidths(const SumTree& tree, bool ascending) {
   std::vector<int> widths;
   for (int node = tree.root(); node >= 0;) {
@@ -129,14 +129,14 @@ std::string CommonName(const SumTree& tree, const std::vector<int>& nodes, int r
   std::map<int, std::string> by_count;
   for (const int node : nodes) {
     std::string name = Describe(tree.Subtree(node), room - 1);
-    if (tree.count(node) < 3) continue;  // too small to tell one from another
+    if (tree.count(node) < 3) continue;  // too small to be distinctive
     if (!common.empty() && name != common) return {};
     common = std::move(name);
   }
   return common.empty() ? "sequential" : common;
 }
 
-// A name inside another one.
+// A name inside a name.
 std::string Term(const std::string& name) {
   return name.find(' ') == name.npos ? name : "(" + name + ")";
 }
@@ -145,7 +145,7 @@ constexpr int kMostWays = 1024;
 
 std::optional<std::string> DescribeStrided(const SumTree& tree, const Ranges& ranges, int room) {
   const int n = tree.leaves();
-  // Folded lanes are strided at every level: the lanes themselves are those that run in sequence.
+  // Folded lanes are strided at every level: the lanes themselves are the sequential ones.
   std::optional<std::string> coarser;
   for (int ways = 2; ways <= std::min(n / 2, kMostWays); ++ways) {
     std::vector<int> nodes;
@@ -180,7 +180,7 @@ std::optional<int> ExtendedBy(const SumTree& tree, int body, int begin, int more
   return node;
 }
 
-// The running sums of `ways`, of which one also has the last `more` terms; empty if it is not so.
+// The running sums of `ways`, if one of them also has the last `more` terms; else empty.
 std::vector<int> UnevenLanes(const SumTree& tree, const Ranges& ranges, int ways, int more,
                              int room) {
   const int n = tree.leaves();
@@ -220,7 +220,7 @@ std::optional<std::string> DescribeUneven(const SumTree& tree, const Ranges& ran
 
 std::optional<std::string> DescribeBlocks(const SumTree& tree, const Ranges& ranges, int room) {
   const int n = tree.leaves();
-  // Block sizes to try: the subtrees that hold the first leaf, smallest first.
+  // Block sizes to try: the subtrees with the first leaf, smallest first.
   for (int node = tree.parent(0); node != tree.root(); node = tree.parent(node)) {
     const int size = tree.count(node);
     std::vector<int> nodes;
@@ -255,7 +255,7 @@ bool IsInterleaved(const SumTree& tree) {
   return true;
 }
 
-// The patterns that one node's children cannot be cut into parts of; empty if none holds.
+// The patterns that are no split of one node's children into parts; empty if none fits.
 std::string DescribeWhole(const SumTree& tree, int room) {
   const int n = tree.leaves();
   if (n == 1) return "one term";

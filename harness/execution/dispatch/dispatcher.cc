@@ -1,4 +1,4 @@
-// What an attempt came to, by what it left.
+// The end of an attempt, from its files.
 #include "harness/execution/dispatch/dispatcher.h"
 
 #include <utility>

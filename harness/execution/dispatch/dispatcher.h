@@ -1,8 +1,8 @@
-// A dispatcher carries attempts out somewhere: on this machine, or on those of a scheduler.
+// A dispatcher carries out attempts: on this machine, or on those of a scheduler.
 //
-// Role: the seam between what decides (the queue, the drill) and where things run. Asynchronous:
-// one thread hands attempts over and asks what became of them. A dispatcher believes evidence only;
-// what it does not know is not done.
+// Role: the interface between decisions (the queue, the drill) and machines. Asynchronous: one
+// thread submits attempts and polls their ends. A dispatcher trusts evidence only; an attempt
+// without it is not done.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_DISPATCHER_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_DISPATCHER_H_
 
@@ -25,15 +25,15 @@ struct Attempt {
 // What became of one.
 struct AttemptEnd {
   enum class Kind {
-    kFinal,           // the rerun ran to its end, and has its answer, whatever it is
-    kCutShort,        // it has its answer without that, and does not tell how long reruns take
+    kFinal,           // the rerun ran to its end, with an answer of any kind
+    kCutShort,        // has an answer without a full run, so its duration says nothing
     kInfrastructure,  // it may be tried again
-    kPreempted,       // as above, and nobody's fault: it counts for no attempt
+    kPreempted,       // as above, and nobody's fault: does not count as an attempt
   };
   std::size_t index = 0;
   Kind kind = Kind::kFinal;
   Evidence evidence;
-  Status failure;  // rharness's own: it ends the drill, and there is no evidence
+  Status failure;  // of rharness itself: ends the drill, without evidence
 };
 
 // By its evidence.
@@ -43,10 +43,10 @@ class Dispatcher {
  public:
   virtual ~Dispatcher() = default;
   virtual std::string_view name() const = 0;  // "local", "slurm", "kubernetes"
-  // Takes these attempts; returns before they are done. Errors end the drill.
+  // Submits these attempts; returns before they are done. Errors end the drill.
   virtual Status Submit(std::vector<Attempt> attempts) = 0;
-  // Those that ended since the last call; waits for one until `longest` has passed. Errors: nothing
-  // will be known of those that run.
+  // Those that ended since the last call; waits for one until `longest` has passed. Errors: the
+  // results of running attempts will not be known.
   virtual Result<std::vector<AttemptEnd>> Wait(std::chrono::nanoseconds longest) = 0;
 };
 

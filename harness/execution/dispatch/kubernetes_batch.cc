@@ -151,7 +151,7 @@ Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
                            {"spec", std::move(spec)}});
 }
 
-// Where others may stand in, no label tells which; the node looks.
+// If substitutes are allowed, no label selects them; the node checks.
 bool MayDiffer(const Ticket& ticket, const std::string& model) {
   return std::ranges::any_of(ticket.substitutions, [&](const Substitution& one) {
     return GlobMatches(one.recorded, model);

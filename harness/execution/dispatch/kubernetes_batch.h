@@ -1,4 +1,4 @@
-// A batch of attempts as Jobs: which of them share one, and what the server is handed. Pure.
+// A batch of attempts as Jobs: which attempts share a Job, and the objects for the server. Pure.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_BATCH_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_BATCH_H_
 
@@ -21,22 +21,22 @@ struct KubernetesOptions {
   std::filesystem::path program;       // rharness as the pods see it
   std::vector<std::string> kubectl;    // options of kubectl that say where: "--context=gpu"
   std::filesystem::path pod_template;  // a v1 PodTemplate
-  // The pods share no volume with this machine: a ticket comes to its pod as a Secret, and what it
-  // leaves comes home in the pod's log (framed_log.h).
+  // The pods share no volume with this machine: a ticket reaches its pod as a Secret, and the
+  // results come back in the pod's log (framed_log.h).
   bool evidence_in_log = false;
 };
 
-// Errors: invalid_input for what is no option of kubectl that says where and as whom.
+// Errors: invalid_input for an option of kubectl that does not select a cluster or a user.
 Status CheckKubectlOption(const std::string& option);
 
-// What the pod of an attempt must be. Errors: invalid_input where no image is given for it.
+// The requirements of an attempt on its pod. Errors: invalid_input if no image is given for it.
 Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod);
 
-// Whether a batch is one Job with an index for each task, which takes a server that knows these,
-// and no Kueue, which admits a Job as a whole. Else there is a Job for each.
+// Whether a batch is one Job with an index per task, which needs a server with such indexes, and no
+// Kueue, which admits a Job as a whole. Else there is one Job per task.
 bool IsIndexed(KubernetesVersion version, const PodTemplate& pod);
 
-// Whether a Secret holds it. Errors: invalid_input with its size.
+// Whether the ticket fits into a Secret. Errors: invalid_input with its size.
 Status FitsASecret(const Ticket& ticket);
 
 // A drill's id as the value of a label and as a part of names: lower-case letters, digits and '-',
@@ -47,12 +47,12 @@ std::string DrillLabel(const std::string& drill_id);
 std::string JobName(const KubernetesOptions& options, int batch, const std::string& index,
                     bool indexed);
 
-// The Jobs for all these tasks, by the names of their folders, of one batch: a List. Below
-// `folder` each finds INDEX/ticket.json, and leaves INDEX/out.
+// The Jobs for all these tasks, by the names of their folders, of one batch: a List. Below `folder`
+// each finds INDEX/ticket.json, and writes INDEX/out.
 struct KubernetesBatch {
   int number = 0;
   std::filesystem::path folder;
-  std::vector<std::string> indexes;  // "0", "1", ...: of an indexed Job without a gap
+  std::vector<std::string> indexes;  // "0", "1", ...: without a gap for an indexed Job
   PodNeeds needs;
   std::set<std::string> avoid;  // nodes that failed
   bool indexed = false;

@@ -23,7 +23,7 @@ std::map<std::string, std::string> ClientEnvironment() {
   return environment;
 }
 
-// What it said, but for warnings, in one line.
+// Its message without warnings, in one line.
 std::string SaidIn(std::string_view text) {
   std::string said;
   while (!text.empty()) {
@@ -33,7 +33,7 @@ std::string SaidIn(std::string_view text) {
     // Client libraries log in lines such as "E1123 02:00:00.000000  12 memcache.go:265] ...".
     const bool log = line.size() > 5 && (line[0] == 'E' || line[0] == 'W' || line[0] == 'I') &&
                      line[1] >= '0' && line[1] <= '9' && line.find(".go:") != line.npos;
-    // Of a hundred Jobs it says the same a hundred times.
+    // For a hundred Jobs it repeats the same line a hundred times.
     const bool again = said.find(line) != std::string::npos;
     if (line.empty() || log || again || line.starts_with("Warning:")) continue;
     if (!said.empty()) said += "; ";
@@ -105,7 +105,7 @@ Result<Json> KubernetesClient::CallForJson(std::vector<std::string> arguments) {
 
 Result<KubernetesCluster> KubernetesClient::Identify() {
   KubernetesCluster cluster;
-  // In a pod there is none: kubectl has its service account.
+  // In a pod there is none: kubectl uses its service account.
   const auto config = CallForJson({"config", "view", "--minify"});
   if (!config.ok() && config.error().code == ErrorCode::kNotFound) return config.error();
   if (config.ok()) {

@@ -1,4 +1,4 @@
-// kubectl, called as a user would: argument vectors, time limits, no shell.
+// kubectl, called as by a user: argument vectors, time limits, no shell.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_CLIENT_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_CLIENT_H_
 
@@ -16,8 +16,8 @@ namespace rharness {
 
 // Which cluster answers.
 struct KubernetesCluster {
-  std::string uid;      // of the namespace kube-system; empty: this user may not ask for it
-  std::string server;   // URL, as the user's configuration has it
+  std::string uid;      // of the namespace kube-system; empty: not readable for this user
+  std::string server;   // URL from the user's configuration
   std::string context;  // the configuration's, by name
   KubernetesVersion version;
 };
@@ -25,30 +25,31 @@ struct KubernetesCluster {
 // "https://10.0.0.1:6443 (uid ...)".
 std::string NameOf(const KubernetesCluster& cluster);
 
-// Whether they are one, by what is known of both. Pure.
+// Whether they are the same, by the members known of both. Pure.
 bool IsSameCluster(const KubernetesCluster& one, const KubernetesCluster& other);
 
-// A client counts its calls. Errors: process (the server is in trouble, or does not know this user
-// any more), timeout, invalid_input (it refused, in its own words, or printed what no one can
-// read), not_found (no such program).
+// Counts its calls. Errors: process (the server is in trouble, or no longer knows this user),
+// timeout, invalid_input (it refused, with its message, or printed unreadable output), not_found
+// (no such program).
 class KubernetesClient {
  public:
   using Run = std::function<ProcessResult(const ProcessSpec&)>;
-  // `options`: of kubectl, for every call. `run`: RunProcess with a time limit; tests give others.
+  // `options`: of kubectl, for every call. `run`: RunProcess with a time limit; tests pass others.
   explicit KubernetesClient(std::vector<std::string> options, Run run = {});
 
-  // From now on the context that is current now is asked, whatever becomes of the configuration.
+  // Identifies the cluster; later calls keep the current context, even if the configuration
+  // changes.
   Result<KubernetesCluster> Identify();
 
-  // What "kubectl get KINDS -o json" lists, of these labels ("a=b,c=d"; empty: all).
+  // The objects of "kubectl get KINDS -o json" with these labels ("a=b,c=d"; empty: all).
   Result<KubernetesObjects> Get(const std::string& kinds, const std::string& labels);
-  // The objects of a file. That they are there already is no error.
+  // Creates the objects of a file. Existing ones are no error.
   Status Create(const std::filesystem::path& file, bool dry_run = false);
-  // Those Jobs and their pods; returns before they are gone. What is not there is no error.
+  // Deletes those Jobs and their pods; returns before they are gone. Missing ones are no error.
   Status DeleteJobs(const std::string& labels);
   // The same of secrets.
   Status DeleteSecrets(const std::string& labels);
-  // What the container of reruns printed in this pod; its first 16 MiB.
+  // Output of the container of reruns in this pod; its first 16 MiB.
   Result<std::string> Log(const std::string& pod);
   Status DeleteNamed(const std::string& kind, const std::vector<std::string>& names);
   // An object of a file, in YAML or JSON, as the server would read it.

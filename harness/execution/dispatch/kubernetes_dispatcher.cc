@@ -150,7 +150,7 @@ Status KubernetesDispatcher::SubmitBatch(const PodNeeds& needs, std::vector<Atte
   return Create(number);
 }
 
-// Also one of which it is not known whether an earlier call went through.
+// Also one for which the result of an earlier call is unknown.
 Status KubernetesDispatcher::Create(int number) {
   Batch& batch = batches_.at(number);
   auto created = tried_ ? Status() : client_.Create(batch.folder / kJobs, true);
@@ -217,7 +217,7 @@ Result<std::vector<AttemptEnd>> KubernetesDispatcher::Wait(std::chrono::nanoseco
     return ends;
   }
   RETURN_IF_ERROR(Poll(&ends));
-  // As long as something happens it is worth looking often; what waits is to be told soon.
+  // While something happens frequent polls are worthwhile; waiting states must be reported soon.
   const bool idle =
       std::ranges::any_of(tasks_, [](const Task& task) { return task.idle.has_value(); });
   const auto most = std::chrono::seconds(idle ? 5 : 15);
@@ -239,7 +239,7 @@ void KubernetesDispatcher::CancelAll() {
   next_poll_ = clock_.Monotonic() + interval_;
 }
 
-// What has no task left is taken off the server; what could not be is tried again.
+// Deletes objects without remaining tasks from the server; retries failures.
 void KubernetesDispatcher::ClearFinished() {
   for (const auto& [kind, names] :
        {std::pair("pods", &unwanted_pods_), std::pair("jobs", &unwanted_jobs_)}) {

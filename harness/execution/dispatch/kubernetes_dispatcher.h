@@ -1,9 +1,9 @@
-// Carries attempts out as pods of Kubernetes' Jobs, over a folder that the pods see, too.
+// Carries out attempts as pods of Kubernetes' Jobs, over a folder shared with the pods.
 //
-// Below the drill's folder, dispatch/BATCH/ holds what was handed over in one call (task_folder.h)
-// and jobs.json, the objects as the server got them. Their names are fixed by the drill and the
-// batch, so that a call of which nobody knows what became of it is made again: the server says that
-// they are there. dispatch/cluster.json says on which cluster.
+// Below the drill's folder, dispatch/BATCH/ holds the attempts of one call (task_folder.h) and
+// jobs.json, the objects as sent to the server. The drill and the batch fix their names, so a call
+// with an unknown result is repeated: the server reports existing objects. dispatch/cluster.json
+// names the cluster.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_DISPATCHER_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_DISPATCHER_H_
 
@@ -26,14 +26,14 @@ namespace rharness {
 
 class KubernetesDispatcher : public Dispatcher {
  public:
-  // `on_step` is told of a rerun that is collected; both may be empty.
+  // Calls `on_step` for a rerun that is collected; both may be empty.
   KubernetesDispatcher(KubernetesOptions options, KubernetesClient* client, Clock* clock,
                        std::function<Status(const RerunStep&)> on_step,
                        std::function<bool()> should_cancel);
 
-  // Finds the cluster and reads the pod template; looks for what an earlier process of this drill
-  // handed over: what that still does, or has done, is taken for the attempt of the same rerun that
-  // is submitted next. Errors: those of FindCluster and LoadPodTemplate; io.
+  // Finds the cluster and reads the pod template; looks for attempts that an earlier process of
+  // this drill submitted: running or finished ones are assigned to the next submission of the same
+  // rerun. Errors: those of FindCluster and LoadPodTemplate; io.
   Status Adopt();
 
   std::string_view name() const override { return "kubernetes"; }
@@ -54,21 +54,21 @@ class KubernetesDispatcher : public Dispatcher {
     std::string job;
     Ticket ticket;
     PodNeeds needs;
-    std::optional<std::size_t> index;    // the caller's; none: adopted, and not asked for yet
-    std::optional<MonotonicTime> ended;  // when there was first nothing of it that lives
-    std::optional<MonotonicTime> idle;   // when it was first seen not to run, though it may
+    std::optional<std::size_t> index;    // the caller's; none: adopted, and not requested yet
+    std::optional<MonotonicTime> ended;  // when nothing of it was first seen alive
+    std::optional<MonotonicTime> idle;   // when it was first seen idle, though it may run
     std::optional<std::pair<std::string, MonotonicTime>> trouble;  // and since when
-    std::string disruption;  // why a pod of it had to go, when that was last seen
-    std::string no_log;      // why its log could not be had, when it was last asked for
+    std::string disruption;  // why a pod of it had to go, when last seen
+    std::string no_log;      // why its log was not available, at the last try
   };
-  struct Seen;  // what the server said in one round
+  struct Seen;  // the server's state in one round
 
   Status AdoptBatch(const std::filesystem::path& folder);
   Status SubmitBatch(const PodNeeds& needs, std::vector<Attempt> attempts);
   Status Create(int batch);
   void Refuse(int batch, const std::string& why);
   Status CreateWhatIsMissing();
-  // None: the server does not answer, or another one does.
+  // None: the server does not answer, or a wrong one does.
   std::optional<Seen> Look();
   void LookCloser(Seen* seen);
   bool IsStillTheCluster();
@@ -76,7 +76,7 @@ class KubernetesDispatcher : public Dispatcher {
   KubernetesTask ViewOf(Task* task, const Seen& seen) const;
   // None: nothing has come of it yet.
   Result<std::optional<AttemptEnd>> Settle(Task* task, const Seen& seen);
-  // What the pod of a task that is over has left in its log. Errors: integrity where that is no
+  // Reads the results of a finished task from its pod's log. Errors: integrity if the log has no
   // frame of it.
   Status FetchFromLog(Task* task, const KubernetesTask& view);
   AttemptEnd GiveUp(Task* task, const KubernetesTask& view, const TaskDecision& decision);
@@ -92,7 +92,7 @@ class KubernetesDispatcher : public Dispatcher {
   const std::function<bool()> should_cancel_;
   KubernetesCluster cluster_;
   PodTemplate pod_;
-  std::map<int, Batch> batches_;  // of which Jobs may be left
+  std::map<int, Batch> batches_;  // batches that may have Jobs left
   int last_batch_ = 0;
   std::vector<Task> tasks_;        // that have not ended
   std::vector<AttemptEnd> ended_;  // and not told yet
@@ -104,7 +104,7 @@ class KubernetesDispatcher : public Dispatcher {
   std::chrono::nanoseconds interval_{0};
   bool tried_ = false;  // a dry run went well
   bool cancelled_ = false;
-  bool silent_ = false;  // the server does not answer, and that was told
+  bool silent_ = false;  // the server does not answer, and that was reported
 };
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Following what was handed over: one look at the server a round, and what comes of each task.
+// Follows submitted attempts: one look at the server per round, and a decision on each task.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::optional<KubernetesDispatcher::Seen> KubernetesDispatcher::Look() {
     return std::nullopt;
   }
   Seen seen{.objects = std::move(*objects)};
-  // Before a Job is taken for gone: is this the cluster that had it?
+  // Before a Job counts as gone: is this the cluster that had it?
   const bool missing = std::ranges::any_of(tasks_, [&](const Task& task) {
     return task.index && !task.ended && batches_.at(task.batch).submitted &&
            !seen.objects.jobs.contains(task.job);
@@ -67,7 +67,7 @@ bool KubernetesDispatcher::IsStillTheCluster() {
   return false;
 }
 
-// Where reruns do not run though they may: why. Who may not ask is told less.
+// Why reruns do not run although they may. A user without read access gets less detail.
 void KubernetesDispatcher::LookCloser(Seen* seen) {
   const MonotonicTime now = clock_.Monotonic();
   const bool idle = std::ranges::any_of(
@@ -157,7 +157,7 @@ Result<std::optional<AttemptEnd>> KubernetesDispatcher::Settle(Task* task, const
   }
   KubernetesTask view = ViewOf(task, seen);
   const bool live = IsLive(view);
-  // Its marker ends it, also where the word of its node has not reached the server yet.
+  // Its marker ends it, even before the node's report reaches the server.
   const bool marked = IsMarked(task->folder);
   if (live) {
     task->ended.reset();
@@ -170,7 +170,7 @@ Result<std::optional<AttemptEnd>> KubernetesDispatcher::Settle(Task* task, const
     const Status fetched = live || marked ? Status() : FetchFromLog(task, view);
     auto end = fetched.ok() ? ReadEndMarker(task->folder / "out", task->ticket)
                             : Result<std::optional<ProvenEnd>>(fetched.error());
-    // One that was stopped by somebody else has no answer; Kubernetes says whose doing it was.
+    // An attempt stopped by somebody else has no answer; Kubernetes reports who did it.
     view.stopped = end.ok() && *end && !cancelled_ &&
                    (*end)->result.evidence.outcome.kind == OutcomeKind::kCancelled;
     if (end.ok() && *end && !view.stopped) {
@@ -200,7 +200,7 @@ Status KubernetesDispatcher::FetchFromLog(Task* task, const KubernetesTask& view
   if (!options_.evidence_in_log) return {};
   for (const KubernetesPod& pod : view.pods) {
     if (!pod.IsOver()) continue;
-    // A log that cannot be had now may be had later; DecideTask ends the waiting.
+    // A log that is not available now may be later; DecideTask limits the wait.
     const auto log = client_.Log(pod.name);
     task->no_log = log.ok() ? "" : "; its log is not available: " + log.error().ToString();
     if (!log.ok()) continue;

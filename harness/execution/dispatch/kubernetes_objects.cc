@@ -12,7 +12,7 @@
 namespace rharness {
 namespace {
 
-// What a server says is shown on terminals and pages.
+// A server's text is shown on terminals and pages.
 std::string Said(const Json& json, std::initializer_list<std::string_view> path) {
   return TerminalSafe(TextAt(json, path));
 }
@@ -35,7 +35,7 @@ const Json* ElementNamed(const Json::Array& elements, std::string_view key,
   return found == elements.end() ? nullptr : &*found;
 }
 
-// A condition that holds ("True") or, where asked for, one that does not.
+// A condition that is "True" or, on request, one that is not.
 const Json* Condition(const Json& object, std::string_view type, std::string_view status) {
   const Json* found = ElementNamed(ElementsAt(object, {"status", "conditions"}), "type", type);
   return found != nullptr && TextAt(*found, {"status"}) == status ? found : nullptr;
@@ -69,7 +69,7 @@ void ReadContainerState(const Json& status, KubernetesContainer* container) {
   }
 }
 
-// An init container that cannot start holds up ours.
+// An init container that cannot start blocks ours.
 KubernetesContainer ReadContainer(const Json& object) {
   KubernetesContainer container;
   for (const Json& status : ElementsAt(object, {"status", "initContainerStatuses"})) {
@@ -102,7 +102,8 @@ KubernetesPod ReadPod(const Json& object) {
   const Json* container =
       ElementNamed(ElementsAt(object, {"spec", "containers"}), "name", kContainerName);
   if (container != nullptr) pod.image = Said(*container, {"image"});
-  // A container without a readiness probe is ready while it runs, unless the control plane says so.
+  // A container without a readiness probe is ready while it runs, unless the control plane reports
+  // otherwise.
   pod.unready = pod.phase == "Running" && pod.container.running &&
                 Condition(object, "Ready", "False") != nullptr;
   if (const Json* scheduled = Condition(object, "PodScheduled", "False"); scheduled != nullptr) {

@@ -18,7 +18,7 @@
 
 namespace rharness {
 
-// By which rharness knows what is its own. Values are label values: at most 63 characters.
+// The labels of rharness's own objects. Values are label values: at most 63 characters.
 inline constexpr std::string_view kDrillLabel = "rharness-drill";
 inline constexpr std::string_view kBatchLabel = "rharness-batch";
 inline constexpr std::string_view kIndexLabel = "rharness-index";  // of a Job with one rerun
@@ -37,7 +37,7 @@ struct KubernetesJob {
 // What our container of a pod does.
 struct KubernetesContainer {
   bool running = false;
-  std::string waiting;  // "ContainerCreating", "ImagePullBackOff", ...; empty: it does not wait
+  std::string waiting;  // "ContainerCreating", "ImagePullBackOff", ...; empty: not waiting
   std::string ended;    // "Completed", "Error", "OOMKilled", "StartError", ...
   std::string message;  // of either
   std::optional<int> exit_code;
@@ -53,8 +53,8 @@ struct KubernetesPod {
   std::string phase;    // "Pending", "Running", "Succeeded", "Failed", "Unknown"
   std::string reason;   // of the phase: "Evicted", "NodeLost", "DeadlineExceeded", ...
   std::string message;
-  bool unready = false;       // it runs, and its node has not been heard of for a while
-  bool leaving = false;       // somebody deleted it, and it is still there
+  bool unready = false;       // it runs, and its node has been silent for a while
+  bool leaving = false;       // it is deleted, and still exists
   std::string unschedulable;  // why the scheduler finds no node for it
   std::string disruption;     // reason of the condition DisruptionTarget or TerminationTarget
   std::string disruption_message;
@@ -70,13 +70,13 @@ struct KubernetesEvent {
   std::string time;  // RFC 3339
 };
 
-// Of Kueue: what it makes of a Job.
+// Kueue's object for a Job.
 struct KubernetesWorkload {
   std::string job;        // its owner's name
   bool reserved = false;  // it has its quota
   std::string reason;     // why not: "Pending", "Inadmissible", ...
   std::string message;
-  std::string evicted;  // why it had to go, when it last had to
+  std::string evicted;  // why it had to go, the last time
 };
 
 struct KubernetesNode {
@@ -95,15 +95,15 @@ struct KubernetesObjects {
   std::vector<KubernetesNode> nodes;
 };
 
-// Adds what a list (or a single object) holds. Kinds other than these are passed over. Errors:
-// invalid_input for what is no list of objects with names.
+// Adds the content of a list (or a single object). Ignores other kinds. Errors: invalid_input for
+// anything but a list of objects with names.
 Status AddKubernetesObjects(const Json& json, std::string_view file, KubernetesObjects* objects);
 
-// A quantity such as "4", "500m", "2Gi", "1e3", in its unit; empty for what is none. Source:
-// Kubernetes API reference, Quantity.
+// A quantity such as "4", "500m", "2Gi", "1e3", in its unit; empty if invalid. Source: Kubernetes
+// API reference, Quantity.
 std::optional<double> ParseQuantity(std::string_view text);
 
-// The member at a path of names; nullptr where there is none.
+// The member at a path of names; nullptr if there is none.
 const Json* FindAt(const Json& json, std::initializer_list<std::string_view> path);
 // The text there; empty where there is none.
 std::string TextAt(const Json& json, std::initializer_list<std::string_view> path);

@@ -1,4 +1,4 @@
-// Deciding by what Kubernetes says.
+// Decides from Kubernetes' reports.
 #include "harness/execution/dispatch/kubernetes_states.h"
 
 #include <fmt/format.h>
@@ -107,7 +107,7 @@ TaskDecision DecideUntold(const KubernetesTask& task, const KubernetesPod* pod) 
   }
   const std::string outcome = task.stopped ? "the run was stopped, but not by this drill"
                                            : "there is no evidence of the run";
-  // What waits in its place, or is on its way out, says nothing of the one that ran.
+  // A waiting replacement, or a terminating pod, says nothing about the one that ran.
   const bool replaced = !pod->IsOver() && (pod->phase == "Pending" || task.pods.size() > 1);
   if (task.stopped && (replaced || pod->leaving)) {
     return {Kind::kRetry, fmt::format("its pod was deleted, and {}", outcome), ""};

@@ -1,5 +1,4 @@
-// What Kubernetes says of a task, and what follows from it. Pure: objects and times in, decisions
-// out.
+// Decides on a task from Kubernetes' reports. Pure: objects and times in, decisions out.
 //
 // Sources: kubernetes.io/docs, "Pod Lifecycle", "Jobs", "Disruptions" (pod disruption conditions)
 // and "Node-pressure Eviction".
@@ -16,20 +15,20 @@
 
 namespace rharness {
 
-// Troubles that may pass are waited for this long.
+// How long to wait for transient troubles.
 inline constexpr std::chrono::seconds kTroubleLimit{30};
-// A pod that was told to end gets `kPodGrace`, and its node as much again to say so.
+// A pod gets `kPodGrace` to end, and its node as much again to report it.
 inline constexpr std::chrono::seconds kPodGrace{30};
 inline constexpr std::chrono::seconds kLeavingLimit{2 * kPodGrace};
-// A node that is not heard of may only be busy, and a control plane in trouble evicts nothing.
+// A silent node may only be busy, and a control plane in trouble evicts nothing.
 inline constexpr std::chrono::seconds kNodeLimit{120};
 
-// For a task that has left no evidence of a run that came to its end. Unknown is never done.
+// For a task without evidence of a completed run. Unknown is never done.
 TaskDecision DecideTask(const KubernetesTask& task);
 
-// What refused a call of kubectl: worth another try, or an answer?
+// Whether kubectl's failure is worth another try, or is an answer.
 bool IsServerTrouble(std::string_view kubectl_stderr);
-// Every line of it says that an object is there already: an earlier call went through.
+// Every line of it reports an existing object: an earlier call succeeded.
 bool IsAlreadyThere(std::string_view kubectl_stderr);
 
 // Of `kubectl version -o json`. Errors: invalid_input.
@@ -40,8 +39,8 @@ struct KubernetesVersion {
 };
 Result<KubernetesVersion> ParseKubernetesVersion(const Json& json);
 
-// Whether Jobs have indexes that fail each for itself (backoffLimitPerIndex with FailIndex, on by
-// default since 1.29). Source: kubernetes.io/docs, "Feature Gates", JobBackoffLimitPerIndex.
+// Whether the indexes of a Job fail separately (backoffLimitPerIndex with FailIndex, on by default
+// since 1.29). Source: kubernetes.io/docs, "Feature Gates", JobBackoffLimitPerIndex.
 inline bool HasIndexes(KubernetesVersion version) { return version >= KubernetesVersion{1, 29}; }
 
 }  // namespace rharness

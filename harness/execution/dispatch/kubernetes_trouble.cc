@@ -1,4 +1,4 @@
-// Reading what a scheduler, a kubelet, a quota or Kueue complains of.
+// Reads the complaints of a scheduler, a kubelet, a quota or Kueue.
 #include "harness/execution/dispatch/kubernetes_trouble.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Trouble = KubernetesTrouble;
 
-// The latest event with this reason; nullptr where there is none.
+// The latest event with this reason; nullptr if there is none.
 const KubernetesEvent* EventOf(const KubernetesTask& task, std::string_view object,
                                std::string_view reason) {
   const KubernetesEvent* found = nullptr;
@@ -25,7 +25,7 @@ const KubernetesEvent* EventOf(const KubernetesTask& task, std::string_view obje
   return found;
 }
 
-// How many nodes are too small for this, whatever runs on them.
+// Number of nodes too small for this, even when empty.
 int NodesTooSmall(const KubernetesTask& task, std::string_view resource) {
   const PodResources& needs = task.needs;
   return static_cast<int>(std::ranges::count_if(task.nodes, [&](const KubernetesNode& node) {
@@ -37,11 +37,11 @@ int NodesTooSmall(const KubernetesTask& task, std::string_view resource) {
   }));
 }
 
-// "2 Insufficient cpu": whether these nodes will not take it when others have gone, either.
+// "2 Insufficient cpu": whether these nodes stay insufficient when others' pods are gone.
 bool IsLasting(const KubernetesTask& task, std::string_view reason) {
   static constexpr std::array<std::string_view, 4> kLasting = {
       "didn't match", "had volume node affinity conflict", "had taint", "untolerated taint"};
-  // Those that the control plane sets by itself, and takes away.
+  // Taints that the control plane sets and removes by itself.
   if (reason.find("node.kubernetes.io/") != reason.npos) return false;
   if (HasAnyOf(reason, kLasting)) return true;
   constexpr std::string_view kInsufficient = "Insufficient ";
@@ -64,7 +64,7 @@ bool FitsNowhere(const KubernetesTask& task, std::string_view message) {
   message = message.substr(0, message.find(" preemption: "));
   while (!message.empty()) {
     std::size_t end = 0;
-    do {  // a reason may have commas of its own; the next one begins with a number
+    do {  // a reason may contain commas; the next one begins with a number
       end = message.find(", ", end);
       if (end == message.npos) break;
       end += 2;
@@ -130,7 +130,7 @@ Trouble TroubleOfContainer(const KubernetesTask& task, const KubernetesPod& pod)
   return {};
 }
 
-// Nodes may not be for this user to see; of a pod that runs the control plane says it all the same.
+// This user may not be allowed to see nodes; for a running pod the control plane reports it anyway.
 Trouble TroubleOfNode(const KubernetesTask& task, const KubernetesPod& pod) {
   if (pod.node.empty()) return {};
   const auto node = std::ranges::find(task.nodes, pod.node, &KubernetesNode::name);
@@ -142,8 +142,8 @@ Trouble TroubleOfNode(const KubernetesTask& task, const KubernetesPod& pod) {
                       silence.empty() ? "the pod is not ready, and was not told to end" : silence)};
 }
 
-// A quota that is smaller than what is asked for, whatever others use: "exceeded quota: small,
-// requested: requests.cpu=4,pods=1, used: ..., limited: requests.cpu=2".
+// A quota smaller than the request itself: "exceeded quota: small, requested:
+// requests.cpu=4,pods=1, used: ..., limited: requests.cpu=2".
 bool AsksForMoreThanQuota(std::string_view message) {
   const auto part = [&](std::string_view name) {
     const auto at = message.find(name);
@@ -175,7 +175,7 @@ bool AsksForMoreThanQuota(std::string_view message) {
   return false;
 }
 
-// A Job of which there is no pod.
+// A Job without any pod.
 Trouble TroubleOfCreation(const KubernetesTask& task) {
   const KubernetesEvent* event = EventOf(task, task.job->name, "FailedCreate");
   if (event == nullptr) return {};
@@ -245,7 +245,7 @@ bool IsLive(const KubernetesTask& task) {
     return true;
   }
   if (!task.job || !task.pods.empty()) return false;
-  // One that was taken up has had its pod; another one would find it claimed.
+  // A started attempt has had its pod; a second pod would find it claimed.
   return !task.job->failed && !task.job->complete && !task.claimed;
 }
 

@@ -1,4 +1,4 @@
-// Threads that carry reruns out, and the list of those that ended.
+// Threads that carry out reruns, and the list of finished ones.
 #include "harness/execution/dispatch/local_dispatcher.h"
 
 #include <exception>

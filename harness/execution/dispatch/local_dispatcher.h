@@ -1,4 +1,4 @@
-// Carries attempts out on this machine, each on a thread of its own.
+// Carries out attempts on this machine, each on a thread of its own.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_LOCAL_DISPATCHER_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_LOCAL_DISPATCHER_H_
 
@@ -16,7 +16,7 @@ namespace rharness {
 // How many run at once is the queue's to say.
 class LocalDispatcher : public Dispatcher {
  public:
-  // `work` is CarryOut with what the reruns share; called from several threads at once.
+  // `work` is CarryOut with the state that reruns share; called from several threads at once.
   explicit LocalDispatcher(std::function<Result<RerunResult>(const Ticket&)> work)
       : work_(std::move(work)) {}
 

@@ -1,4 +1,4 @@
-// Handing nodes over, following their jobs, and telling what became of each.
+// Submits nodes, follows their jobs, and reports the end of each.
 #include "harness/execution/dispatch/node_sweep.h"
 
 #include <fmt/format.h>
@@ -148,7 +148,7 @@ Status NodeSweep::Round() {
   return {};
 }
 
-// Nodes whose command has come to its end, whatever Slurm says of their jobs.
+// Nodes whose command has ended, whatever Slurm reports on their jobs.
 void NodeSweep::Collect() {
   for (auto& [number, batch] : batches_) {
     if (batch.ended) Refresh(FolderOf(number));
@@ -203,7 +203,7 @@ bool NodeSweep::Poll() {
   return true;
 }
 
-// Jobs of which nobody knows whether they were submitted.
+// Jobs without a known submission.
 void NodeSweep::FindNumbers() {
   std::vector<int> missing;
   for (auto& [number, batch] : batches_) {
@@ -280,7 +280,7 @@ void NodeSweep::GiveBack(int number, bool alone) {
   batches_.erase(number);
 }
 
-// Its job is over, and these nodes brought nothing.
+// Its job is over, and these nodes gave no result.
 void NodeSweep::EndBatch(int number, const SlurmTask& said) {
   const auto log = ReadFile(FolderOf(number) / "log.txt", kMostLogBytes);
   const Batch batch = std::move(batches_.at(number));

@@ -1,9 +1,9 @@
-// Carries one command out once on every node of a class, by Slurm: what a fleet is compared by.
+// Runs one command once on every node of a class, by Slurm, to compare a fleet.
 //
-// Nodes that are free are handed over together, in one job with a task a node; those that are busy
-// wait in the queue by themselves, a few at a time, so that one that is never free holds up no
-// other. Below the sweep's folder, BATCH/ is one job and BATCH/NODE/ what the command left on that
-// node, whose working folder it was. Nothing that Slurm says of a job is an answer of a node.
+// Free nodes are submitted together, in one job with a task per node; busy ones wait in the queue
+// singly, a few at a time, so that a node that is never free delays no other. Below the sweep's
+// folder, BATCH/ is one job and BATCH/NODE/ the command's working folder and output on that node.
+// Slurm's report on a job is never the answer of a node.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_NODE_SWEEP_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_NODE_SWEEP_H_
 
@@ -29,15 +29,15 @@ struct SweepOptions {
   std::string id;                      // unique; names its jobs
   std::vector<std::string> command;    // its environment is this process's
   std::chrono::seconds timeout{3600};  // of the command on a node
-  std::chrono::seconds wait{3600};     // that nodes may take to come free
+  std::chrono::seconds wait{3600};     // longest wait for nodes to become free
 };
 
 // What became of a node.
 struct NodeEnd {
   std::string node;
-  std::filesystem::path folder;  // what the command left; empty: it did not run
-  std::optional<int> exit_code;  // of the command; none: it came to no end
-  std::string why;               // then: one sentence. Else the last line that it printed.
+  std::filesystem::path folder;  // the command's output; empty: it did not run
+  std::optional<int> exit_code;  // of the command; none: it did not end
+  std::string why;               // then: one sentence. Else its last line of output.
 };
 
 // A node that has not ended, for NextGroups.
@@ -46,41 +46,41 @@ struct WaitingNode {
   NodeRoom room = NodeRoom::kBusy;
   bool alone = false;  // it held up others before
 };
-// What to hand over next, a job a group: free nodes together, at most kMostNodesAJob; of the others
-// as many singly as keep `queued` of these at kMostQueued. Pure.
+// The next nodes to submit, a job per group: free nodes together, at most kMostNodesAJob; of the
+// others as many singly as keep `queued` of these at kMostQueued. Pure.
 inline constexpr std::size_t kMostNodesAJob = 1000;
 inline constexpr std::size_t kMostQueued = 16;
 std::vector<std::vector<std::string>> NextGroups(const std::vector<WaitingNode>& waiting,
                                                  std::size_t queued);
 
-// The last line of a job's log that speaks of this node; empty: none does. Pure.
+// The last line of a job's log that names this node; empty: none. Pure.
 std::string LineAbout(std::string_view log, std::string_view node);
 
-// By which Slurm's queue knows a job of a sweep.
+// The name of a sweep's job in Slurm's queue.
 std::string SweepJobName(std::string_view id, int batch);
 
-// Cancels what a process that was killed left in the queue. Errors: those of SlurmClient.
+// Cancels the queued jobs of a killed process. Errors: those of SlurmClient.
 Status CancelSweep(const std::filesystem::path& folder, SlurmClient* client);
 
-// One thread; a call is short but for the time it is told to wait.
+// One thread; calls are short, except for the requested wait.
 class NodeSweep {
  public:
   NodeSweep(SweepOptions options, NodeChoice choice, SlurmClient* client, Clock* clock);
 
-  // Asks which nodes there are; hands nothing over yet. Errors: invalid_input where there is none;
-  // those of SlurmClient; io.
+  // Lists the nodes; submits nothing yet. Errors: invalid_input if there is none; those of
+  // SlurmClient; io.
   Status Begin();
   const std::vector<std::string>& nodes() const { return names_; }
 
   // Nodes that ended since the last call; waits for one until `longest` has passed. Errors: io.
   Result<std::vector<NodeEnd>> Wait(std::chrono::nanoseconds longest);
   bool Done() const { return parts_.empty() && ended_.empty(); }
-  // Takes back all that was handed over: every node that is left ends.
+  // Cancels all submissions: every remaining node ends.
   void Cancel();
 
  private:
   struct Part {
-    std::optional<int> batch;  // that it is handed over with; none: it waits
+    std::optional<int> batch;  // of its submission; none: it waits
     bool alone = false;
     int attempts = 0;  // that came to no end
     int preempted = 0;
@@ -94,7 +94,7 @@ class NodeSweep {
     MonotonicTime submitted{0};
     bool waits = true;                   // it has not started...
     std::string reason;                  // ...for this reason
-    std::optional<MonotonicTime> ended;  // when Slurm first said so, or knew it no more
+    std::optional<MonotonicTime> ended;  // when Slurm first reported that, or no longer knew it
   };
 
   std::filesystem::path FolderOf(int batch) const;
@@ -126,8 +126,8 @@ class NodeSweep {
   std::map<int, Batch> batches_;       // likewise
   std::vector<NodeEnd> ended_;         // and not told yet
   int last_batch_ = 0;
-  std::string refusal_;      // the last one, where nothing was taken since
-  std::string unknown_why_;  // ": WHY", where squeue refuses to tell
+  std::string refusal_;      // the last one, if nothing was accepted since
+  std::string unknown_why_;  // ": WHY", if squeue refuses to answer
   MonotonicTime began_{0};
   MonotonicTime next_round_{0};
   std::chrono::nanoseconds interval_{0};

@@ -1,4 +1,4 @@
-// What a sweep hands over next, what it gives up, and what it takes back.
+// The next submissions of a sweep, and the nodes that it gives up or cancels.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -160,7 +160,7 @@ Status NodeSweep::SubmitGroup(const std::vector<std::string>& group) {
     Refuse(group, job.error().ToString());
     return {};
   }
-  // Where the call failed, what it asked for may have come about all the same.
+  // A failed call may have taken effect all the same.
   if (job.ok()) refusal_.clear();
   if (!job.ok()) TellSilence(job.error());
   batches_[number] = {.nodes = group,
@@ -173,8 +173,8 @@ Status NodeSweep::SubmitGroup(const std::vector<std::string>& group) {
   return {};
 }
 
-// Several nodes may be too many for one job, or one of them may be the trouble: each is tried by
-// itself. What Slurm says of two of them holds for all.
+// Several nodes may be too many for one job, or one of them may be the trouble: each is tried
+// separately. Slurm's answer for two of them holds for all.
 void NodeSweep::Refuse(const std::vector<std::string>& group, const std::string& why) {
   std::vector<std::string> refused;
   if (group.size() == 1) {

@@ -1,4 +1,4 @@
-// A rerun as it was planned, and what there is for all of them to share.
+// A planned rerun, and the resources that all reruns share.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_PLANNED_RERUN_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_PLANNED_RERUN_H_
 
@@ -9,7 +9,7 @@
 
 namespace rharness {
 
-// What the machine gives to the drill as a whole.
+// The machine's resources for the whole drill.
 struct Slots {
   int cpus = 1;
   std::uint64_t memory_bytes = 0;  // 0: not limited
@@ -22,8 +22,8 @@ struct PlannedRerun {
   std::string job;      // "RUN.1"
   Resources resources;  // with every default filled in
   double expected_seconds = 0.0;
-  std::string node;   // of a cluster, that it is for; empty: any
-  int replicate = 0;  // 1, 2, ...: with the smallest change planted; 0: a rerun as recorded
+  std::string node;   // of a cluster, the required one; empty: any
+  int replicate = 0;  // 1, 2, ...: with the smallest change planted; 0: as recorded
 };
 
 }  // namespace rharness

@@ -38,8 +38,8 @@ Json Requirement(std::string_view key, std::string_view operation,
   return Json::MakeObject({{"key", key}, {"operator", operation}, {"values", Strings(values)}});
 }
 
-// A node selector term with more of one of its lists: terms are alternatives, what is in a term
-// must hold together.
+// A node selector term with one more entry in one of its lists: terms are alternatives, entries of
+// a term are combined.
 void AddToTerm(Json* term, std::string_view list, const std::vector<Json>& requirements) {
   if (requirements.empty()) return;
   Json all = MemberOr(*term, list, Json::MakeArray());
@@ -67,7 +67,7 @@ void AddAffinity(Json* spec, const std::vector<Json>& labels, const std::vector<
   spec->Set("affinity", std::move(affinity));
 }
 
-// A node that is gone is known to be gone sooner than after the five minutes that are usual.
+// Detects a lost node before the usual five minutes.
 void AddTolerations(Json* spec) {
   Json tolerations = MemberOr(*spec, "tolerations", Json::MakeArray());
   for (const std::string_view key :

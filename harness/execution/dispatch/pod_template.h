@@ -1,7 +1,7 @@
-// The pod that a site wants reruns to be: volumes, tolerations, secrets, an image, a queue.
+// A site's pod for reruns: volumes, tolerations, secrets, an image, a queue.
 //
-// Role: what the user says of Kubernetes that rharness cannot know; a v1 PodTemplate in a file.
-// Pure: files and kubectl are the caller's.
+// Role: settings of Kubernetes that rharness cannot know; a v1 PodTemplate in a file. Pure: the
+// caller reads files and calls kubectl.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_POD_TEMPLATE_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_POD_TEMPLATE_H_
 
@@ -27,15 +27,15 @@ struct PodTemplate {
   Json container;        // that one, or an empty object
 
   std::string Image() const;  // of the container; empty: none
-  // Of Kueue's: "kueue.x-k8s.io/queue-name" among the labels of the template; empty: none.
+  // Kueue's queue: "kueue.x-k8s.io/queue-name" among the labels of the template; empty: none.
   std::string Queue() const;
 };
 
-// Of a PodTemplate object: its labels and annotations are the Job's; those of its template, and its
-// spec, the pods'. Errors: invalid_input, which names what it may not have.
+// From a PodTemplate object: its labels and annotations go to the Job; those of its template, and
+// its spec, to the pods. Errors: invalid_input, which names a forbidden member.
 Result<PodTemplate> ParsePodTemplate(const Json& json, std::string_view file);
 
-// Each of these paths must lie where the container mounts a volume. Errors: invalid_input.
+// Each of these paths must lie in a volume that the container mounts. Errors: invalid_input.
 Status RequireMounted(const PodTemplate& pod, std::string_view file,
                       const std::vector<std::filesystem::path>& paths);
 
@@ -44,19 +44,19 @@ struct PodNeeds {
   PodResources resources;
   std::uint64_t minutes = 0;  // it may take
   std::string image;
-  std::string image_digest;  // that a run was recorded in; empty: it was not recorded in an image
-  std::string gpu_model;     // as recorded: "NVIDIA H100 80GB HBM3"; empty: any will do
+  std::string image_digest;  // recorded image of the run; empty: it had none
+  std::string gpu_model;     // as recorded: "NVIDIA H100 80GB HBM3"; empty: any
   auto operator<=>(const PodNeeds&) const = default;
 };
 
-// The spec of a pod that runs `command`: on none of the nodes to avoid, with requests that equal
-// limits, no service account's token and no way to more rights; what the template says of these
-// things holds, but for the command, resources and the restart policy.
+// The spec of a pod that runs `command`: on none of the nodes to avoid, with requests equal to
+// limits, no service account's token and no privilege escalation; the template overrides these,
+// except the command, resources and the restart policy.
 Json BuildPodSpec(const PodTemplate& pod, const PodNeeds& needs,
                   const std::vector<std::string>& command, const std::set<std::string>& avoid);
 
 // The values of GPU Feature Discovery's label nvidia.com/gpu.product that mean this model: with and
-// without the vendor's name, which drivers before 470 left out.
+// without the vendor's name, which drivers before 470 omit.
 std::vector<std::string> GpuProducts(const std::string& model);
 
 }  // namespace rharness

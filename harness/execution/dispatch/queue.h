@@ -19,11 +19,11 @@ struct RetryPolicy {
   int attempts = 3;  // in all, for infrastructure failures
   std::chrono::nanoseconds first_wait = std::chrono::seconds(2);
   double factor = 2.0;    // of each further wait
-  int preemptions = 100;  // that count for no attempt
-  int storm = 20;         // attempts of which StormWatch looks at; 0: it does not
+  int preemptions = 100;  // do not count as attempts
+  int storm = 20;         // attempts that StormWatch looks at; 0: off
 };
 
-// A rerun that may start now, with what it was given.
+// A rerun that may start now, with its resources.
 struct Start {
   std::size_t index = 0;  // into the list given to the queue
   int attempt = 1;
@@ -39,15 +39,15 @@ class JobQueue {
 
   // Adds a rerun at the end of the queue; returns its index.
   std::size_t Add(PlannedRerun rerun);
-  // The next rerun to start at `now`, whose resources are then taken; empty: none may start now.
+  // The next rerun to start at `now`; takes its resources. Empty: none may start now.
   std::optional<Start> Next(MonotonicTime now);
-  // The rerun came to an end that stands: its resources are free again.
+  // The rerun came to a final end: its resources are free again.
   void Finish(std::size_t index);
-  // It failed for reasons of infrastructure: resources are freed and it is queued again after a
-  // wait. Returns false when its attempts are used up (it is then finished). It counts for no
-  // attempt where it had to go for somebody else's job.
+  // It failed for reasons of infrastructure: frees its resources and queues it again after a wait.
+  // Returns false when its attempts are used up (it is then finished). A preemption does not count
+  // as an attempt.
   bool Retry(std::size_t index, MonotonicTime now, bool counts = true);
-  // No rerun that has not started will start any more: it counts as finished, and as dropped.
+  // No further rerun starts: the others count as finished, and as dropped.
   void Stop();
 
   bool Done() const;                                // nothing waits, nothing runs
@@ -60,11 +60,11 @@ class JobQueue {
   const PlannedRerun& rerun(std::size_t index) const { return entries_[index].rerun; }
   // How long a running rerun has been at it.
   MonotonicTime RanFor(std::size_t index, MonotonicTime now) const;
-  // A rerun that was expected to take this long (0: not known) took that long: later estimates are
-  // scaled by what was seen so far.
+  // A rerun with this expected duration (0: not known) took that long: scales later estimates by
+  // the durations seen so far.
   void Learn(double expected_seconds, MonotonicTime took);
-  // Estimated time from `now` until everything is done, with as many at once as run now. A rerun
-  // that takes longer than expected is taken to need another tenth of its time.
+  // Estimated time from `now` until everything is done, with the current parallelism. A rerun that
+  // exceeds its expected time is assumed to need another tenth of it.
   MonotonicTime Remaining(MonotonicTime now) const;
 
  private:
@@ -98,7 +98,7 @@ class JobQueue {
   bool stopped_ = false;
   struct {
     int reruns = 0;
-    double expected_seconds = 0.0;  // of those of which it was known...
+    double expected_seconds = 0.0;  // of reruns with a known expectation...
     double took_seconds = 0.0;      // ...and what these took
     double all_seconds = 0.0;       // what all took
   } learned_;

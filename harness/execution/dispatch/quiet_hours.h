@@ -11,20 +11,20 @@
 
 namespace rharness {
 
-// From `begin` until before `end`, both since midnight; over midnight where `end` is the earlier.
+// From `begin` until before `end`, both since midnight; across midnight if `end` is the earlier.
 struct QuietHours {
   std::chrono::minutes begin{0};
   std::chrono::minutes end{0};
 };
 
 // "08:00-18:00", "22:30-06:00"; 24:00 is the end of a day. Errors: invalid_input; also for two
-// times that are the same, which would be no hours or all of them.
+// equal times, which could mean no hours or all of them.
 Result<QuietHours> ParseQuietHours(std::string_view text);
 
-// Whether one of these holds at this minute of a day.
+// Whether this minute of a day lies in one of them.
 bool IsQuiet(const std::vector<QuietHours>& quiet, std::chrono::minutes since_midnight);
 
-// The minute of the day where this process is: by the time zone of TZ or the system.
+// The local minute of the day, by the time zone of TZ or the system.
 std::chrono::minutes LocalMinute(WallTime now);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// The loop that hands over what the queue offers and settles what ended.
+// The loop that submits reruns from the queue and settles finished ones.
 #include "harness/execution/dispatch/scheduler.h"
 
 #include <algorithm>

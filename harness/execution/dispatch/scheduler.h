@@ -16,17 +16,16 @@ namespace rharness {
 struct SchedulerHooks {
   // What is handed to the dispatcher for it.
   std::function<Ticket(const PlannedRerun&, const Start&)> ticket;
-  // One attempt ended, also one that will be tried again. May be empty.
+  // An attempt ended, including one that will be retried. May be empty.
   std::function<void(const PlannedRerun&, AttemptEnd)> ended;
   std::function<void(const Progress&)> progress;  // may be empty
   std::function<bool()> should_stop;              // may be empty; no rerun starts once it is true
-  std::function<bool()> may_start;  // may be empty; none starts while it is false, and all wait
-  StormWatch* storm =
-      nullptr;  // may be none; is told of every end, and stops the queue if it rages
+  std::function<bool()> may_start;  // may be empty; while false none starts, and all wait
+  StormWatch* storm = nullptr;      // may be none; sees every end, and stops the queue in a storm
 };
 
-// Returns when the queue is done or stopped. Blocks; everything is called on this thread. A failure
-// of rharness's own stops the queue: running reruns are waited for, and it is returned.
+// Returns when the queue is done or stopped. Blocks; calls everything on this thread. A failure of
+// rharness itself stops the queue: it waits for running reruns, then returns the failure.
 Status RunQueue(JobQueue* queue, Dispatcher* dispatcher, const SchedulerHooks& hooks, Clock* clock);
 
 }  // namespace rharness

@@ -88,13 +88,12 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::
   };
   if (needs.gpus > 0) arguments.push_back(fmt::format("--gres=gpu:{}", needs.gpus));
   if (needs.memory_mib > 0) arguments.push_back(fmt::format("--mem={}M", needs.memory_mib));
-  // A node that failed is no reason to do on another one what is for this one.
+  // A failed node is no reason to move work that is meant for this node.
   if (!avoid.empty() && needs.node.empty()) {
     arguments.push_back(fmt::format("--exclude={}", fmt::join(avoid, ",")));
   }
-  // Others can have the node make the environment by a login shell of the user's, which can hang
-  // and says what it likes: Slurm 22.05 does so for "NIL", too. SlurmClient picks what is handed
-  // over.
+  // Other values let the node make the environment by a login shell of the user, which can hang and
+  // print anything: Slurm 22.05 does so for "NIL", too. SlurmClient selects the variables to pass.
   arguments.emplace_back("--export=ALL");
   for (const std::string& option : options.sbatch) {
     const bool says_where = option.starts_with("--nodelist") || option.starts_with("--exclude=");

@@ -1,4 +1,4 @@
-// One job array on disk: which attempts it holds, and how sbatch is asked for it.
+// One job array on disk: its attempts, and the arguments of sbatch.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_SLURM_BATCH_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_SLURM_BATCH_H_
 
@@ -21,23 +21,23 @@ struct SlurmOptions {
   std::vector<std::string> sbatch;  // further options of sbatch: "--partition=gpu"
 };
 
-// Errors: invalid_input for what is no long option of sbatch, or one that is rharness's own to
-// give.
+// Errors: invalid_input for anything but a long option of sbatch, and for options that rharness
+// sets.
 Status CheckSbatchOption(const std::string& option);
 
-// What the tasks of an array share. Memory and time are rounded up to a power of two, so that a
-// drill of many runs needs few arrays; a rerun is held to its own limits on the node.
+// Shared by the tasks of an array. Memory and time are rounded up to a power of two, so that a
+// drill of many runs needs few arrays; the node enforces each rerun's own limits.
 struct ResourceClass {
   int cpus = 1;
   int gpus = 0;
   std::uint64_t memory_mib = 0;  // 0: the partition's default
   std::uint64_t minutes = 0;
-  std::string node;  // that they are for; empty: any
+  std::string node;  // the required node; empty: any
   auto operator<=>(const ResourceClass&) const = default;
 };
 ResourceClass ClassOf(const Ticket& ticket);
 
-// The arguments of sbatch behind --parsable. Pure but for PATH, which the tasks get.
+// The arguments of sbatch after --parsable. Pure except for PATH, which the tasks get.
 std::vector<std::string> SbatchArguments(const SlurmOptions& options,
                                          const std::filesystem::path& batch,
                                          const ResourceClass& needs, std::size_t tasks,

@@ -16,9 +16,9 @@ namespace {
 constexpr auto kCallLimit = std::chrono::seconds(60);
 constexpr std::uint64_t kMostOutput = std::uint64_t{64} << 20;
 
-// What Slurm's programs need, and what a container engine on the node does. A submission hands all
-// of it to the task, so it holds nothing else of this process: no variable of Slurm's, which change
-// what its programs do, but those that say where it is.
+// The variables for Slurm's programs, and for a container engine on the node. A submission passes
+// all of them to the task, so there is nothing else of this process: no variable of Slurm, since
+// these change its programs, except those with its location.
 std::map<std::string, std::string> ClientEnvironment() {
   std::map<std::string, std::string> environment = PickEnvironment({"PATH",
                                                                     "HOME",
@@ -153,7 +153,7 @@ Result<std::vector<SlurmNode>> SlurmClient::Nodes(const NodeChoice& choice) {
     const auto text = Call(std::move(argv));
     auto found = text.ok() ? ParseSinfo(*text, choice.partition.empty())
                            : Result<std::vector<SlurmNode>>(text.error());
-    // It prints nothing for nodes that are not there: what it refuses is no fault of the caller's.
+    // It prints nothing for missing nodes: a refusal is not the caller's fault.
     if (!found.ok() && found.error().code == ErrorCode::kInvalidInput) {
       return ProcessError(found.error().message, found.error().where);
     }

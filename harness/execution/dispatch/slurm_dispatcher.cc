@@ -52,7 +52,7 @@ Status SlurmDispatcher::Adopt() {
 Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
   ASSIGN_OR_RETURN(const std::vector<fs::path> folders, ListTasks(batch));
   if (folders.empty()) return {};
-  // Its number is not on record where the process was killed while it asked for it.
+  // Its number is not on record if the process was killed during the call.
   std::optional<std::uint64_t> job;
   if (const auto text = ReadFile(batch / "job"); text.ok()) {
     ASSIGN_OR_RETURN(job, ParseSbatch(*text));
@@ -107,7 +107,7 @@ Status SlurmDispatcher::SubmitBatch(const ResourceClass& needs, std::vector<Atte
   const auto job = client_.Submit(SbatchArguments(options_, batch, needs, attempts.size(), avoid_));
   if (job.ok()) RETURN_IF_ERROR(WriteFileAtomic(batch / "job", std::to_string(*job) + "\n"));
   if (!job.ok() && job.error().code == ErrorCode::kNotFound) return job.error();
-  // Where the call failed, what it asked for may have come about all the same.
+  // A failed call may have taken effect all the same.
   const bool refused = !job.ok() && job.error().code == ErrorCode::kInvalidInput;
   if (!job.ok() && !refused) TellSilence(job.error());
   for (std::size_t i = 0; i < attempts.size(); ++i) {
@@ -132,7 +132,7 @@ void SlurmDispatcher::TellSilence(const Error& error) {
   }
 }
 
-// The batches of which no number is on record, looked for by their names.
+// Finds batches without a recorded number by their names.
 Result<bool> SlurmDispatcher::FindNumbers() {
   std::set<fs::path> batches;
   for (const Task& task : tasks_) {
@@ -148,7 +148,7 @@ Result<bool> SlurmDispatcher::FindNumbers() {
     std::erase_if(tasks_, [&](Task& task) {
       if (task.folder.parent_path() != batch) return false;
       if (*job) task.id = fmt::format("{}_{}", **job, task.folder.filename().string());
-      // One that was taken up was submitted, whatever Slurm knows by now.
+      // A started attempt was submitted, whatever Slurm knows now.
       std::error_code error;
       if (*job || fs::exists(task.folder / "out", error)) return false;
       if (task.index) {
@@ -207,7 +207,7 @@ Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
   const std::vector<std::uint64_t> jobs(asked.begin(), asked.end());
   const auto queue = jobs.empty() ? Result<SlurmTasks>(SlurmTasks()) : client_.Queue(jobs);
   if (!queue.ok()) {
-    // A controller that is down says nothing of the tasks: they are waited for.
+    // A controller that is down says nothing about the tasks: they are waited for.
     TellSilence(queue.error());
     return {};
   }
@@ -257,7 +257,7 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
                 .accounting_answers = accounting.has_value()};
   view.since_out = SinceOut(task, view, now);
   const bool live = view.queue && PhaseOf(view.queue->state) == SlurmPhase::kLive;
-  // Its marker ends it, also where the word of its node has not reached Slurm yet.
+  // Its marker ends it, even before the node's report reaches Slurm.
   const bool marked = IsMarked(task->folder);
   if (!live) {
     if (!task->ended) task->ended = now;
@@ -266,7 +266,7 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
   }
   if (!live || marked) {
     auto end = ReadEndMarker(task->folder / "out", task->ticket);
-    // One that was stopped by somebody else has no answer; Slurm says whose doing it was.
+    // An attempt stopped by somebody else has no answer; Slurm reports who did it.
     view.stopped = end.ok() && *end && !cancelled_ &&
                    (*end)->result.evidence.outcome.kind == OutcomeKind::kCancelled;
     if (end.ok() && *end && !view.stopped) {

@@ -1,9 +1,9 @@
-// Carries attempts out as tasks of Slurm's job arrays, over a folder that its nodes see, too.
+// Carries out attempts as tasks of Slurm's job arrays, over a folder shared with its nodes.
 //
 // Below the drill's folder, dispatch/BATCH/ holds one array: batch.json (which attempts, written
-// before sbatch is called), job (its number, once Slurm has told it) and INDEX/ for each task with
-// ticket.json, log.txt and out/, the folder of `rharness rerun`. What an attempt left is moved home
-// once its end marker proves it. A process that is killed finds its arrays again by their names.
+// before sbatch is called), job (its number, once known) and INDEX/ for each task with ticket.json,
+// log.txt and out/, the folder of `rharness rerun`. An attempt's results are moved to the drill
+// once its end marker proves them. A restarted process finds its arrays by their names.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_SLURM_DISPATCHER_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_SLURM_DISPATCHER_H_
 
@@ -26,13 +26,13 @@ namespace rharness {
 
 class SlurmDispatcher : public Dispatcher {
  public:
-  // `on_step` is told of a rerun that is collected; both may be empty.
+  // Calls `on_step` for a rerun that is collected; both may be empty.
   SlurmDispatcher(SlurmOptions options, SlurmClient* client, Clock* clock,
                   std::function<Status(const RerunStep&)> on_step,
                   std::function<bool()> should_cancel);
 
-  // Looks for arrays of an earlier process of this drill: what they still do, or have done, is
-  // taken for the attempt of the same rerun that is submitted next. Errors: io, process.
+  // Looks for arrays of an earlier process of this drill: running or finished attempts are assigned
+  // to the next submission of the same rerun. Errors: io, process.
   Status Adopt();
 
   std::string_view name() const override { return "slurm"; }
@@ -44,9 +44,9 @@ class SlurmDispatcher : public Dispatcher {
     std::string id;                // "JOB_INDEX"; empty: not known whether it is submitted
     std::filesystem::path folder;  // of the task
     Ticket ticket;
-    std::optional<std::size_t> index;    // the caller's; none: adopted, and not asked for yet
-    std::optional<MonotonicTime> ended;  // when Slurm first said so, or knew it no more
-    // Since when the one node that it is for is out of service.
+    std::optional<std::size_t> index;    // the caller's; none: adopted, and not requested yet
+    std::optional<MonotonicTime> ended;  // when Slurm first reported that, or no longer knew it
+    // Since when its one required node is out of service.
     std::optional<MonotonicTime> out_since{};
   };
 
@@ -61,9 +61,9 @@ class SlurmDispatcher : public Dispatcher {
   // None: nothing has come of it yet.
   Result<std::optional<AttemptEnd>> Settle(Task* task, const SlurmTasks& queue,
                                            const std::optional<SlurmTasks>& accounting);
-  // The end of a task that has no evidence and waits for none.
+  // The end of a task that has no evidence and does not wait for it.
   AttemptEnd GiveUp(const Task& task, const TaskDecision& decision);
-  // How long the one node that the task is for has been out of service.
+  // How long the task's one required node has been out of service.
   static std::chrono::nanoseconds SinceOut(Task* task, const TaskView& view, MonotonicTime now);
   AttemptEnd WithoutEvidence(const Task& task, AttemptEnd::Kind kind, OutcomeKind outcome,
                              const std::string& why) const;
@@ -76,12 +76,12 @@ class SlurmDispatcher : public Dispatcher {
   std::vector<Task> tasks_;        // that have not ended
   std::vector<AttemptEnd> ended_;  // and not told yet
   std::set<std::string> avoid_;    // nodes that failed
-  std::set<std::string> told_;     // why tasks were lost, as far as it was told
+  std::set<std::string> told_;     // reported reasons of lost tasks
   int batches_ = 0;
   MonotonicTime next_poll_{0};
   std::chrono::nanoseconds interval_{0};
   bool cancelled_ = false;
-  bool silent_ = false;  // Slurm does not answer, and that was told
+  bool silent_ = false;  // Slurm does not answer, and that was reported
 };
 
 }  // namespace rharness

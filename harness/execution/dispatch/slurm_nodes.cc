@@ -203,7 +203,7 @@ Result<NodeChoice> ChooseNodes(const std::vector<std::string>& sbatch) {
     choice.others.push_back(option);
   }
   if (choice.constraint.empty()) return choice;
-  // What is no expression is told before anything is asked.
+  // An invalid expression is reported before any query.
   const auto readable = HasFeatures(choice.constraint, {});
   if (!readable.ok()) return readable.error();
   return choice;
@@ -225,7 +225,7 @@ NodeRoom RoomOf(const SlurmNode& node, bool reserved) {
 }
 
 std::string FoldNames(const std::vector<std::string>& names) {
-  std::map<std::string, std::vector<Suffix>> numbers;  // by what stands before them
+  std::map<std::string, std::vector<Suffix>> numbers;  // by the text before them
   for (const std::string& name : names) {
     const Suffix suffix = SuffixOf(name);
     numbers[name.substr(0, name.size() - suffix.width)].push_back(suffix);

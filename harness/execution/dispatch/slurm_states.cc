@@ -1,4 +1,4 @@
-// Reading what Slurm prints, and deciding by it.
+// Parses Slurm's output, and decides from it.
 #include "harness/execution/dispatch/slurm_states.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::string PlainState(std::string_view state) {
   return std::string(state.substr(0, state.find_first_of(" +")));
 }
 
-// Nodes that are none: "", "None assigned", "(null)".
+// Placeholders for no node: "", "None assigned", "(null)".
 std::string NodeOf(std::string_view text) {
   if (text == "None assigned" || text == "(null)") return "";
   return std::string(text);
@@ -201,7 +201,7 @@ TaskDecision DecideTask(const TaskView& view) {
     case SlurmPhase::kEnded:
       break;
   }
-  // Of a task that had no node there is nothing to wait for.
+  // For a task without a node there is nothing to wait for.
   const bool ran = !said->node.empty();
   if (ran && !view.stopped && view.since_ended < kEvidenceLag) return {};
   return {Kind::kRetry,

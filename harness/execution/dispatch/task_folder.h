@@ -1,8 +1,8 @@
 // The folders that a dispatcher and its tasks share, below the folder of a drill.
 //
-// Role: what all dispatchers over a shared file system do alike. dispatch/BATCH/ holds what was
-// handed over in one call: batch.json (which attempts), and INDEX/ for each with ticket.json, and
-// out/, the folder of `rharness rerun`, where its end marker is the last thing written.
+// Role: shared by all dispatchers over a shared file system. dispatch/BATCH/ holds the attempts of
+// one call: batch.json (which attempts), and INDEX/ for each with ticket.json, and out/, the folder
+// of `rharness rerun`, which writes its end marker last.
 #ifndef RHARNESS_HARNESS_EXECUTION_DISPATCH_TASK_FOLDER_H_
 #define RHARNESS_HARNESS_EXECUTION_DISPATCH_TASK_FOLDER_H_
 
@@ -18,7 +18,7 @@
 
 namespace rharness {
 
-// This program as other machines find it, which see the same files. Errors: io.
+// The path of this program on other machines with the same files. Errors: io.
 Result<std::filesystem::path> ThisProgram();
 
 // Makes the folder dispatch/NUMBER with batch.json and a folder with its ticket for each attempt.
@@ -33,24 +33,24 @@ int BatchNumber(const std::filesystem::path& batch);
 // The tasks that are left in one. Errors: io.
 Result<std::vector<std::filesystem::path>> ListTasks(const std::filesystem::path& batch);
 
-// A shared file system shows what another machine wrote once the folder has been listed.
+// Lists the folder, which makes a shared file system show other machines' writes.
 void Refresh(const std::filesystem::path& folder);
 
 bool IsMarked(const std::filesystem::path& task);   // its end marker is there
 bool IsClaimed(const std::filesystem::path& task);  // it was taken up
 
-// What a process that was killed had moved home and not journalled is moved back.
+// Moves back results that a killed process had moved to the drill and not journalled.
 void MoveBack(const std::filesystem::path& task, const std::filesystem::path& folder,
               const Ticket& ticket);
 
-// Moves what a task left home, below `folder`, tells of it, and removes the task. Errors: those of
+// Moves a task's results below `folder`, reports them, and removes the task. Errors: those of
 // HeldFolder, io, those of `on_step`.
 Result<AttemptEnd> CollectTask(const std::filesystem::path& task,
                                const std::filesystem::path& folder, const Ticket& ticket,
                                std::size_t index, ProvenEnd end,
                                const std::function<Status(const RerunStep&)>& on_step);
 
-// The end of an attempt that left none: `why` is one sentence.
+// The end of an attempt without evidence: `why` is one sentence.
 AttemptEnd EndWithoutEvidence(const Ticket& ticket, std::size_t index, AttemptEnd::Kind kind,
                               OutcomeKind outcome, const std::string& why, WallTime now);
 

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where it lies, if something of the recorded kind and size is there.
+// Its place, if data of the recorded kind and size are there.
 std::optional<fs::path> InPlace(const Places& places, const DataItem& item) {
   const auto path = Locate(places, item.location.empty() ? item.path : item.location);
   std::error_code error;
@@ -41,7 +41,7 @@ std::optional<fs::path> InPlace(const Places& places, const DataItem& item) {
   return !error && size == item.size_bytes ? std::optional(*path) : std::nullopt;
 }
 
-// Why a table is not to be had: of a version that was vacuumed or cleaned, that it was.
+// Why a table is not available: for a vacuumed or cleaned version, that fact.
 std::string WhyNot(const Places& places, const DataItem& item) {
   const auto path = Locate(places, item.location.empty() ? item.path : item.location);
   if (!path.ok()) return path.error().ToString();
@@ -49,7 +49,7 @@ std::string WhyNot(const Places& places, const DataItem& item) {
   return unfit.ok() ? *unfit : unfit.error().ToString();
 }
 
-// Of a file, or of all files of a folder; nothing where it is something else, such as a link.
+// Of a file, or of all files of a folder; nothing for anything else, such as a link.
 std::optional<std::uint64_t> SizeOf(const fs::path& path) {
   std::error_code error;
   const auto status = fs::symlink_status(path, error);
@@ -66,7 +66,7 @@ std::optional<std::uint64_t> SizeOf(const fs::path& path) {
   return error ? std::nullopt : std::optional(total);
 }
 
-// By its kind and size: its hash was looked at when it came in, and is again by who uses it.
+// By its kind and size: its hash was checked when it came in, and its user checks it again.
 bool MayBe(const DataItem& item, const fs::path& cached) {
   std::error_code error;
   const bool folder = fs::is_directory(fs::symlink_status(cached, error));

@@ -1,8 +1,7 @@
-// Fetching: the data of runs brought into a cache before a drill, under the hash that they must
-// have.
+// Fetches the data of runs into a cache before a drill, under their recorded hash.
 //
-// Role: fills what `drill --data-cache` reads (rerun/data_cache.h). Nothing is believed: what comes
-// is hashed, and only what has its recorded SHA-256 gets in.
+// Role: fills the cache of `drill --data-cache` (rerun/data_cache.h). Trusts nothing: all data are
+// hashed, and only data with their recorded SHA-256 get in.
 #ifndef RHARNESS_HARNESS_EXECUTION_FETCH_FETCH_H_
 #define RHARNESS_HARNESS_EXECUTION_FETCH_FETCH_H_
 
@@ -24,8 +23,8 @@ enum class FetchState {
   kFetched,  // brought into the cache
   kOverBudget,
   kUnpinned,  // has no SHA-256 in the record
-  kNowhere,   // neither at its location nor at a source that can be asked
-  kFailed,    // the source refused it, or sent something else
+  kNowhere,   // neither at its location nor at a usable source
+  kFailed,    // the source refused it, or sent other data
 };
 std::string_view FetchStateName(FetchState state);  // "cached", "in place", ...
 
@@ -34,27 +33,27 @@ struct Fetched {
   std::string name;  // of the data item
   FetchState state = FetchState::kNowhere;
   std::uint64_t size_bytes = 0;  // as recorded
-  std::string detail;            // of what could not be had: why
+  std::string detail;            // why it is not available
 };
 
 struct FetchOptions {
   std::filesystem::path cache;
   std::vector<std::filesystem::path> dvc_caches;  // of DVC, or its remotes that are folders
   Places places;
-  std::uint64_t budget_bytes = 0;  // of what is brought; 0: none
-  bool copy = false;               // what is at its location, too
+  std::uint64_t budget_bytes = 0;  // of fetched data; 0: none
+  bool copy = false;               // also data at their location
   bool dry_run = false;
   std::function<bool()> should_cancel;
-  RemoteOptions remote;  // how sources are asked; should_cancel is the above
+  RemoteOptions remote;  // how to query sources; should_cancel is the above
 };
 
-// One content is brought once, however many runs have it. Sources: DVC's caches (dvc_source.h),
-// then those of remote.h (files). Later ones that fit the budget are still brought after one that
-// does not. What a killed fetch left in the cache a day ago is removed.
+// Fetches one content once, however many runs have it. Sources: DVC's caches (dvc_source.h), then
+// those of remote.h (files). If one does not fit the budget, later ones that fit are still fetched.
+// Removes day-old leftovers of a killed fetch from the cache.
 class Fetcher {
  public:
   explicit Fetcher(FetchOptions options) : options_(std::move(options)) {}
-  // Of every data item of the run. Errors: io of the cache itself.
+  // For every data item of the run. Errors: io of the cache itself.
   Result<std::vector<Fetched>> Fetch(const Manifest& manifest);
   std::uint64_t brought_bytes() const { return brought_bytes_; }
 

@@ -23,7 +23,7 @@ struct LakefsServer {
 Status ReadLakectlFile(const std::string& file, LakefsServer* server) {
   ASSIGN_OR_RETURN(const std::string text, ReadCredentialsFile(file));
   const auto json = ParseYamlAsJson(text, file, YamlScalars::kText);
-  // Its errors quote lines, and these may hold a key.
+  // Its errors quote lines, and these may contain a key.
   if (!json.ok()) return InvalidInput("is no YAML; expected what lakectl config writes", file);
   if (json->IsNull()) return {};
   JsonReader reader(*json, file);

@@ -13,8 +13,8 @@
 
 namespace rharness {
 
-// "lakefs://REPOSITORY/REFERENCE/PATH"; a commit id has 64 hexadecimal digits, anything else may be
-// a branch, which moves.
+// "lakefs://REPOSITORY/REFERENCE/PATH"; a commit id has 64 hexadecimal digits, any other reference
+// may be a branch, which moves.
 struct LakefsObject {
   std::string repository;
   std::string reference;
@@ -25,15 +25,15 @@ std::string LakefsText(const LakefsObject& object);
 bool IsLakefsCommit(std::string_view reference);
 
 // The server: LAKECTL_SERVER_ENDPOINT_URL. Keys: LAKECTL_CREDENTIALS_ACCESS_KEY_ID and
-// LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY. Where these are not set: those of HOME/.lakectl.yaml. No
-// keys: none are sent. Errors: invalid_input, also without a server; they quote no key.
+// LAKECTL_CREDENTIALS_SECRET_ACCESS_KEY. Otherwise those of HOME/.lakectl.yaml. Without keys none
+// are sent. Errors: invalid_input, also without a server; they quote no key.
 Result<Remote> OpenLakefs(std::string_view source, const RemoteOptions& options);
 
 // What the server says of an object.
 struct LakefsStat {
-  std::string commit;  // which its reference is now
+  std::string commit;  // the current commit of its reference
   std::uint64_t size_bytes = 0;
-  std::string checksum;  // mostly an ETag: no digest of the content for sure
+  std::string checksum;  // mostly an ETag: not certainly a digest of the content
 };
 // Errors: those of HttpClient; invalid_input for answers of another shape.
 Result<LakefsStat> StatLakefs(std::string_view source, const RemoteOptions& options);

@@ -1,4 +1,4 @@
-// What servers say of an object, held to the file that is said to be the same.
+// Compares servers' data on an object with the file that should be the same.
 #include "harness/execution/fetch/pin.h"
 
 #include <fmt/format.h>
@@ -72,8 +72,8 @@ Result<Pinned> PinS3(const std::string& source, const HttpHeaders& headers, cons
                     : "the bucket keeps no versions; its size is the same"};
   RETURN_IF_ERROR(ParseS3(pinned.source));  // the version is a server's word
   const std::string checksum = HeaderIn(headers, "x-amz-checksum-sha256");
-  // Of an upload in parts it is a digest of digests. Some servers say so by the number of parts
-  // behind it, some by its type, some by the ETag alone.
+  // For a multipart upload it is a digest of digests. Some servers show that by the number of parts
+  // after it, some by its type, some by the ETag alone.
   const bool of_parts = checksum.find('-') != checksum.npos ||
                         HeaderIn(headers, "x-amz-checksum-type") == "COMPOSITE" ||
                         pinned.other_digest.find('-') != std::string::npos;

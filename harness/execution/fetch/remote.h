@@ -1,7 +1,7 @@
-// Where a manifest's source can be asked for its content: the server, the path, and who asks.
+// Access to a manifest's source: the server, the path, and the credentials.
 //
-// Role: for this folder, for pinning (pin.h) and for harness/execution/rebuild: one door for http,
-// S3 and lakeFS.
+// Role: for this folder, for pinning (pin.h) and for harness/execution/rebuild: one interface to
+// http, S3 and lakeFS.
 #ifndef RHARNESS_HARNESS_EXECUTION_FETCH_REMOTE_H_
 #define RHARNESS_HARNESS_EXECUTION_FETCH_REMOTE_H_
 
@@ -19,7 +19,7 @@ struct RemoteOptions {
   ReadVariable variable = EnvironmentVariable;
   HttpLimits limits;
   std::function<bool()> should_cancel;
-  Clock* clock = &SystemClock();  // waits, and the time in signatures
+  Clock* clock = &SystemClock();  // for waits and times in signatures
 };
 
 struct Remote {
@@ -28,17 +28,17 @@ struct Remote {
   HttpQuery query;
 };
 
-// Whether a source is of a kind that can be asked: http://, https://, s3://, lakefs://.
+// Whether a source can be queried: http://, https://, s3://, lakefs://.
 bool IsRemote(std::string_view source);
 inline constexpr char kRemoteForms[] = "http://, https://, s3:// or lakefs://";
 
-// Errors: invalid_input for a source or credentials that cannot be used, unsupported for other
-// kinds; none says a credential.
+// Errors: invalid_input for an unusable source or credentials, unsupported for other kinds; none
+// quotes a credential.
 Result<Remote> OpenRemote(std::string_view source, const RemoteOptions& options);
 
-// NAME of "[SECTION]" in a file as configparser reads it; empty: it is not there.
+// NAME of "[SECTION]" in a file as configparser reads it; empty: missing.
 std::string IniMember(std::string_view ini, std::string_view section, std::string_view name);
-// A file of credentials; empty where there is none. Errors: invalid_input where others may read it.
+// A file of credentials; empty if there is none. Errors: invalid_input if others may read it.
 Result<std::string> ReadCredentialsFile(const std::string& file);
 // No control characters, line breaks or marks that reorder text.
 bool IsPlainText(std::string_view text);

@@ -70,7 +70,7 @@ std::string ReadRegion(const ReadVariable& variable) {
   return region.empty() ? "us-east-1" : region;
 }
 
-// The host as it is sent: without a port that goes without saying.
+// The host as sent: without a default port.
 std::string HostHeader(std::string_view url) {
   const bool secure = url.starts_with("https://");
   std::string_view host = url.substr(url.find("://") + 3);

@@ -23,7 +23,7 @@ std::string TextOf(const fs::path& path) {
   return text.ok() ? std::move(*text) : std::string();
 }
 
-// The machine's own root sees all users as they are.
+// The machine's own root sees the real ids of all users.
 bool IsRealRoot() {
   if (::geteuid() != 0) return false;
   std::istringstream words(TextOf("/proc/self/uid_map"));
@@ -35,7 +35,7 @@ bool IsRealRoot() {
 }
 
 // Where an engine's containers get their cgroup: root may use every controller, a user those that
-// the session's manager delegates to it.
+// the session's manager delegates.
 bool HasController(std::string_view name) {
   const fs::path top = "/sys/fs/cgroup";
   std::error_code error;

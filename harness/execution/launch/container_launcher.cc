@@ -1,4 +1,4 @@
-// Builds the engine's command line from checked parts, and asks the engine what really ran.
+// Builds the engine's command line from checked parts, and queries the engine for what really ran.
 #include "harness/execution/launch/container_launcher.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ const std::array<Engine, 2>& Engines() {
              .maps_root = true,
              .run_flags = {"--replace", "--http-proxy=false"},
              .mount_options = ",nosuid,nodev"},
-      // Docker has no such options; no-new-privileges and a user without rights stand for them.
+      // Docker has no such options; no-new-privileges and an unprivileged user replace them.
       Engine{.name = "docker",
              .gpus = "--gpus=all",
              .maps_root = false,
@@ -118,7 +118,7 @@ Status AddMounts(const Job& job, const Engine& engine, std::vector<std::string>*
   return {};
 }
 
-// Each variable is one argument, so that a value may hold anything but NUL.
+// Each variable is one argument, so that a value may contain anything but NUL.
 Status AddEnvironment(const Job& job, std::vector<std::string>* argv) {
   for (const auto& [name, value] : job.environment) {
     const bool plain = !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
@@ -219,16 +219,16 @@ Result<ProcessSpec> ContainerLauncher::BuildCommand(const Job& job) const {
   return ClientSpec(std::move(argv));
 }
 
-// As the container knows him. Podman's root in the container is another one outside: this process's
-// user, or the first of those mapped.
+// The user as seen by the container. Podman's root in the container is a different user outside:
+// this process's user, or the first of those mapped.
 std::string ContainerLauncher::UserOf(const Job& job) const {
   if (engine_.maps_root) return "0:0";
   if (!RunsUnprivileged(job, host_)) return fmt::format("{}:{}", ::geteuid(), ::getegid());
   return fmt::format("{0}:{0}", kFirstContainerUser);
 }
 
-// What is not asked for is limited all the same, by what the machine has: a container's /tmp and
-// /dev/shm are its memory, and what it forgets to limit would be everybody's.
+// Unrequested resources are limited all the same, by the machine's size: a container's /tmp and
+// /dev/shm are its memory, and an unlimited one would take everybody's.
 void ContainerLauncher::AddResources(const Job& job, std::vector<std::string>* argv) const {
   const std::uint64_t asked = MemoryLimit(job);
   const std::uint64_t memory = asked > 0 ? asked : host_.memory_bytes;
@@ -265,7 +265,7 @@ ProcessResult ContainerLauncher::RunEngine(std::vector<std::string> arguments,
   return RunProcess(ClientSpec(std::move(arguments)), limits);
 }
 
-// Both engines print "[]" and fail for what does not exist.
+// Both engines print "[]" and fail for a missing object.
 Result<ImageProof> ContainerLauncher::Prove(const std::string& name, const Image& image) const {
   const ProcessResult result = RunEngine({"image", "inspect", name}, kReplyTimeout);
   if (result.outcome.kind != OutcomeKind::kExited || result.stdout_text.empty()) {

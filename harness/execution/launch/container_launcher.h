@@ -1,10 +1,10 @@
 // Runs a job in a container of an image pinned by digest, with podman or docker.
 //
 // The container sees the image (read-only), the workspace under its own path (writable), the job's
-// mounts (read-only), a /tmp of its own and no network. It runs as the user that rharness runs as,
-// or, where that is root, as a user without rights; without capabilities, and what it writes gives
-// nobody any: set-user-ID bits and devices count nothing on its mounts. The command is the whole
-// command: the image's entrypoint is left out.
+// mounts (read-only), a /tmp of its own and no network. It runs as rharness's user, or, if that is
+// root, as an unprivileged user; without capabilities, and its files grant none: set-user-ID bits
+// and devices have no effect on its mounts. The command is complete: the image's entrypoint is not
+// used.
 #ifndef RHARNESS_HARNESS_EXECUTION_LAUNCH_CONTAINER_LAUNCHER_H_
 #define RHARNESS_HARNESS_EXECUTION_LAUNCH_CONTAINER_LAUNCHER_H_
 
@@ -20,18 +20,18 @@
 
 namespace rharness {
 
-// In what the engines differ.
+// The differences between engines.
 struct Engine {
   std::string_view name;  // of the program, too
-  std::string_view gpus;  // hands all GPUs to the container
+  std::string_view gpus;  // gives all GPUs to the container
   bool maps_root;         // root in the container is the user outside
   std::vector<std::string_view> run_flags;
   std::string_view mount_options;  // of bind mounts, after a comma
 };
-// nullptr for another name.
+// nullptr for an unknown name.
 const Engine* FindEngine(std::string_view name);
 
-// Unique on this machine among jobs with different workspaces; made of the job alone.
+// Unique on this machine among jobs with different workspaces; depends on the job alone.
 std::string ContainerName(const Job& job);
 
 class ContainerLauncher : public Launcher {
@@ -43,13 +43,13 @@ class ContainerLauncher : public Launcher {
   Status Prepare(const Image& image) override;
   Status HandOver(const Job& job) const override { return HandOverWorkspace(job, host_); }
   // Errors: invalid_input also for a variable's name or a path that the engine's command line
-  // cannot carry.
+  // cannot express.
   Result<ProcessSpec> BuildCommand(const Job& job) const override;
-  // Always removes the container, running or not. An empty proof when there never was one.
-  // Errors: integrity when another image ran, process and timeout when the engine fails.
+  // Always removes the container, running or not. An empty proof when there never was one. Errors:
+  // integrity when another image ran, process and timeout when the engine fails.
   Result<ImageProof> Finish(const Job& job, Outcome* outcome) override;
-  // Of an image that the engine has; nothing is pulled. Errors: not_found (it has not), integrity,
-  // process and timeout when the engine fails or is not there.
+  // Of an image that the engine has; pulls nothing. Errors: not_found (it does not have it),
+  // integrity, process and timeout when the engine fails or is missing.
   Result<ImageFacts> Describe(const Image& image) const;
 
  private:

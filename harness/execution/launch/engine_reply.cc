@@ -140,7 +140,8 @@ void DecideOutcome(std::string_view engine, const std::optional<ContainerState>&
                    bool memory_limited, Outcome* outcome) {
   if (outcome->kind != OutcomeKind::kExited && outcome->kind != OutcomeKind::kSignalled) return;
   if (container && container->ended) {
-    // The engine's record decides: a client may say 0 or 1 for whatever became of the container.
+    // The engine's record decides: a client may exit with 0 or 1 whatever happened to the
+    // container.
     outcome->kind = OutcomeKind::kExited;
     outcome->exit_code = container->exit_code;
     outcome->signal = 0;

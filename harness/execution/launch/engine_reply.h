@@ -1,4 +1,4 @@
-// What podman and docker answer, read strictly: pure functions over their output.
+// Parses the answers of podman and docker strictly: pure functions over their output.
 #ifndef RHARNESS_HARNESS_EXECUTION_LAUNCH_ENGINE_REPLY_H_
 #define RHARNESS_HARNESS_EXECUTION_LAUNCH_ENGINE_REPLY_H_
 
@@ -16,7 +16,7 @@ namespace rharness {
 struct ContainerState {
   std::string image_id;  // with its algorithm: "sha256:..."
   bool running = false;  // or paused, or stopping
-  bool ended = false;    // it ran and has an exit code; neither: its command was never started
+  bool ended = false;    // it ran and has an exit code; neither: its command never started
   int exit_code = 0;
   bool out_of_memory = false;  // some engines never say so
 };
@@ -26,16 +26,16 @@ Result<std::optional<ContainerState>> ParseContainerInspect(std::string_view jso
 
 // Does an image that "image inspect" describes carry the pinned digest, by itself or as an entry
 // of its repository digests? Returns the proof. Errors: not_found for an empty reply, integrity
-// when the digest is not there, process for a reply of another shape.
+// when the digest is missing, process for a reply of another shape.
 Result<ImageProof> ProveImage(std::string_view json, const Image& image);
 
-// What an image is made of, as its inspection says it.
+// The parts of an image, from its inspection.
 struct ImageFacts {
   std::vector<std::string> layers;  // RootFS, the lowest first
   std::string base_name;            // label org.opencontainers.image.base.name
   std::string base_digest;          // label org.opencontainers.image.base.digest
 };
-// Of the pinned image alone. Errors: those of ProveImage. Source of the labels: OCI image
+// For the pinned image alone. Errors: those of ProveImage. Source of the labels: OCI image
 // specification, "Pre-Defined Annotation Keys".
 Result<ImageFacts> ParseImageFacts(std::string_view json, const Image& image);
 
@@ -43,9 +43,9 @@ Result<ImageFacts> ParseImageFacts(std::string_view json, const Image& image);
 // timeout; else process, with the engine's last line.
 Error ExplainPullFailure(const Image& image, const ProcessResult& result);
 
-// What became of the job, from what became of the engine's client and of its container.
-// `memory_limited`: the container had a memory limit. An outcome that rharness itself brought
-// about (timed out, cancelled, a limit) stays.
+// Decides the job's outcome from the ends of the engine's client and of its container.
+// `memory_limited`: the container had a memory limit. An outcome that rharness itself caused (timed
+// out, cancelled, a limit) stays.
 void DecideOutcome(std::string_view engine, const std::optional<ContainerState>& container,
                    bool memory_limited, Outcome* outcome);
 

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where enroot's containers begin: the first argument is the folder, the second is made to say that
-// this was reached, the rest is the command.
+// The start script of enroot's containers: the first argument is the folder, creating the second
+// reports that this was reached, the rest is the command.
 constexpr char kEnrootScript[] =
     "cd -- \"$1\" || exit 126\n: >\"$2\" || exit 126\nshift 2\nexec \"$@\"\n";
 
@@ -65,7 +65,7 @@ Status CheckVariables(const Job& job, bool control_characters) {
   return {};
 }
 
-// The client becomes the job: it is held and ended as one on the host.
+// The client becomes the job: it has the limits and the end of one on the host.
 ProcessSpec ClientOf(std::map<std::string, std::string> environment) {
   ProcessSpec spec;
   spec.environment = std::move(environment);
@@ -111,7 +111,7 @@ Result<ProcessSpec> ApptainerLauncher::BuildCommand(const Job& job) const {
   ProcessSpec spec =
       ClientOf(PickEnvironment({"HOME", "PATH", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR",
                                 "APPTAINER_CONFIGDIR", "APPTAINER_CACHEDIR", "APPTAINER_TMPDIR"}));
-  // So they arrive whatever is in them, which --env cannot promise.
+  // So they arrive with any content, which --env cannot promise.
   for (const auto& [name, value] : job.environment) {
     if (name != "HOME") spec.environment["APPTAINERENV_" + name] = value;
   }
@@ -183,7 +183,7 @@ Result<ProcessSpec> EnrootLauncher::BuildCommand(const Job& job) const {
         fmt::format("--mount=tmpfs:{}:tmpfs:x-create=dir,rw,nosuid,nodev,noexec,mode=1777,size={}",
                     job.scratch->target, job.scratch->size_bytes));
   }
-  // What its hook for NVIDIA's devices heeds, whatever the image says.
+  // The setting of its hook for NVIDIA's devices, whatever the image says.
   spec.argv.push_back(
       fmt::format("--env=NVIDIA_VISIBLE_DEVICES={}", job.resources.gpus > 0 ? "all" : "void"));
   for (const auto& [name, value] : job.environment) {

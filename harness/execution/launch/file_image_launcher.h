@@ -1,13 +1,13 @@
 // Runs a job in a container of an image that is a file, pinned by its hash: a SIF with Apptainer, a
-// squashfs with enroot (what pyxis hands to it under Slurm). No daemon, no registry, no pull.
+// squashfs with enroot (as pyxis uses it under Slurm). No daemon, no registry, no pull.
 //
-// What a container sees: its image, read-only; the workspace under its own path, writable; the
-// job's mounts, read-only; the job's variables. The client becomes the job, as our user and in our
-// control groups, so that its limits and its end are those of a host run. Where they differ:
-// Apptainer cuts the network off and runs root without privileges; enroot does neither.
+// A container sees its image, read-only; the workspace under its own path, writable; the job's
+// mounts, read-only; the job's variables. The client becomes the job, as our user and in our
+// control groups, so that its limits and its end are those of a host run. Apptainer disables the
+// network and runs root without privileges; enroot does neither.
 //
-// enroot and not `srun --container-image`: a node's rerun starts it as its own child, which it can
-// limit and end; a step of srun belongs to slurmd.
+// It uses enroot and not `srun --container-image`: a node's rerun starts it as its own child, which
+// it can limit and end; a step of srun belongs to slurmd.
 //
 // Sources: apptainer.org/docs/user/latest, "apptainer exec", "Environment and Metadata" and "Bind
 // Paths and Mounts"; github.com/NVIDIA/enroot, doc/cmd/start.md and doc/image-format.md. Tested by
@@ -28,12 +28,13 @@ class ApptainerLauncher : public Launcher {
   ApptainerLauncher();
 
   std::string_view name() const override { return "apptainer"; }
-  // Whether it is a pinned SIF. The file itself is proved by who has found it (Job::image_file).
+  // Whether it is a pinned SIF. The finder of the file has proved it (Job::image_file).
   Status Prepare(const Image& image) override;
   Status HandOver(const Job&) const override { return {}; }
-  // Errors: invalid_input, also for a path or a variable's name that the command line cannot carry.
+  // Errors: invalid_input, also for a path or a variable's name that the command line cannot
+  // express.
   Result<ProcessSpec> BuildCommand(const Job& job) const override;
-  // Apptainer ends with 255 where it cannot start a container: kNotStarted.
+  // Apptainer exits with 255 if it cannot start a container: kNotStarted.
   Result<ImageProof> Finish(const Job& job, Outcome* outcome) override;
 
  private:
@@ -44,13 +45,13 @@ class EnrootLauncher : public Launcher {
  public:
   std::string_view name() const override { return "enroot"; }
   Status Prepare(const Image& image) override;
-  // Leaves in the workspace's folder for temporary files what the container begins with, in place
+  // Writes the container's start script into the workspace's folder for temporary files, in place
   // of the image's entrypoint.
   Status HandOver(const Job& job) const override;
-  // Errors: as above; paths are of letters, digits and "._-+@=/" only, since enroot's own scripts
-  // take them apart, and values of variables have no control characters.
+  // Errors: as above; paths may contain only letters, digits and "._-+@=/", since enroot's own
+  // scripts split them, and values of variables no control characters.
   Result<ProcessSpec> BuildCommand(const Job& job) const override;
-  // A container whose beginning was not reached was not started.
+  // A container that did not reach its start script counts as not started.
   Result<ImageProof> Finish(const Job& job, Outcome* outcome) override;
 };
 

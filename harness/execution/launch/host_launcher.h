@@ -1,4 +1,4 @@
-// Runs a job's command as it is, on this machine, with the job's environment and nothing else.
+// Runs a job's command unchanged, on this machine, with the job's environment and nothing else.
 #ifndef RHARNESS_HARNESS_EXECUTION_LAUNCH_HOST_LAUNCHER_H_
 #define RHARNESS_HARNESS_EXECUTION_LAUNCH_HOST_LAUNCHER_H_
 
@@ -9,10 +9,10 @@ namespace rharness {
 class HostLauncher : public Launcher {
  public:
   std::string_view name() const override { return "host"; }
-  // unsupported for any kind of image but "host": the host cannot stand in for an image.
+  // unsupported for any kind of image but "host": the host cannot replace an image.
   Status Prepare(const Image& image) override;
-  // Errors: invalid_input for an empty command, a working directory that leaves the workspace, or
-  // a mount whose target is not its source (the host has nowhere to put it).
+  // Errors: invalid_input for an empty command, a working directory that leaves the workspace, or a
+  // mount whose target is not its source (the host cannot mount it elsewhere).
   Result<ProcessSpec> BuildCommand(const Job& job) const override;
   Status HandOver(const Job&) const override { return {}; }
   Result<ImageProof> Finish(const Job& job, Outcome* outcome) override;

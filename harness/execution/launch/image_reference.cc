@@ -1,4 +1,4 @@
-// Small hand-written matchers: what comes from a stranger's manifest is matched whole or refused.
+// Small hand-written matchers: text of an untrusted manifest matches completely or is refused.
 #include "harness/execution/launch/image_reference.h"
 
 #include <fmt/format.h>

@@ -10,14 +10,13 @@
 
 namespace rharness {
 
-// "registry/repository@sha256:HEX", a short name completed (image_name.h); the tag plays no part.
-// Errors: invalid_input unless kind is
-// "oci", registry is HOST[:PORT] (letters, digits, '.', '-'), repository is lower-case path
-// components as the OCI distribution specification, "Pulling manifests", has them, and the digest
-// is sha256 with 64 lower-case hex digits.
+// "registry/repository@sha256:HEX", a short name completed (image_name.h); the tag is ignored.
+// Errors: invalid_input unless kind is "oci", registry is HOST[:PORT] (letters, digits, '.', '-'),
+// repository is lower-case path components as in the OCI distribution specification, "Pulling
+// manifests", and the digest is sha256 with 64 lower-case hex digits.
 Result<std::string> ImageReference(const Image& recorded);
 
-// Whether it is a file ("sif", "squashfs"), whose own hash pins it, and no registry's.
+// Whether it is a file ("sif", "squashfs"), pinned by its own hash, and not in a registry.
 bool IsImageFile(const Image& image);
 // Errors: invalid_input unless it is of this kind, names a location and a digest as above.
 Status CheckImageFile(const Image& image, std::string_view kind);

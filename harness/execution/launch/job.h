@@ -1,4 +1,4 @@
-// A job: one rerun, ready to start. And the two small interfaces that start it.
+// A job: one rerun, ready to start, and the two small interfaces that start it.
 //
 // Role: a Launcher turns a job into an argument vector (host, podman, docker, apptainer, enroot);
 // an Executor runs an argument vector somewhere (here). The two are orthogonal.
@@ -20,8 +20,8 @@
 
 namespace rharness {
 
-// Processes and threads of a job, wherever it runs: more than any data loader starts, fewer than a
-// machine can bear.
+// Limit on processes and threads of a job on every launcher: more than any data loader starts,
+// fewer than a machine can bear.
 inline constexpr int kMostProcesses = 16384;
 
 // Data outside the workspace that the command sees under an absolute path, read-only.
@@ -30,7 +30,7 @@ struct Mount {
   std::string target;
 };
 
-// A folder in memory: empty, for the command alone, gone with it. Takes its memory.
+// A folder in memory: empty, for the command alone, removed with it. Uses its memory.
 struct Scratch {
   std::string target;
   std::uint64_t size_bytes = 0;
@@ -39,20 +39,20 @@ struct Scratch {
 struct Job {
   std::string name;  // "RUN.1": unique in the drill
   std::vector<std::string> command;
-  std::filesystem::path workspace;  // fresh; holds links to relative data and code
-  std::string working_directory;    // relative to the workspace
-  std::vector<Mount> mounts;        // absolute data, and what workspace links point to
-  std::optional<Scratch> scratch;   // of a container, beside /tmp
+  std::filesystem::path workspace;                 // fresh; holds links to relative data and code
+  std::string working_directory;                   // relative to the workspace
+  std::vector<Mount> mounts;                       // absolute data, and targets of workspace links
+  std::optional<Scratch> scratch;                  // of a container, beside /tmp
   std::map<std::string, std::string> environment;  // complete: nothing is inherited
   Image image;
-  std::filesystem::path image_file;  // of an image that is a file: where it lies, proved; absolute
+  std::filesystem::path image_file;  // if the image is a file: its path, proved; absolute
   Resources resources;
   ProcessLimits limits;
-  // A container of a rootful engine is the machine's root, not a user without rights.
+  // In a container of a rootful engine the job is the machine's root, not an unprivileged user.
   bool container_root = false;
 };
 
-// What the engine says ran. Empty strings for host runs.
+// The image that ran, according to the engine. Empty strings for host runs.
 struct ImageProof {
   std::string digest;    // manifest digest of the image, as the engine knows it
   std::string image_id;  // configuration digest of the container's image
@@ -64,22 +64,21 @@ class Launcher {
   virtual std::string_view name() const = 0;  // as MakeLauncher knows it
   // Makes the image present and checks its digest; explicit and separate so that the run itself
   // never pulls. Idempotent, thread-safe. Errors: not_found (no such image or digest: terminal),
-  // process and timeout (infrastructure: worth a retry), integrity (another image came).
+  // process and timeout (infrastructure: worth a retry), integrity (it pulled another image).
   virtual Status Prepare(const Image& image) = 0;
-  // Makes the workspace, which is filled, the property of whom the job will run as. Errors: io,
-  // invalid_input.
+  // Gives the workspace, which is filled, to the user of the job. Errors: io, invalid_input.
   virtual Status HandOver(const Job& job) const = 0;
   virtual Result<ProcessSpec> BuildCommand(const Job& job) const = 0;
-  // After the process ended: which image was it, and was the outcome the engine's or the job's?
-  // May change *outcome (125 from the engine is kNotStarted, 137 at the memory limit kMemoryLimit).
+  // After the process ended: which image ran, and was the outcome the engine's or the job's? May
+  // change *outcome (125 from the engine is kNotStarted, 137 at the memory limit kMemoryLimit).
   virtual Result<ImageProof> Finish(const Job& job, Outcome* outcome) = 0;
 };
 
 // "host", "podman", "docker", "apptainer", "enroot" or "pod". Errors: invalid_input for another
 // name, not_found when the engine is not installed.
 Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name);
-// The launcher for images of this kind ("host", "oci", ...): the one asked for, if it runs such
-// images; where "auto" is, the first that does. Empty: none.
+// The launcher for images of this kind ("host", "oci", ...): the requested one, if it runs such
+// images; for "auto" the first that does. Empty: none.
 std::string ChooseLauncher(std::string_view asked, std::string_view image_kind);
 
 struct ExecutionHooks {

@@ -1,4 +1,4 @@
-// Rules of a job that do not depend on where it runs.
+// Rules of a job for every launcher.
 #include "harness/execution/launch/job_rules.h"
 
 #include <fmt/format.h>

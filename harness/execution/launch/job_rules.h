@@ -1,4 +1,4 @@
-// What every launcher checks of a job before it builds a command line.
+// The checks of every launcher on a job before it builds a command line.
 #ifndef RHARNESS_HARNESS_EXECUTION_LAUNCH_JOB_RULES_H_
 #define RHARNESS_HARNESS_EXECUTION_LAUNCH_JOB_RULES_H_
 

@@ -15,10 +15,10 @@ namespace {
 struct LauncherRow {
   std::string_view name;
   std::string_view image_kind;  // what it runs
-  std::string_view version;     // argument that makes the engine tell its version; empty: no engine
+  std::string_view version;     // argument that prints the engine's version; empty: no engine
 };
 
-// Of those for one kind the first is what "auto" means.
+// "auto" means the first one of a kind.
 constexpr std::array<LauncherRow, 6> kLaunchers = {{{"host", "host", ""},
                                                     {"podman", "oci", "--version"},
                                                     {"docker", "oci", "--version"},

@@ -1,4 +1,4 @@
-// The questions of a Rebuilder, a kind each, and the answers that runs share. Private to this
+// The queries of a Rebuilder, one per kind, and the answers that runs share. Private to this
 // folder.
 #ifndef RHARNESS_HARNESS_EXECUTION_REBUILD_ASKED_H_
 #define RHARNESS_HARNESS_EXECUTION_REBUILD_ASKED_H_
@@ -26,7 +26,7 @@ struct Rebuilder::Asked {
   std::map<std::string, Answer> known;  // by the question
   ContentCache hashes;
 
-  // The answer to a question that was asked before, or `ask`ed now.
+  // The cached answer to a question, or that of `ask`.
   Answer Once(const std::string& question, const std::function<Answer()>& ask);
   // A program without a shell, with its time limit and nothing on stdin.
   ProcessResult Run(std::vector<std::string> argv,
@@ -37,11 +37,10 @@ struct Rebuilder::Asked {
 void AskForImage(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 void AskForCode(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 void AskForData(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
-// Of data of which the record says what made it: whether that can still be had. `parts` has the
-// answers about the data; where those are had, a rerun does not need it.
+// For data with a recorded maker: whether that is still available. `parts` has the answers about
+// the data; a rerun does not need the maker of available data.
 void AskForMakers(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
-// Of a run on the host in an environment of its own: whether it is here, with the recorded
-// packages.
+// For a host run in an isolated environment: whether it is here, with the recorded packages.
 void AskForPython(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 void AskForPackages(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 

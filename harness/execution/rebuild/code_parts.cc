@@ -104,7 +104,7 @@ void AskForFiles(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<
   }
 }
 
-// A copy that is gone costs no rerun: it is looked up, and not run.
+// A missing copy prevents no rerun: it is only for lookup.
 void AskForLockFiles(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
   if (manifest.kept.empty()) return;
   for (const auto& [path, sha256] : manifest.environment.lock_files) {

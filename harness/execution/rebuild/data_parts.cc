@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A version of a table is had where the table still holds its files, whatever else it holds.
+// A version of a table is available if the table still has its files.
 Answer OfTableAt(const fs::path& path, const DataItem& item, bool verify) {
   const auto unfit = UnfitData(path, item);
   if (!unfit.ok()) return {PartState::kUnknown, unfit.error().ToString()};
@@ -35,7 +35,7 @@ Answer OfTableAt(const fs::path& path, const DataItem& item, bool verify) {
           fmt::format("another one lies at {}: sha256 {}", path.string(), digest->sha256)};
 }
 
-// Of what lies at a path; empty: nothing does.
+// Of the data at a path; empty: there are none.
 std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
                                Rebuilder::Asked* asked) {
   std::error_code error;

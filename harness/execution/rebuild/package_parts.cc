@@ -19,8 +19,8 @@ constexpr std::size_t kMostNamed = 5;
 
 using NameAndVersion = std::pair<std::string, std::string>;
 
-// Those that the run was seen to use, where that is known of any; else all. Within the limit.
-// `may_be_used`: also those of which it cannot be seen, as of pure Python.
+// The packages that the run was seen to use, if any is known; else all. Within the limit.
+// `may_be_used`: also packages of unknown use, as pure Python.
 std::vector<NameAndVersion> Wanted(const PackageList& list, bool may_be_used, std::size_t most) {
   const bool use_known = std::ranges::any_of(
       list, [](const auto& one) { return one.second.use == PackageUse::kUsed; });
@@ -33,7 +33,7 @@ std::vector<NameAndVersion> Wanted(const PackageList& list, bool may_be_used, st
   return wanted;
 }
 
-// How many are had, and each that is not by name, the first few of a kind.
+// The number of available ones, and each missing one by name, the first few of a kind.
 void AddPackageParts(const std::string& kind, std::size_t of,
                      const std::vector<std::pair<NameAndVersion, Answer>>& answers,
                      std::vector<Part>* parts) {
@@ -150,7 +150,7 @@ std::set<NameAndVersion> ParseMadison(std::string_view text) {
   return served;
 }
 
-// What apt's lists say, which `apt-get update` brought here; the network is not asked.
+// From apt's lists, fetched by `apt-get update`; makes no network query.
 void AskForDpkg(const PackageList& list, Rebuilder::Asked* asked, std::vector<Part>* parts) {
   const std::vector<NameAndVersion> wanted = Wanted(list, false, asked->options.most_packages);
   std::vector<std::string> argv = {"apt-cache", "madison", "--"};

@@ -1,4 +1,4 @@
-// A run's parts in order, and what the questions share.
+// A run's parts in order, and the state that queries share.
 #include "harness/execution/rebuild/rebuild.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace rharness {
 namespace {
 
-// Another machine may have the class: what is not here is not gone.
+// A different machine may have the class: hardware missing here is not gone.
 void AskForHardware(const Manifest& manifest, std::vector<Part>* parts) {
   const Hardware& recorded = manifest.environment.hardware;
   if (recorded.cpu.architecture.empty()) return;

@@ -1,9 +1,8 @@
-// Rebuilding: which parts of a run can still be had, so that it is known before a drill needs them.
+// Checks which parts of a run are still available, before a drill needs them.
 //
-// Role: asks where each part lies, in the order in which a rerun would need them: image, code,
-// data, Python environment, packages, hardware. Effects are questions alone; a state is an answer
-// and never an Error. Not here: getting any of it (fetch, drill), and what a history keeps of it
-// (store.h).
+// Role: queries the source of each part, in the order in which a rerun needs them: image, code,
+// data, Python environment, packages, hardware. Its only effects are queries; a state is an answer
+// and never an Error. Not here: obtaining parts (fetch, drill), and storing the answers (store.h).
 #ifndef RHARNESS_HARNESS_EXECUTION_REBUILD_REBUILD_H_
 #define RHARNESS_HARNESS_EXECUTION_REBUILD_REBUILD_H_
 
@@ -30,7 +29,7 @@ struct Part {
   std::string kind;  // "image", "commit", "diff", "code file", "lock file", "data", "packages", ...
   std::string name;
   PartState state = PartState::kUnknown;
-  std::string why;  // where it is, or who said that it is not
+  std::string why;  // where it is, or who reports that it is missing
 };
 
 struct RunParts {
@@ -41,8 +40,8 @@ struct RunParts {
 
 struct RebuildOptions {
   Places places;
-  bool network = false;   // ask registries, sources of data and remote repositories
-  bool packages = false;  // ask package indexes, for at most `most_packages` of each
+  bool network = false;   // query registries, sources of data and remote repositories
+  bool packages = false;  // query package indexes, for at most `most_packages` of each
   bool verify = false;    // hash data and images that are files, instead of looking at sizes
   std::size_t most_packages = 300;
   std::chrono::milliseconds limit{20'000};  // of one question
@@ -54,7 +53,7 @@ class Rebuilder {
   explicit Rebuilder(RebuildOptions options);
   Rebuilder(Rebuilder&&) noexcept;
   ~Rebuilder();
-  // Cost: a look at each part; with the network, a question a part that no run had before it.
+  // Cost: a look at each part; with the network, one query per part that no run had before it.
   RunParts Ask(const Manifest& manifest);
 
   struct Asked;  // the answers of before

@@ -41,7 +41,7 @@ struct TreeEntry {
   std::string path;
 };
 
-// Lines "MODE TYPE NAME SIZE<tab>PATH<nul>", the size padded by blanks and "-" for what has none.
+// Lines "MODE TYPE NAME SIZE<tab>PATH<nul>", the size padded by blanks and "-" without one.
 Result<std::vector<TreeEntry>> ParseListing(std::string_view text) {
   std::vector<TreeEntry> entries;
   while (!text.empty()) {

@@ -1,8 +1,8 @@
 // The files of a commit, and nothing of its repository.
 //
-// Role: gives a rerun its code. Repository and commit are named by a stranger's manifest, and what
-// is in the commit is a stranger's: nothing of it, of the repository's configuration or of the
-// user's runs or filters anything, and nothing that the run gets is shared with the repository.
+// Role: gives a rerun its code. An untrusted manifest names repository and commit, and the commit's
+// content is untrusted: no part of it, of the repository's configuration or of the user's runs or
+// filters anything, and the run shares no file with the repository.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_CHECKOUT_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_CHECKOUT_H_
 
@@ -27,32 +27,32 @@ struct TreeFile {
 
 struct Checkout {
   std::vector<TreeFile> files;                 // those of submodules too
-  std::vector<std::string> absent_submodules;  // that the repository does not hold: empty folders
+  std::vector<std::string> absent_submodules;  // missing from the repository: empty folders
 };
 
-// To what the operator holds a checkout.
+// The operator's limits on a checkout.
 struct CheckoutLimits {
-  // Of all that is written, each file, link and folder taking whole blocks of 4 KiB; 0: none.
+  // Limit on all written data, each file, link and folder taking whole blocks of 4 KiB; 0: none.
   std::uint64_t disk_bytes = 0;
   std::uint64_t listing_bytes = std::uint64_t{256} << 20;  // of git's list of the commit's files
-  std::function<bool()> should_cancel;  // asked about ten times a second; may be empty
+  std::function<bool()> should_cancel;  // polled about ten times a second; may be empty
 };
 
 // Writes the commit's files into `folder`, which exists and is empty: their bytes as they are in
 // the commit (attributes of the commit, the repository or the machine change nothing: no filters,
-// line ends, export rules), no .git, no inode shared. Submodules that the repository's work tree
-// holds come along. Every file, link and folder is then hashed and held against the names in the
-// commit, and the commit against its own. Nothing is written of what is beyond the limits.
-// Errors: not_found (no repository, no such commit), invalid_input (the commit's name is cut
-// short, its files take more than the limit, its objects lie outside of the declared places),
-// unsupported (more files than can be listed), integrity (an object is not what its name says, or
-// no tree that could be written); process, timeout, io: git or the disk failed or git was
-// cancelled, which says nothing of the commit.
+// line ends, export rules), no .git, no inode shared. Includes submodules that the repository's
+// work tree has. Every file, link and folder is then hashed and compared with the names in the
+// commit, and the commit with its own. Writes nothing beyond the limits. Errors: not_found (no
+// repository, no such commit), invalid_input (the commit's name is cut short, its files take more
+// than the limit, its objects lie outside of the declared places), unsupported (more files than can
+// be listed), integrity (an object does not match its name, or the tree cannot be written);
+// process, timeout, io: git or the disk failed or git was cancelled, which says nothing about the
+// commit.
 Result<Checkout> CheckOutCommit(const std::filesystem::path& repository, const std::string& commit,
                                 const std::filesystem::path& folder, const Places& places,
                                 const CheckoutLimits& limits = {});
 
-// What a file of the checkout is now, by git's name for it. Errors: those of HeldFolder.
+// The current content of a checked-out file, by git's name. Errors: those of HeldFolder.
 Result<std::string> NameOf(const TreeFile& file, const HeldFolder& folder);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// The sentences of a class that is another one.
+// The sentences on a different class.
 #include "harness/execution/rerun/class_check.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Whether a machine's GPUs are those that a run was recorded on, or may stand in for them. Pure.
+// Whether a machine's GPUs are those of the record, or accepted substitutes. Pure.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_CLASS_CHECK_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_CLASS_CHECK_H_
 
@@ -12,12 +12,12 @@
 namespace rharness {
 
 struct ClassCheck {
-  std::optional<Obstacle> obstacle;  // of the hardware layer: it is not carried out here
-  std::optional<Remark> remark;      // kHardwareSubstituted: it is, and something stands in
+  std::optional<Obstacle> obstacle;  // of the hardware layer: the run is not carried out here
+  std::optional<Remark> remark;      // kHardwareSubstituted: it is, on substitutes
 };
 
-// `here`: of the machine called `host`. Neither, where the class is the recorded one
-// (CompareHardwareClass). Nothing stands in for GPUs that are too few.
+// `here`: of the machine called `host`. Neither, if the class is the recorded one
+// (CompareHardwareClass). There is no substitute for too few GPUs.
 ClassCheck CheckClass(const Ticket& ticket, const Hardware& here, const std::string& host);
 
 }  // namespace rharness

@@ -41,8 +41,8 @@ Remark RemarkOf(std::string_view path, const Error& error) {
                       missing ? "the run did not write it" : error.ToString());
 }
 
-// Moves a checkpoint out of the workspace, to a file of ours with a mode of ours. Only a file that
-// has no other name is moved; else it is copied, so that nothing that lies elsewhere is touched.
+// Moves a checkpoint out of the workspace, to a file of ours with a mode of ours. Moves only a file
+// without further names; else copies it, so that no file elsewhere is touched.
 Status BringHome(const HeldFolder& folder, const fs::path& relative, const fs::path& to) {
   ASSIGN_OR_RETURN(const HeldFolder from, folder.OpenFolder(relative.parent_path()));
   ASSIGN_OR_RETURN(const OpenedFile file, from.OpenFile(relative.filename()));
@@ -72,7 +72,7 @@ Status BringHome(const HeldFolder& folder, const fs::path& relative, const fs::p
   return {};
 }
 
-// Measures one declared artifact; the error says what is wrong with the run's output.
+// Measures one declared artifact; the error names the fault of the run's output.
 Result<Artifact> Measure(const Artifact& recorded, const HeldFolder& folder) {
   Artifact seen{.role = recorded.role, .path = recorded.path};
   ASSIGN_OR_RETURN(const FileDigest digest, folder.HashFile(recorded.path));
@@ -100,8 +100,8 @@ Status KeepCheckpoints(const HeldFolder& folder, const fs::path& keep, const fs:
   return {};
 }
 
-// A file of the commit or of the data is none of the run's outputs, however well it agrees with the
-// record: told of the first of these that the run did not write.
+// A file of the commit or of the data is no output of the run, even if it matches the record:
+// reports the first of these that the run did not write.
 bool TellOfUnwritten(const Manifest& manifest, const Workspace& workspace,
                      const std::vector<fs::path>& files, Evidence* evidence) {
   for (const fs::path& file : files) {
@@ -112,7 +112,7 @@ bool TellOfUnwritten(const Manifest& manifest, const Workspace& workspace,
   return false;
 }
 
-// What the recording said already of this file need not be said again of each rerun.
+// Remarks of the recording on this file are not repeated for each rerun.
 Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
                       const HeldFolder& folder, Evidence* evidence) {
   if (manifest.metrics_path.empty()) return {};

@@ -1,4 +1,4 @@
-// What was said afterwards, put into a manifest part by part, each a hint.
+// Adds later statements to a manifest part by part, each a hint.
 #include "harness/execution/rerun/complete.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "data[2]": of the item whose `member` is `value`.
+// "data[2]": for the item whose `member` is `value`.
 template <class T>
 std::string IndexedPath(std::string_view list, const std::vector<T>& items,
                         const std::string& value, std::string T::*member) {
@@ -27,7 +27,7 @@ std::string IndexedPath(std::string_view list, const std::vector<T>& items,
   return fmt::format("{}[{}]", list, found - items.begin());
 }
 
-// But for what it was measured on.
+// Except the data that it was measured on.
 bool SaysNothingElse(const Metric& metric) {
   return metric.unit == "1" && metric.direction.empty() && !metric.primary && !metric.margin &&
          metric.quantum == 0.0;
@@ -219,7 +219,7 @@ class Completing {
     return {};
   }
 
-  // Relative to --root where it lies below; else absolute.
+  // Relative to --root if it lies below; else absolute.
   std::string PlaceOf(const std::string& path) const {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(path, error);
@@ -302,7 +302,7 @@ class Completing {
     return names.empty() ? "none" : names;
   }
 
-  // Of what the record says nothing is overwritten.
+  // Never overwrites values of the record.
   void PutHere() {
     const Environment here = CaptureEnvironment();
     Environment& recorded = manifest_.environment;
@@ -344,7 +344,7 @@ class Completing {
 
 Result<Manifest> CompleteManifest(Manifest manifest, const Completion& completion, WallTime now) {
   RETURN_IF_ERROR(Completing(&manifest, completion, now).Run());
-  // A reader would refuse later what it may not hold.
+  // A reader would later refuse invalid content.
   return ParseManifest(ToJson(manifest), "the completed record");
 }
 

@@ -1,4 +1,4 @@
-// Names in the cache, and what gets in.
+// Names in the cache, and the check of new entries.
 #include "harness/execution/rerun/data_cache.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// What lies where data should: whether it may be what was recorded, what it is, and whether it is
-// still the same files.
+// The data found at an item's place: whether they may be the recorded ones, their digest, and
+// whether they are still the same files.
 //
-// Role: for workspaces, recording and fetching, of files, folders and versions of tables.
+// Role: for workspaces, recording and fetching; files, folders and versions of tables.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_FOUND_DATA_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_FOUND_DATA_H_
 
@@ -14,14 +14,14 @@
 
 namespace rharness {
 
-// Why the thing at `path` cannot be this item, seen without reading its content; empty if it may
+// Why the data at `path` cannot be this item, judged without reading its content; empty if they may
 // be. Errors: the machine's trouble, those of PathError.
 Result<std::string> UnfitData(const std::filesystem::path& path, const DataItem& item);
 
 // HashTree, or the digest of the table's version that the item names.
 Result<TreeDigest> HashData(const std::filesystem::path& path, const DataItem& item);
 
-// Path, inode, size and times of everything there, in one digest.
+// Path, inode, size and times of all files there, in one digest.
 std::string IdentityOfData(const std::filesystem::path& path, const DataItem& item);
 
 }  // namespace rharness

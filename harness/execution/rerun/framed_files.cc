@@ -1,4 +1,4 @@
-// Gathering an attempt's files for a log, and putting them where others expect them.
+// Gathers an attempt's files for a log, and writes them to their usual places.
 #include "harness/execution/rerun/framed_files.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ Status KeepWhatALogCarries(const fs::path& folder, const Ticket& ticket, RerunRe
   for (const std::string& path : PathsOf(ticket, result->evidence)) {
     std::error_code error;
     const std::uintmax_t size = fs::file_size(folder / path, error);
-    // A folder, or nothing: what is no file is not carried.
+    // A folder, or nothing: only files are carried.
     bytes += error ? kMostFramedBytes : std::min<std::uintmax_t>(size, kMostFramedBytes);
   }
   if (bytes <= kMostFramedBytes) return {};

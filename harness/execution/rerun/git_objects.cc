@@ -1,4 +1,4 @@
-// Every folder that git would read objects from is visited, and held to the declared places.
+// Visits every folder that git would read objects from, and checks it against the declared places.
 #include "harness/execution/rerun/git_objects.h"
 
 #include <set>
@@ -35,7 +35,7 @@ Result<std::vector<fs::path>> Alternates(const fs::path& objects, const Places& 
   return folders;
 }
 
-// The folders that links in `folder` lead to, and those that lie in it.
+// The folders that links in `folder` lead to, and its own subfolders.
 Result<std::vector<fs::path>> Below(const fs::path& folder, const Places& places) {
   std::vector<fs::path> folders;
   std::error_code error;

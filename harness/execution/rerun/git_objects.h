@@ -1,7 +1,7 @@
-// Where a repository keeps its objects.
+// Finds the objects of a repository.
 //
-// Role: what a repository says of itself (.git files, commondir, alternates, links) may have come
-// with it from a stranger; none of it leads outside of the declared places.
+// Role: a repository's own pointers (.git files, commondir, alternates, links) may be untrusted;
+// none may lead outside of the declared places.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GIT_OBJECTS_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_GIT_OBJECTS_H_
 
@@ -12,11 +12,11 @@
 
 namespace rharness {
 
-inline constexpr int kDeepestSubmodule = 8;  // submodules of submodules are read down to here
+inline constexpr int kDeepestSubmodule = 8;  // submodules of submodules are read to this depth
 
-// The folder of objects that FindGitFolders finds. Errors: not_found (is no repository),
-// invalid_input (objects, or alternates of them, lie outside of the declared places),
-// unsupported (a quoted name among the alternates), io. Cost: lists the folder.
+// The folder of objects that FindGitFolders finds. Errors: not_found (no repository), invalid_input
+// (objects, or alternates of them, lie outside of the declared places), unsupported (a quoted name
+// among the alternates), io. Cost: lists the folder.
 Result<std::filesystem::path> ObjectsOf(const std::filesystem::path& repository,
                                         const Places& places);
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether the environment says that no repository is looked for in `folder` or above it. Source:
+// Whether the environment forbids a search for a repository in `folder` or above it. Source:
 // git(1), GIT_CEILING_DIRECTORIES.
 bool IsCeiling(const fs::path& folder) {
   const char* set = std::getenv("GIT_CEILING_DIRECTORIES");
@@ -56,9 +56,9 @@ std::vector<std::string> SubmodulesIn(std::string_view listing) {
   return paths;
 }
 
-// What is changed of a work tree against its commit, as text; empty: nothing. Git would look into
-// submodules by running itself there, with their configuration: here each is asked as a repository
-// of its own.
+// The changes of a work tree against its commit, as text; empty: none. Git would look into
+// submodules by running itself there, with their configuration: here each is queried as a
+// repository of its own.
 Result<std::string> ChangesOf(const BorrowedRepository& git, const fs::path& root, int depth) {
   ASSIGN_OR_RETURN(std::string changes, git.Ask({"status", "--porcelain", "--untracked-files=no",
                                                  "--ignore-submodules=dirty"}));

@@ -21,7 +21,7 @@ std::map<std::string, std::string> BuildJobEnvironment(const Manifest& manifest,
     if (!value) environment.erase(name);
     if (value && !IsWithheld(*value)) environment[name] = *value;
   }
-  // A scheduler that gave this process its GPUs said so in its environment.
+  // A scheduler that assigned GPUs to this process lists them in its environment.
   if (manifest.resources.gpus > 0) {
     for (auto& [name, value] : PickEnvironment({"CUDA_VISIBLE_DEVICES"})) environment[name] = value;
   }

@@ -1,9 +1,10 @@
-// What a record keeps beside its manifest, by SHA-256: lock files, and the diff of a changed tree.
+// Files that a record keeps beside its manifest, by SHA-256: lock files, and the diff of a changed
+// tree.
 //
-// Role: so that a run of a tree that nobody committed can be rerun, and it can be looked up what
-// its packages were to be. The folder is laid out as a data cache (data_cache.h),
-// `kept/sha256/ab/ab...` beside the manifest, and any number of manifests share it. Files in it are
-// for their owner alone: a diff may say what was never meant for a repository.
+// Role: allows to rerun a run of an uncommitted tree, and to look up its intended packages. The
+// folder is laid out as a data cache (data_cache.h), `kept/sha256/ab/ab...` beside the manifest,
+// and any number of manifests share it. Files in it are readable by their owner alone: a diff may
+// contain text never meant for a repository.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_KEPT_FILES_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_KEPT_FILES_H_
 
@@ -24,16 +25,16 @@ inline constexpr std::uint64_t kKeptFileBytes = std::uint64_t{10} << 20;  // of 
 // Contents by their SHA-256.
 using KeptFiles = std::map<std::string, std::string>;
 
-// Writes what is not there yet, each file at once. Errors: io.
+// Writes missing files, each atomically. Errors: io.
 Status WriteKept(const std::filesystem::path& folder, const KeptFiles& files);
 
-// Where a record's kept file lies. Errors: not_found (the record keeps nothing), and those of
+// The path of a record's kept file. Errors: not_found (the record keeps nothing), and those of
 // Locate.
 Result<std::filesystem::path> LocateKept(const Manifest& manifest, const std::string& sha256,
                                          const Places& places);
 
-// Its content, proved by its hash. Errors: those, not_found, integrity (it is another one by now),
-// invalid_input (larger than any that is kept), io.
+// Its content, proved by its hash. Errors: those, not_found, integrity (it has changed),
+// invalid_input (larger than any kept file), io.
 Result<std::string> ReadKept(const Manifest& manifest, const std::string& sha256,
                              const Places& places);
 

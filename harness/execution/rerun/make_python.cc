@@ -171,7 +171,7 @@ class Maker {
     return {};
   }
 
-  // Without packages but pip, where that was one of the recorded.
+  // Without packages except pip, if that is recorded.
   Status StartEmpty() {
     interpreter_ = Interpreter();
     uv_ = OnPath("uv");
@@ -208,8 +208,8 @@ class Maker {
     return now;
   }
 
-  // One without a digest is an editable install, whose code is the run's own, or nobody could prove
-  // that an index has the same.
+  // One without a digest is an editable install, whose code is the run's own, or cannot be proven
+  // equal in an index.
   std::vector<std::string> Requirements() const {
     const PackageMap now = Installed(temporary_);
     std::vector<std::string> lines;

@@ -117,7 +117,7 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   }
 }
 
-// Outside of the workspace, whose files and limits are the run's own. Without it nothing is seen.
+// Outside of the workspace, whose files and limits belong to the run. Without it nothing is seen.
 bool ObservedRun::MakeFolder() {
   auto folder = ScopedTempDir::Make("rharness-observe-");
   if (folder.ok()) folder_ = std::move(*folder);
@@ -138,7 +138,7 @@ void ObservedRun::AddTo(Job* job) {
   job->mounts.push_back({look_->parts(), kInsideParts});
   job->mounts.push_back({look_->door(), kInsideDoor});
   job->scratch = {.target = kInsideNotes, .size_bytes = kNotesBytes};
-  // The run's own memory stays what it was.
+  // The run's own memory limit is unchanged.
   if (job->limits.memory_bytes > 0) job->limits.memory_bytes += kNotesBytes;
 }
 

@@ -1,5 +1,5 @@
-// One run under observation: what `record` and a rerun ask of harness/records/observe, and what
-// they make of the answer.
+// One run under observation: the calls of `record` and of a rerun to harness/records/observe, and
+// their use of the results.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_OBSERVED_RUN_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_OBSERVED_RUN_H_
 
@@ -22,31 +22,31 @@
 
 namespace rharness {
 
-// Whether a rerun's processes are this one's own, on this host or in the pod that is its image.
+// Whether a rerun's processes are visible here: on this host or in the pod that is its image.
 bool RunsAmongUs(const Ticket& ticket);
 
 class ObservedRun {
  public:
-  // `folder`: the current one, canonical. Of the recording code and data are there.
+  // `folder`: the current one, canonical. The recording has code and data.
   ObservedRun(const RecordRequest& request, const Recording& recording,
               const std::filesystem::path& folder);
-  // A rerun is looked at as its record was, and not at all where that has no observation. A pod is
-  // its image: a rerun in it is looked at as one on this host.
+  // A rerun is observed in the same way as its record, and not at all if that has no observation. A
+  // pod is its image: a rerun in it is observed like one on this host.
   ObservedRun(const Ticket& ticket, const Workspace& workspace);
 
   void AddTo(std::map<std::string, std::string>* environment);
-  // Of a rerun, whose job is complete. A container gets three folders more (door.h), and a program
-  // that becomes the command; nothing of its declared environment changes here.
+  // For a rerun, whose job is complete. A container gets three further folders (door.h), and a
+  // program that becomes the command; its declared environment is unchanged here.
   void AddTo(Job* job);
-  // After the run: its packages, for the environment, and what was seen.
+  // After the run: its packages, for the environment, and the observation.
   void Collect(Footprint footprint, WallTime started, Environment* environment,
                std::optional<Observation>* observation);
 
-  // The same of a rerun, before its container is taken away. A command that could not be started in
-  // its image is told in the outcome.
+  // The same for a rerun, before its container is removed. The outcome reports a command that could
+  // not be started in its image.
   void Collect(ProcessResult* result, WallTime started, Evidence* evidence);
-  // After its container was. Whether the engine did not start it, for whatever reason: then it is
-  // to be started again, and gets nothing of all this.
+  // After its container was removed. Whether the engine did not start it, for any reason: then
+  // start it again without observation.
   bool GivesUp(Evidence* evidence);
 
  private:
@@ -55,21 +55,21 @@ class ObservedRun {
 
   std::optional<ScopedTempDir> folder_;  // for the notes
   std::optional<Observer> observer_;
-  std::optional<LookRequest> image_;  // what to look for in a container
+  std::optional<LookRequest> image_;  // request for a container's observation
   std::unique_ptr<ImageObserver> look_;
   bool is_host_ = true;
-  std::filesystem::path given_;  // of a rerun: the Python environment that it is to run in
-  std::filesystem::path base_;   // the code's root, for the command
-  std::optional<std::filesystem::path> recorded_in_;  // its folder; none: of a rerun
+  std::filesystem::path given_;                       // of a rerun: its Python environment
+  std::filesystem::path base_;                        // the code's root, for the command
+  std::optional<std::filesystem::path> recorded_in_;  // its folder; none for a rerun
   bool has_entered_ = false;
 };
 
-// `before`: OwnMemoryKills before the run. That more were killed since is a remark, of a run that
-// ended with 0: others of its control group may have been meant, and the run went on without one.
+// `before`: OwnMemoryKills before the run. Further kills are a remark, for a run that ended with 0:
+// they may have hit other processes of its control group, or the run continued without one of its
+// own.
 void NoteMemoryKills(std::optional<std::uint64_t> before, Recording* out);
 
-// What was seen against what was declared, as sentences of a recording; what its remarks say
-// already is left out.
+// Observed against declared, as sentences of a recording; leaves out those in its remarks.
 void AddFindings(const RecordRequest& request, Recording* recording);
 // As remarks of evidence, which decide nothing.
 void AddFindings(const Manifest& manifest, Evidence* evidence);

@@ -1,7 +1,7 @@
 // Why a run cannot be rerun here as it was.
 //
-// Role: what lies at the run, its code, data or environment, is an obstacle and ends in a verdict;
-// what lies at this machine is an Error and is tried again.
+// Role: a fault of the run, its code, data or environment is an obstacle and ends in a verdict; a
+// fault of this machine is an Error and is retried.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_OBSTACLE_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_OBSTACLE_H_
 
@@ -20,8 +20,8 @@ struct Obstacle {
 
 std::optional<Obstacle> Blocked(std::string_view layer, std::string reason);
 
-// What an error makes of the run: an obstacle, with `what` before it, unless it is the machine's
-// (trouble.h) and says nothing of the run.
+// Turns an error into an obstacle of the run, with `what` before it, unless it is the machine's
+// trouble (trouble.h) and says nothing about the run.
 Result<std::optional<Obstacle>> BlockedBy(std::string_view layer, std::string_view what,
                                           const Error& error);
 

@@ -1,4 +1,4 @@
-// Files are told apart by inode, size and time of writing: a change of owner, as before a container
+// Files are identified by inode, size and time of writing: a change of owner, as before a container
 // starts, writes nothing.
 #include "harness/execution/rerun/outputs_before.h"
 

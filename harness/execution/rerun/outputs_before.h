@@ -1,8 +1,8 @@
-// Outputs that lie in a workspace before its run, since the commit or its data have a file of that
-// name.
+// Outputs that exist in a workspace before its run, since the commit or its data have a file of
+// that name.
 //
-// Role: what a run does not write is none of its outputs, and what it writes there is no change of
-// its code. Not here: reading outputs (collect.h).
+// Role: a file that a run does not write is not its output, and a file that it writes there is no
+// change of its code. Not here: reading outputs (collect.h).
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_OUTPUTS_BEFORE_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_OUTPUTS_BEFORE_H_
 
@@ -14,13 +14,13 @@
 namespace rharness {
 
 // Before the run, which may read them: notes regular files that the manifest declares as outputs in
-// workspace->outputs_before, and takes those of the checkout out of workspace->checkout. Their time
-// is set two seconds back, so that whatever writes to one changes it; not that of a file that has
-// another name elsewhere.
+// workspace->outputs_before, and removes those of the checkout from workspace->checkout. Sets their
+// time two seconds back, so that every write changes it; except for a file with another name
+// elsewhere.
 void SetOutputsApart(const Manifest& manifest, Workspace* workspace);
 
-// After the run: whether this file was there before and nothing has written to it or replaced it.
-// `path`: relative to the workspace.
+// After the run: whether this file existed before and was neither written nor replaced. `path`:
+// relative to the workspace.
 bool IsAsBeforeTheRun(const Workspace& workspace, const std::filesystem::path& path);
 
 }  // namespace rharness

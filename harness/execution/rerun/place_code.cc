@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files of the recorded commit, in a folder of the workspace that is gone before the run;
-// written when the first is asked for.
+// The files of the recorded commit, in a folder of the workspace that is removed before the run;
+// written on the first request.
 class CommitFiles {
  public:
   CommitFiles(const Manifest& manifest, const fs::path& repository, const Places& places,
@@ -37,7 +37,8 @@ class CommitFiles {
     if (!removed.ok()) LogWarning(removed.error().ToString());
   }
 
-  // Where the file lies with the recorded hash, or, with why_not told, nowhere. Errors: trouble.
+  // The place of the file with the recorded hash; nothing, with why_not set, if there is none.
+  // Errors: trouble.
   Result<std::optional<fs::path>> Find(const CodeFile& file) {
     const std::optional<fs::path> nowhere;
     if (commit_.empty()) return nowhere;
@@ -153,8 +154,8 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
   return std::optional<Obstacle>();
 }
 
-// Writes the files of the recorded commit. What failed here and says nothing of the commit stays an
-// Error.
+// Writes the files of the recorded commit. A local failure that says nothing about the commit
+// remains an Error.
 Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::path& repository,
                                             const Places& places, const CheckoutLimits& limits,
                                             Workspace* workspace) {

@@ -10,10 +10,10 @@
 
 namespace rharness {
 
-// Into a workspace whose folder is there and empty; tells in it what was put. Listed files are
-// taken from the repository's work tree; one that is gone from there, or is another by now, is
-// taken from the recorded commit where that has it with the recorded hash, and a remark says so.
-// The obstacle where the code cannot be had as recorded. Errors: the machine's trouble.
+// Places code in a workspace whose folder exists and is empty; notes the placed files in it. Listed
+// files come from the repository's work tree; one that is missing there or has changed comes from
+// the recorded commit if that has it with the recorded hash, with a remark. Returns an obstacle if
+// the code is not available as recorded. Errors: the machine's trouble.
 Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places& places,
                                           const CheckoutLimits& limits, Workspace* workspace);
 

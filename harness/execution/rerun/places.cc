@@ -1,4 +1,4 @@
-// The longest map wins, and what was found is held to the declared places.
+// The longest map wins; the result is checked against the declared places.
 #include "harness/execution/rerun/places.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A path with every link in it resolved, as far as it is there.
+// A path with every link resolved, as far as it exists.
 fs::path Real(const fs::path& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

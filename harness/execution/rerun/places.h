@@ -1,4 +1,5 @@
-// Where what a manifest names lies on this machine, and which parts of the machine it may name.
+// Resolves a manifest's locations on this machine, and limits the parts of the machine that it may
+// name.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_PLACES_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_PLACES_H_
 
@@ -20,34 +21,34 @@ namespace rharness {
 struct Places {
   std::filesystem::path root = ".";
   std::vector<std::pair<std::string, std::filesystem::path>> maps;
-  // Data by their SHA-256 (data_cache.h), for what is not at its location; empty: none.
+  // Data by their SHA-256 (data_cache.h), if not at their location; empty: none.
   std::filesystem::path cache;
   // A Python environment for every run in place of its own; empty: none.
   std::filesystem::path python = {};
-  // Where Python environments are made that are not here; empty: nowhere.
+  // The folder for new Python environments; empty: none are made.
   std::filesystem::path environments = {};
 };
 
 Json ToJson(const Places& places);
 void ReadPlaces(JsonReader& reader, Places* places);
 
-// The path of a location; whether something is there is not asked. Errors: invalid_input for ".."
-// and control characters in relative locations, and for what lies outside of the root and of every
-// map, also by a symbolic link; unsupported for URLs that no map covers.
+// The path of a location, which need not exist. Errors: invalid_input for ".." and control
+// characters in relative locations, and for paths outside of the root and of every map, also by a
+// symbolic link; unsupported for URLs that no map covers.
 Result<std::filesystem::path> Locate(const Places& places, const std::string& location);
 
-// Whether a path lies, with every link in it resolved, below the root or a map; it need not be
-// there. Errors: invalid_input, which calls the path `name`.
+// Whether a path, with every link in it resolved, lies below the root or a map; it need not exist.
+// Errors: invalid_input, which calls the path `name`.
 Status RequireDeclared(const Places& places, const std::filesystem::path& path,
                        const std::string& name);
 
-// Which maps something uses: a location that equals `from` or lies below it, or one that a link
-// leads out of the root to below `to`. A map of a folder to itself only declares it, and counts as
-// used. Looks at links, and at nothing else of what is there.
+// Finds used maps: a location that equals `from` or lies below it, or one that a link leads out of
+// the root to below `to`. A map of a folder to itself only declares it, and counts as used. Looks
+// at links, and at nothing else there.
 class MapUse {
  public:
   explicit MapUse(const Places& places);
-  // All that the manifest locates: code, data, image, Python environment, outputs, and what is kept
+  // All locations of the manifest: code, data, image, Python environment, outputs, and files kept
   // beside it.
   void See(const Manifest& manifest);
   bool AllUsed() const;

@@ -1,4 +1,4 @@
-// Choosing an environment, linking it, and what the job gets.
+// Chooses an environment, links it, and sets up the job.
 #include "harness/execution/rerun/python_place.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ bool IsPythonName(std::string_view name) {
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == name.npos;
 }
 
-// Where a location lies by the longest --map that covers it; empty: by none.
+// The place of a location by the longest --map that covers it; empty: none does.
 fs::path Mapped(const Places& places, const std::string& location) {
   std::size_t best = 0;
   fs::path found;
@@ -47,13 +47,13 @@ fs::path Mapped(const Places& places, const std::string& location) {
   return found;
 }
 
-// The file that a word of a command names, links not followed, in the folder where it was recorded
-// or is rerun.
+// The file that a word of a command names, links not followed, in the folder of the recording or of
+// the rerun.
 fs::path FileNamed(const std::string& word, const Manifest& manifest, const fs::path& base) {
   return (base / manifest.working_directory / word).lexically_normal();
 }
 
-// "bin/torchrun" of a command's program that lies in the recorded environment; empty: it does not.
+// "bin/torchrun" of a command's program in the recorded environment; empty: it is elsewhere.
 std::string ProgramInside(const Manifest& manifest, const fs::path& workspace) {
   const auto& python = manifest.environment.python;
   const std::string& word = manifest.command.front();
@@ -77,7 +77,7 @@ std::string ProgramInside(const Manifest& manifest, const fs::path& workspace) {
 
 bool IsExecutable(const fs::path& file) { return ::access(file.c_str(), X_OK) == 0; }
 
-// A script names its interpreter by a path, which is another one where its environment was moved.
+// A script names its interpreter by a path, which is wrong if its environment was moved.
 bool IsPythonScript(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::array<char, 512> head{};
@@ -130,7 +130,7 @@ Remark TakenElsewhere(const std::string& recorded, const fs::path& taken, std::s
                                  taken.string(), why, recorded.empty() ? "none" : recorded)};
 }
 
-// The recorded one is not here, or is another by now: made again.
+// The recorded one is missing here, or has changed: makes it again.
 Result<PythonPlace> Make(const Manifest& manifest, const Places& places, const std::string& why,
                          const std::function<bool()>& should_cancel) {
   PythonPlace place;
@@ -154,7 +154,7 @@ bool SeesTheSystems(const fs::path& prefix) {
   return text.ok() && text->find("include-system-site-packages = true") != text->npos;
 }
 
-// The command's program, where it lies in the recorded environment: the same of this one.
+// The command's program, if it lies in the recorded environment: the same one of this environment.
 void GiveProgram(const Manifest& manifest, const PythonPlace& python, Job* job) {
   const auto& recorded = manifest.environment.python;
   std::string& word = job->command.front();
@@ -176,13 +176,13 @@ void GiveProgram(const Manifest& manifest, const PythonPlace& python, Job* job) 
   }
 }
 
-// A variable that the drill sets itself stays as it is.
+// A variable that the drill sets itself stays unchanged.
 template <class Change>
 void Set(const char* name, const EnvironmentOverrides& overrides, Job* job, Change&& change) {
   if (!overrides.contains(name)) change(&job->environment[name]);
 }
 
-// What activating it sets, where the record was in an activated one.
+// The settings of its activation, if the record was in an activated one.
 void GiveEnvironment(const Manifest& manifest, const PythonPlace& python,
                      const EnvironmentOverrides& overrides, Job* job) {
   const auto& recorded = manifest.environment.python;
@@ -204,7 +204,7 @@ void GiveEnvironment(const Manifest& manifest, const PythonPlace& python,
   if (activated || (is_chosen_by_tool && !is_conda)) {
     Set(is_conda ? "CONDA_PREFIX" : "VIRTUAL_ENV", overrides, job, name_it);
   }
-  // uv runs in the environment as it is, and changes nothing in it.
+  // uv uses the environment unchanged, and installs nothing into it.
   Set("UV_NO_SYNC", overrides, job, [](std::string* value) { *value = "1"; });
   Set("UV_PROJECT_ENVIRONMENT", overrides, job, name_it);
 }
@@ -330,7 +330,7 @@ Status LinkPython(const Manifest& manifest, const PythonPlace& python, const fs:
   const fs::path link = fs::path(recorded->place);
   std::error_code error;
   if (fs::exists(fs::symlink_status(workspace / link, error))) return {};
-  // A link of the checkout on the way leads elsewhere: then nothing is put there.
+  // A link of the checkout on the way leads elsewhere: then nothing is written there.
   if (!MakeDirectoriesBelow(workspace, link.parent_path()).ok()) return {};
   fs::create_directory_symlink(fs::absolute(python.prefix), workspace / link, error);
   if (error) return IoErrorFromErrno("cannot link", error.value(), (workspace / link).string());

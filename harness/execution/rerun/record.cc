@@ -72,8 +72,8 @@ std::vector<fs::path> SourcesOf(const std::vector<std::string>& command, const f
   return sources;
 }
 
-// A rerun has the listed files, or else those of the commit, and the data: a source that is none of
-// these it would not find.
+// A rerun has the listed files, or else those of the commit, and the data: it would miss any other
+// source.
 void NoteMissingSources(const RecordRequest& request, const std::optional<GitTree>& tree,
                         const fs::path& base, const fs::path& folder, Recording* out) {
   if (out->code.files.empty() && !tree) return;  // then nothing of the code is recorded
@@ -139,7 +139,7 @@ Status CaptureData(const RecordRequest& request, const fs::path& folder, Recordi
   return {};
 }
 
-// What the image is made of, where an engine here knows it: in the image there is none.
+// The parts of the image, if an engine here knows it: there is none inside the image.
 void DescribeImage(Image* image) {
   for (const char* name : {"podman", "docker"}) {
     const auto facts = ContainerLauncher(*FindEngine(name)).Describe(*image);
@@ -164,7 +164,7 @@ Status CaptureImage(const RecordRequest& request, Recording* out) {
   return {};
 }
 
-// That what is said of data is said of data of the run.
+// Statements on data must name data of the run.
 Status CheckLineage(const RecordRequest& request) {
   const auto is_data = [&](const std::string& name) {
     return std::ranges::find(request.data, name, &DataItem::name) != request.data.end();

@@ -1,7 +1,7 @@
-// Recording: runs a command and makes the manifest that lets it be run again.
+// Recording: runs a command and makes the manifest for reruns of it.
 //
-// Role: the effects behind `rharness record`; the manifest itself is built by a pure function. What
-// is incomplete is not refused here: admission names it.
+// Role: the effects behind `rharness record`; the manifest itself is built by a pure function.
+// Incomplete records are not refused here: admission reports them.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_H_
 
@@ -24,37 +24,37 @@ namespace rharness {
 struct RecordRequest {
   std::string run_id;
   std::string family;
-  Image image;  // of a file: its location, and its digest where that is stated
-  // Name and path, of a table also kind and source; the rest is looked up.
+  Image image;  // for a file: its location, and its digest if stated
+  // Name and path, for a table also kind and source; the rest is looked up.
   std::vector<DataItem> data;
   std::vector<Artifact> artifacts;  // role and path; the rest is looked up after the run
   std::string metrics_path;
   std::vector<Metric> metrics;            // declarations; values come from the run
-  std::map<std::string, MadeBy> made_by;  // by the name of data, which then need not be in `data`
+  std::map<std::string, MadeBy> made_by;  // by the name of data, which need not be in `data`
   std::map<std::string, std::int64_t> seeds;
   std::vector<std::string> rng_sources;  // beyond those that have seeds
   std::map<std::string, Json> hyperparameters;
   Determinism determinism;
-  std::set<std::string> variables;      // recorded beside those that are watched
+  std::set<std::string> variables;      // recorded beside the watched ones
   std::vector<std::string> code_files;  // relative to the current folder
   Resources resources;                  // timeout_seconds is enforced
   std::vector<std::string> probe_families;
-  // Kernels that the command launched, as FamiliesOfKernels reads them, relative to the current
-  // folder; read after the run. Its families are added to probe_families; a kernel that it cannot
-  // place makes the run depend on everything.
+  // List of kernels that the command launched, for FamiliesOfKernels, relative to the current
+  // folder; read after the run. Its families are added to probe_families; a kernel of unknown
+  // family makes the run depend on all.
   std::string kernel_list;
   std::vector<std::string> command;
   bool observe = true;         // see observed_run.h
   bool python_hooks = false;   // and in each Python
   std::filesystem::path keep;  // artifacts are copied below it; empty: not kept
-  // Where lock files and the diff of a changed tree will be kept (kept_files.h); empty: nowhere.
+  // Folder for lock files and the diff of a changed tree (kept_files.h); empty: none.
   std::filesystem::path kept;
   bool keep_diff = true;        // of files that git knows
-  bool keep_untracked = false;  // and of those that it does not
+  bool keep_untracked = false;  // and of untracked files
   std::filesystem::path root;   // folders below it are recorded relative to it; may be empty
 };
 
-// What was seen before, during and after the run.
+// Observations before, during and after the run.
 struct Recording {
   std::string working_directory;  // relative to the code's root
   Code code;
@@ -62,9 +62,9 @@ struct Recording {
   std::map<std::string, std::uint64_t>
       newest;  // versions of tables before it, by their data's names
   std::string packages_sha256;
-  Image image;                  // the requested one, with what its file says where it is one
+  Image image;                  // the requested one, completed from its file if it is one
   bool image_was_here = false;  // its file, before the run
-  Environment environment;      // with the packages that the command could use
+  Environment environment;      // with the packages available to the command
   std::optional<Observation> observation;
   WallTime started{};
   WallTime ended{};
@@ -75,24 +75,24 @@ struct Recording {
   std::optional<KernelFamilies> kernels;
   std::vector<Artifact> artifacts;
   std::vector<std::string> changed_inputs;   // one sentence each
-  std::vector<std::string> missing_outputs;  // what could not be had, one sentence each
+  std::vector<std::string> missing_outputs;  // missing or unreadable ones, one sentence each
   std::vector<std::string> remarks;          // one sentence each
   std::map<std::string, std::string> lock_files;
-  KeptFiles to_keep;  // what the manifest's writer is to write before it
-  std::string kept;   // where to, as a location; empty: nothing
+  KeptFiles to_keep;  // files that the manifest's writer must write first
+  std::string kept;   // their folder, as a location; empty: nothing
 };
 
 // Pure. Metrics: those declared, in that order, then the others of the run by name; a declared one
-// without a value is left out. Sources of randomness: those with seeds, then the others. Notes: all
+// without a value is omitted. Sources of randomness: those with seeds, then the others. Notes: all
 // sentences of the recording, and the command's failure.
 Manifest BuildManifest(const RecordRequest& request, const Recording& recording);
 
 // Captures code, data, environment; runs the command in the current folder with this process's
 // environment, stdout and stderr (stdin is /dev/null); hashes inputs again; measures outputs. An
-// output that the run did not write anew counts as missing. A command that fails is no Error.
-// Errors, all before the command starts: invalid_input for a request that would make no readable
-// manifest, not_found and io for inputs. After it there is none: what cannot be read or kept then
-// is a sentence in the recording.
+// output that the run did not write counts as missing. A failing command is no Error. Errors, all
+// before the command starts: invalid_input for a request that would make no readable manifest,
+// not_found and io for inputs. Later there is none: a file that cannot be read or kept then is a
+// sentence in the recording.
 Result<Recording> RecordRun(const RecordRequest& request,
                             const std::function<bool()>& should_cancel = {});
 

@@ -43,7 +43,7 @@ std::vector<std::string> JoinFamilies(const RecordRequest& request, const Record
   if (!recording.kernels->unknown.empty()) return {};
   std::set<std::string> families(request.probe_families.begin(), request.probe_families.end());
   families.insert(recording.kernels->families.begin(), recording.kernels->families.end());
-  // Copies alone: still not "depends on everything", which an empty list would say.
+  // Copies alone: still not "depends on everything", the meaning of an empty list.
   if (families.empty()) families.insert("scalar");
   return {families.begin(), families.end()};
 }

@@ -1,5 +1,5 @@
-// Sources are read before the command starts, and written by who writes the manifest; artifacts are
-// copied once it is over.
+// Sources are read before the command starts, and written by the manifest's writer; artifacts are
+// copied after its end.
 #include "harness/execution/rerun/record_kept.h"
 
 #include <fmt/format.h>

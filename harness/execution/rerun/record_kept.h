@@ -1,4 +1,4 @@
-// What a recording keeps beyond names and hashes: the diff of a changed tree, lock files, and
+// Files that a recording keeps beyond names and hashes: the diff of a changed tree, lock files, and
 // copies of artifacts.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_KEPT_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_KEPT_H_
@@ -11,18 +11,18 @@
 
 namespace rharness {
 
-// Fills Recording::lock_files and to_keep, and of the code what the diff says. A diff that cannot
-// be kept is a remark: the run is still recorded, and admission says that it cannot be rerun.
-// `base`: the code's root.
+// Fills Recording::lock_files and to_keep, and the code's members about the diff. A diff that
+// cannot be kept is a remark: the run is still recorded, and admission reports that it cannot be
+// rerun. `base`: the code's root.
 void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tree,
                  const std::filesystem::path& base, Recording* out);
 
-// Copies of the artifacts below RecordRequest::keep, where there is one. The run is over: a copy
-// that cannot be made is a missing output, and costs no more than the copy.
+// Copies artifacts below RecordRequest::keep, if set. The run is over: a failed copy is a missing
+// output, and costs no more than the copy.
 void KeepArtifacts(const RecordRequest& request, const std::filesystem::path& folder,
                    Recording* out);
 
-// How a folder or file of this machine is written down: relative to --root if it lies below.
+// The recorded form of a folder or file of this machine: relative to --root if it lies below.
 std::string PlaceOf(const std::filesystem::path& path, const std::filesystem::path& root);
 
 }  // namespace rharness

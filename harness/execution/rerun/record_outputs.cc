@@ -1,4 +1,4 @@
-// What a run wrote, told from what was there, hashed and read.
+// The outputs written by a run, separated from older files, hashed and read.
 #include "harness/execution/rerun/record_outputs.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ constexpr std::size_t kLongestKernelName = 200;
 constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
 
 // The one checkpoint file of a folder, as a trainer saves a model: its index, else its one
-// safetensors file, else its one other checkpoint. Of a file the file itself, also where there is
-// none. Errors: those of ListFolder; invalid_input when there is none or more than one.
+// safetensors file, else its one other checkpoint. For a file the file itself, existing or not.
+// Errors: those of ListFolder; invalid_input when there is none or more than one.
 Result<fs::path> CheckpointAt(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) return path;
@@ -39,7 +39,7 @@ Result<fs::path> CheckpointAt(const fs::path& path) {
   return InvalidInput("is a folder without a checkpoint; expected a file", path.string());
 }
 
-// Which file lies at a path, or nothing: changes whenever it is written or replaced.
+// Identity of the file at a path, or nothing: changes whenever it is written or replaced.
 std::optional<std::string> IdentityOf(const fs::path& named) {
   const auto inside = CheckpointAt(named);
   const fs::path path = inside.ok() ? *inside : named;

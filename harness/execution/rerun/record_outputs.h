@@ -1,4 +1,4 @@
-// The outputs of a run that is recorded: which it wrote, and what is in them.
+// The outputs of a recorded run: which ones it wrote, and their content.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_OUTPUTS_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_OUTPUTS_H_
 
@@ -11,16 +11,16 @@
 
 namespace rharness {
 
-// By path as declared: what a file is told by (inode, size, times); none where there is no file. Of
-// a folder that of its checkpoint.
+// By declared path: a file's identity (inode, size, times); none if there is no file. For a folder
+// that of its checkpoint.
 using OutputIdentities = std::map<std::string, std::optional<std::string>>;
 
-// Before the run, of every output that is declared.
+// Before the run, for every declared output.
 OutputIdentities IdentifyOutputs(const RecordRequest& request, const std::filesystem::path& folder);
 
 // After it: fills artifacts, metrics and kernels. An output that the run did not write, or that
-// cannot be read, is among missing_outputs. Of a folder its one checkpoint file is recorded, and a
-// remark says so.
+// cannot be read, goes to missing_outputs. For a folder its one checkpoint file is recorded, with a
+// remark.
 void MeasureOutputs(const RecordRequest& request, const std::filesystem::path& folder,
                     const OutputIdentities& before, Recording* out);
 

@@ -39,7 +39,7 @@ std::vector<std::string> PartsOf(std::string_view list) {
   return parts;
 }
 
-// As a record has it: relative where it comes along with the code.
+// The recorded form: relative if it is part of the code.
 std::string InRecord(const fs::path& folder, const fs::path& base) {
   const fs::path real = WithoutLinks(folder);
   const fs::path below = real.lexically_relative(base);

@@ -1,5 +1,5 @@
-// What a recording adds to the Python that was seen: how it was activated, which folders came
-// before its own, which version it is.
+// A recording's additions to the observed Python: its activation, the folders before its own, its
+// version.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_PYTHON_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_PYTHON_H_
 
@@ -12,17 +12,17 @@
 
 namespace rharness {
 
-// "3.11.7" as this interpreter says it (--version); empty: it does not. Asked once a process.
+// "3.11.7" from this interpreter (--version); empty: it fails. Cached per process.
 std::string PythonVersion(const std::filesystem::path& interpreter);
 
-// Fills what a footprint does not tell, but for the version. `variables`: those of the command;
-// `folder`: where it was run; `base`: the code's root; all absolute and without links.
+// Fills what a footprint does not show, except the version. `variables`: those of the command;
+// `folder`: where it ran; `base`: the code's root; all absolute and without links.
 void CompletePython(const std::map<std::string, std::string>& variables,
                     const std::filesystem::path& folder, const std::filesystem::path& base,
                     PythonEnvironment* python);
 
 // The folders below `base` that editable installs in this environment add to its search path, by
-// *.pth files and by the finders that setuptools writes, relative to `base`.
+// *.pth files and by setuptools' finders, relative to `base`.
 std::vector<std::string> EditableFolders(const std::filesystem::path& prefix,
                                          const std::filesystem::path& base);
 

@@ -72,7 +72,7 @@ class Attempt {
   }
 
  private:
-  // What cannot be removed is told: nothing else would say that it is still there.
+  // A file that cannot be removed is reported: nothing else would show it.
   void RemoveWorkspace() {
     const std::string name = (place_.here() / "workspace").string();
     const Status removed = place_.RemoveWorkspace();
@@ -119,7 +119,7 @@ class Attempt {
     return {};
   }
 
-  // Evidence of another node says nothing of this one.
+  // Evidence of another node says nothing about this one.
   bool IsOnItsNode() {
     if (ticket_.node.empty() || ticket_.node == evidence_.machine.node) return true;
     infrastructure_ = true;
@@ -129,7 +129,7 @@ class Attempt {
     return false;
   }
 
-  // Before anything is spent on it: on other GPUs a difference would say nothing.
+  // Before any effort: on other GPUs a difference would say nothing.
   bool IsOnRecordedClass() {
     if (ticket_.resources.gpus <= 0) return true;
     ClassCheck check = CheckClass(ticket_, CaptureEnvironment().hardware, evidence_.machine.host);
@@ -208,7 +208,7 @@ class Attempt {
   // runs on the host.
   void CaptureJobEnvironment() {
     const std::map<std::string, std::string> variables = JobEnvironment();
-    // What the record names, and what the drill changes.
+    // Variables in the record, and those that the drill changes.
     std::set<std::string> named;
     for (const auto& [name, value] : ticket_.manifest.environment.variables) named.insert(name);
     for (const auto& [name, value] : ticket_.environment) named.insert(name);
@@ -258,7 +258,7 @@ class Attempt {
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
     observed->Collect(&result, evidence_.started, &evidence_);
-    // Before anything that can fail: it also takes the container away.
+    // Before anything that can fail: it also removes the container.
     auto proof = launcher->Finish(job, &evidence_.outcome);
     if (!journalled.ok()) return journalled.error();
     if (observed->GivesUp(&evidence_)) return Execute(launcher, observed);
@@ -294,8 +294,8 @@ class Attempt {
     return {};
   }
 
-  // A child that never ran, or whose end nobody saw, is the machine's fault; so is whatever becomes
-  // of one that had no space to write in, also where it did not notice.
+  // A child that never ran, or whose end nobody saw, is the machine's fault; so is every end of a
+  // child that had no space to write, even if it did not notice.
   void JudgeOutcome() {
     const OutcomeKind kind = evidence_.outcome.kind;
     const auto full = WhyFull(place_.path());
@@ -330,8 +330,8 @@ class Attempt {
     return std::chrono::milliseconds(stop ? 1000 : 100);
   }
 
-  // A rerun that ends while the drill is being stopped was interrupted, whatever its end looks
-  // like: a stop that signals every process ends the run as well.
+  // A rerun that ends while the drill stops was interrupted, whatever its end looks like: a stop
+  // that signals every process ends the run as well.
   bool WasStopped() const {
     if (!context_.should_cancel || evidence_.outcome.kind == OutcomeKind::kCancelled) return false;
     const auto until = context_.clock->Monotonic() + StopGrace();

@@ -1,8 +1,8 @@
 // One rerun, from an empty folder to evidence on disk.
 //
 // Role: the only place where a manifest meets a launcher and an executor. A ticket in, evidence
-// out, on one machine: it knows no queue, no history, no journal and no drill. Every step that
-// matters for resuming is told before the next begins.
+// out, on one machine: it knows no queue, no history, no journal and no drill. It reports every
+// step that matters for resuming before the next begins.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RERUN_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RERUN_H_
 
@@ -22,16 +22,16 @@
 
 namespace rharness {
 
-// What the reruns that this process carries out share. The pointers outlive them.
+// Shared by the reruns of this process. The pointers outlive them.
 struct RerunContext {
   std::filesystem::path folder;  // a rerun's place is RerunFolder below it
-  // By the name that tickets give. A missing one is an obstacle.
+  // By the name in tickets. A missing one is an obstacle.
   std::map<std::string, Launcher*> launchers;
   Executor* executor = nullptr;
   ContentCache* cache = nullptr;
   Clock* clock = nullptr;
-  // Called before the next step is taken, and durable when it returns; an error ends the rerun. May
-  // be empty; called from the thread of the rerun.
+  // Called before the next step, and durable when it returns; an error ends the rerun. May be
+  // empty; called from the thread of the rerun.
   std::function<Status(const RerunStep&)> on_step;
   std::function<bool()> should_cancel;
 };
@@ -41,21 +41,21 @@ struct RerunResult {
   bool infrastructure = false;  // worth another attempt
 };
 
-// What a rerun said, as one digest of the files that its evidence names. Errors: those of
-// HeldFolder. They are reached by no link below the folder.
+// A rerun's output, as one digest of the log files that its evidence names. Errors: those of
+// HeldFolder. Follows no link below the folder.
 Result<std::string> LogsSha256(const std::filesystem::path& folder, const Evidence& evidence);
 Result<std::string> LogsSha256(const HeldFolder& folder, const Evidence& evidence);
 
 // The complete environment of the child: PATH, HOME, TMPDIR and LANG of the workspace, the recorded
-// variables (those known to be unset stay so), GPUs given, then the overrides, where one without a
-// value unsets. Pure but for PATH.
+// variables (those known to be unset stay so), assigned GPUs, then the overrides; an override
+// without a value unsets. Pure except for PATH.
 std::map<std::string, std::string> BuildJobEnvironment(const Manifest& manifest,
                                                        const std::filesystem::path& workspace,
                                                        const std::vector<int>& gpus,
                                                        const EnvironmentOverrides& overrides);
 
 // Carries out one attempt and writes runs/RUN/N/evidence.json. Errors are rharness's own failures
-// (io); everything that befalls the run is in the evidence.
+// (io); everything that happens to the run is in the evidence.
 Result<RerunResult> CarryOut(const Ticket& ticket, const RerunContext& context);
 
 }  // namespace rharness

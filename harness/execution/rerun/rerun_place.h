@@ -1,4 +1,4 @@
-// The folder that one rerun is given, held while a stranger's program works in it.
+// The folder of one rerun, held while an untrusted program works in it.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RERUN_PLACE_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RERUN_PLACE_H_
 
@@ -12,17 +12,17 @@
 
 namespace rharness {
 
-// Replicates have numbers of their own, beyond those of all reruns: RUN.replicate-1 is this and 1.
+// Replicates have numbers of their own, above those of all reruns: RUN.replicate-1 is this plus 1.
 inline constexpr int kReplicates = 1'000'000;
 
-// How the folder of a rerun is called: "1", or "replicate-1".
+// The name of a rerun's folder: "1", or "replicate-1".
 std::string RerunName(int rerun);
 
 // runs/RUN/N below a folder: "runs/digits-1/1"; a replicate's: "runs/digits-1/replicate-1".
 std::filesystem::path RerunFolder(const std::filesystem::path& folder, const std::string& run_id,
                                   int rerun);
 
-// A rerun's own folder, whatever a run does to its name. Not thread-safe.
+// A rerun's own folder, even if the run renames it. Not thread-safe.
 class RerunPlace {
  public:
   RerunPlace(std::filesystem::path below, std::filesystem::path here)
@@ -33,14 +33,15 @@ class RerunPlace {
 
   // Makes the folder anew and holds it. Errors: io.
   Status Take();
-  // Errors: integrity where another folder, or none, has its name; else the machine's trouble.
+  // Errors: integrity if its name now belongs to another folder, or none; else the machine's
+  // trouble.
   Status Check() const;
-  // Evidence is written to no folder but the rerun's own: one that is gone is made again, empty.
+  // Evidence is written only to the rerun's own folder: a missing one is made again, empty.
   Status Keep();
-  // Removes everything that is not the workspace: a host run may have left things where its
-  // evidence belongs. Errors: those of Check; io.
+  // Removes everything except the workspace: a host run may have left files in the evidence's
+  // place. Errors: those of Check; io.
   Status Clear() const;
-  // Errors: what still holds it, io.
+  // Errors: a process that still uses it, io.
   Status RemoveWorkspace() const;
   Status WriteFile(const std::string& name, std::string_view text) const;
 

@@ -1,4 +1,4 @@
-// The steps of one rerun, as they are told to whoever wants to be able to go on after a crash.
+// The steps of one rerun, reported so that a crash can be resumed.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_STEP_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_STEP_H_
 

@@ -1,4 +1,4 @@
-// A checkpoint file as a manifest records it: its canonical digest and one record a tensor.
+// A checkpoint file as in a manifest: its canonical digest and one record per tensor.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_TENSOR_RECORDS_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_TENSOR_RECORDS_H_
 
@@ -12,13 +12,11 @@
 namespace rharness {
 
 // Fills tensor_digest, tensors and parts of `artifact` from the checkpoint at `path`; leaves the
-// rest.
-// Errors: those of OpenCheckpoint and DigestCheckpoint; unsupported for other formats.
+// rest. Errors: those of OpenCheckpoint and DigestCheckpoint; unsupported for other formats.
 Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact);
-// That of a run's output at artifact->path below `folder`: no link is followed, not even to a
-// shard.
-// What was packed to take ages to unpack is given up after `limit` (timeout); 0: ten minutes, and
-// one second for every million bytes that lie below `folder`.
+// The same for a run's output at artifact->path below `folder`: follows no link, not even to a
+// shard. Gives up on data that take too long to unpack after `limit` (timeout); 0: ten minutes, and
+// one second for every million bytes below `folder`.
 Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact, Seconds limit = Seconds(0));
 
 }  // namespace rharness

@@ -24,7 +24,7 @@ Json Body(const Ticket& ticket) {
                                 {"places", ToJson(ticket.places)},
                                 {"environment", OverridesToJson(ticket.environment)},
                                 {"manifest", ToJson(ticket.manifest)}});
-  // Left out where there are none, so that a ticket of before keeps its digest.
+  // Left out if there are none, so that an older ticket keeps its digest.
   if (!ticket.observe) json.Set("observe", false);
   if (!ticket.node.empty()) json.Set("node", ticket.node);
   if (ticket.substitutions.empty()) return json;

@@ -1,7 +1,7 @@
-// A ticket: one attempt of one rerun, with all that a machine must be told to carry it out.
+// A ticket: one attempt of one rerun, with everything that a machine needs to carry it out.
 //
-// Role: what a drill hands over, "rharness.ticket/v1", to this process or to another machine. A
-// digest over all of it binds the evidence to it: evidence of another ticket is no evidence.
+// Role: a drill passes it, "rharness.ticket/v1", to this process or to another machine. A digest
+// over all of it binds the evidence to it: evidence of another ticket does not count.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_TICKET_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_TICKET_H_
 
@@ -22,7 +22,7 @@
 
 namespace rharness {
 
-// What a drill sets over what was recorded: a variable's value, or none to unset it.
+// A drill's override of a recorded variable: its value, or none to unset it.
 using EnvironmentOverrides = std::map<std::string, std::optional<std::string>>;
 Json OverridesToJson(const EnvironmentOverrides& overrides);
 void ReadOverrides(JsonReader& reader, std::string_view key, EnvironmentOverrides* out);
@@ -30,18 +30,18 @@ void ReadOverrides(JsonReader& reader, std::string_view key, EnvironmentOverride
 struct Ticket {
   std::string drill_id;
   int rerun = 1;    // 1, 2, ..., or a replicate's (RerunName)
-  int attempt = 1;  // > 1 after infrastructure failures; an attempt is never used twice
-  // As MakeLauncher knows it; empty: the drill has none for the manifest's image.
+  int attempt = 1;  // > 1 after infrastructure failures; never used twice
+  // As in MakeLauncher; empty: the drill has none for the manifest's image.
   std::string launcher;
   bool container_root = false;  // under a rootful engine
   bool keep_workspace = false;  // after the rerun
-  bool observe = true;          // where its record was observed
+  bool observe = true;          // if its record was observed
   Resources resources;          // limits, with every default filled in
-  std::vector<int> gpus;        // which of the machine's; empty: those that are given there
+  std::vector<int> gpus;        // of the machine; empty: those assigned there
   Places places;
   EnvironmentOverrides environment;
   std::vector<Substitution> substitutions;  // of the recorded GPUs
-  std::string node;  // of the scheduler's, where it must run; empty: anywhere
+  std::string node;                         // the scheduler's required node; empty: any
   Manifest manifest;
 
   const std::string& run_id() const { return manifest.run_id; }
@@ -49,7 +49,7 @@ struct Ticket {
 };
 
 Json ToJson(const Ticket& ticket);  // with "sha256", the digest over the rest
-// Errors: invalid_input; integrity where the digest is another one.
+// Errors: invalid_input; integrity if the digest differs.
 Result<Ticket> ParseTicket(const Json& json, std::string_view file);
 Result<Ticket> LoadTicket(const std::filesystem::path& path);
 

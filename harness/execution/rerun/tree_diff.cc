@@ -1,4 +1,4 @@
-// git makes the diff and git applies it; what it may contain is looked at in between.
+// git makes the diff and git applies it; its content is checked in between.
 #include "harness/execution/rerun/tree_diff.h"
 
 #include <fmt/format.h>
@@ -81,7 +81,7 @@ Result<std::string> DiffOfNewFile(const BorrowedRepository& git, const std::stri
   return std::move(result.stdout_text);
 }
 
-// Nothing of an empty file is left out: its header says that it is there.
+// An empty file is complete: its header shows that it exists.
 Result<std::string> DiffOfUntracked(const BorrowedRepository& git, const fs::path& root,
                                     std::uint64_t limit_bytes) {
   std::vector<std::string> list = {"ls-files", "--others", "--exclude-standard", "-z"};
@@ -158,7 +158,7 @@ Result<std::vector<std::string>> DiffedPaths(std::string_view numstat) {
   return paths;
 }
 
-// What a file is now, by git's name for it; empty: it is gone.
+// The current content of a file, by git's name for it; empty: it is gone.
 Result<std::optional<TreeFile>> FileNow(const std::string& path, const HeldFolder& held,
                                         std::size_t name_size) {
   std::error_code error;
@@ -241,7 +241,7 @@ Status ApplyTreeDiff(const std::string& diff, const fs::path& repository, const 
   for (const ProcessResult* result : {&listed, &applied}) {
     if (result->outcome.Succeeded()) continue;
     const Error error = BorrowedRepository::Failure("apply", *result);
-    // git ends by itself where the diff is at fault, and says what is.
+    // git exits by itself if the diff is at fault, with a message.
     if (result->outcome.kind != OutcomeKind::kExited) return error;
     return IntegrityError("the kept diff does not fit the commit: " + error.message);
   }

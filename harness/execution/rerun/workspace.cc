@@ -42,7 +42,7 @@ Status Link(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-// A private copy that shares blocks until one side is written to, where the file system can.
+// A private copy that shares blocks until one side is written, if the file system can.
 bool Clone(const fs::path& from, const fs::path& to) {
   const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
@@ -53,8 +53,8 @@ bool Clone(const fs::path& from, const fs::path& to) {
   return false;
 }
 
-// Takes away what a checkout has put where data belong; the place, without any link on the way.
-// Refuses one outside the workspace, to which a link in the checkout may lead.
+// Removes what a checkout has put in the place of data; returns the place, without any link on the
+// way. Refuses one outside the workspace, to which a link in the checkout may lead.
 Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
   fs::path reached = place.parent_path();
   std::error_code error;
@@ -67,8 +67,7 @@ Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
   return parent / place.filename();
 }
 
-// Where its bytes lie: at its location, or in the cache where that has them and the location has
-// not.
+// The place of its bytes: its location, or the cache if the location does not have them.
 Result<fs::path> FindData(const Places& places, const DataItem& item) {
   const auto located = Locate(places, item.location.empty() ? item.path : item.location);
   if (places.cache.empty()) return located;
@@ -95,7 +94,7 @@ Status PlaceTable(const fs::path& real, const DataItem& item, const fs::path& pl
   return {};
 }
 
-// Puts one data item in place; the obstacle if it cannot be had.
+// Puts one data item in place; returns the obstacle if it is not available.
 Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataItem& item,
                                           const Places& places, Workspace* workspace,
                                           PlacedData* placed) {
@@ -160,7 +159,7 @@ Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const DataI
   return ContentCache::Content{digest.sha256, digest.size_bytes};
 }
 
-// Hashes an item in its place and holds it to the manifest.
+// Hashes an item in its place and compares it with the manifest.
 Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData placed,
                                            Workspace* workspace, ContentCache* cache) {
   if (placed.shared) placed.identity = IdentityOfData(placed.at, item);
@@ -169,7 +168,7 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
     return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
   }
   DataItem seen = item;
-  seen.made_by.reset();  // bytes do not say who made them
+  seen.made_by.reset();  // bytes do not show who made them
   seen.sha256 = content->sha256;
   seen.size_bytes = content->size_bytes;
   workspace->data.push_back(seen);
@@ -182,7 +181,7 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
                              item.sha256.empty() ? "no hash" : item.sha256, item.size_bytes));
 }
 
-// Whether data were put over this tracked file, which is then verified as data.
+// Whether data replaced this tracked file, which is then verified as data.
 bool IsData(const Manifest& manifest, const fs::path& relative) {
   for (const DataItem& item : manifest.data) {
     const fs::path place = (fs::path(manifest.working_directory) / item.path).lexically_normal();
@@ -202,7 +201,7 @@ Remark Changed(std::string_view layer, std::string subject, std::string observed
                 .message = fmt::format("{} changed while the run was using it", subject)};
 }
 
-// What happened to shared data whose content is the same as before; empty: nothing.
+// How shared data with unchanged content were touched; empty: not at all.
 std::string HowTouched(const Workspace& workspace, const DataItem& item, const PlacedData& placed) {
   std::error_code error;
   if (!placed.link.empty() &&
@@ -217,7 +216,7 @@ std::string HowTouched(const Workspace& workspace, const DataItem& item, const P
   return "the same content, but other inodes, sizes or times: written, or swapped and put back";
 }
 
-// Last, over code and data: what they have at its place stays.
+// Last, after code and data: existing files at its place stay.
 Status PlacePython(const Manifest& manifest, const Places& places,
                    const std::function<bool()>& should_cancel, Workspace* workspace) {
   ASSIGN_OR_RETURN(workspace->python, ChoosePython(manifest, places, should_cancel));

@@ -1,8 +1,9 @@
-// A rerun's workspace: code and data put in place as the command expects them, proved to be the
+// A rerun's workspace: code and data in the places that the command expects, proved to be the
 // recorded ones before the run and again after it.
 //
-// Role: the edge where manifests from strangers meet the file system. Everything lies below the
-// workspace; what cannot be had as recorded is an Obstacle that names its layer, not an Error.
+// Role: the boundary between untrusted manifests and the file system. Everything lies below the
+// workspace; a part that is not available as recorded is an Obstacle that names its layer, not an
+// Error.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_WORKSPACE_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_WORKSPACE_H_
 
@@ -29,8 +30,8 @@
 
 namespace rharness {
 
-// Content hashes, remembered while a file's identity (device, inode, size, mtime, ctime) stays the
-// same and its last change is at least two seconds older than the hash. Thread-safe.
+// Content hashes, cached while a file's identity (device, inode, size, mtime, ctime) stays the same
+// and its last change is at least two seconds older than the hash. Thread-safe.
 class ContentCache {
  public:
   struct Content {
@@ -45,18 +46,18 @@ class ContentCache {
   std::map<std::string, Content> known_;  // by path and identity
 };
 
-// What tells whether a path still names the same file with the same content: the path, device,
-// inode, size, and times of the last change of content and of anything.
+// Whether a path still names the same file with the same content shows in: the path, device, inode,
+// size, and times of the last change of content and of anything.
 std::string FileIdentity(const std::filesystem::path& path, const struct stat& info);
 
 // Where an item's bytes lie for the run.
 struct PlacedData {
-  std::filesystem::path at;    // below the workspace; of shared data: where they lie, absolute
+  std::filesystem::path at;    // below the workspace; for shared data: their absolute path
   bool shared = false;         // not the run's own copy
   std::filesystem::path link;  // below the workspace, to shared data; empty: mounted
   std::filesystem::path view;  // of a table: a folder below the workspace, of links to shared files
-  // Of shared data: device, inode, size and times of everything there, before the run. What writes
-  // to a file or replaces it cannot put its change time back.
+  // For shared data: device, inode, size and times of all files there, before the run. A program
+  // that writes to a file or replaces it cannot restore its change time.
   std::string identity;
 };
 

@@ -1,4 +1,4 @@
-// Checkpoints in Parquet: a row an action, of which the columns that tell files are read.
+// Checkpoints in Parquet: one row per action; reads the columns about files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ Status TakeAdd(const CheckpointRow& row, DeltaState* state) {
   return state->Add(add);
 }
 
-// Removed files stand in checkpoints for the sake of cleaning up; none of them is added there.
+// Checkpoints list removed files for cleanup; none of them is added there.
 Status TakeRow(const CheckpointRow& row, DeltaState* state, std::vector<std::string>* sidecars) {
   if (!row[kReaderVersion].empty()) {
     std::vector<std::string> features;
@@ -77,7 +77,7 @@ Status TakeRow(const CheckpointRow& row, DeltaState* state, std::vector<std::str
 Status ReadCheckpoint(OpenedFile opened, const std::string& name, DeltaState* state,
                       std::vector<std::string>* sidecars) {
   ASSIGN_OR_RETURN(const ParquetFile file, ParquetFile::Open(std::move(opened), name));
-  // One part of several may hold no files, and then has no column for them.
+  // One part of several may have no files, and then no column for them.
   constexpr std::array<std::string_view, 5> kOfCheckpoints = {
       "add.path", "remove.path", "protocol.minReaderVersion", "metaData.id", "sidecar.path"};
   if (std::ranges::none_of(kOfCheckpoints,

@@ -64,7 +64,7 @@ std::optional<DeletionVector> ReadDeletions(JsonReader& action) {
   return deletions;
 }
 
-// What one line says. Actions that leave the set of files alone are passed over, as unknown ones
+// The content of one line. Ignores actions that do not affect the set of files, as unknown ones
 // must be.
 Status ReadAction(const Json& json, const std::string& where, DeltaState* state,
                   std::vector<std::string>* sidecars) {

@@ -1,4 +1,4 @@
-// What a version's files hold: its digest, and a table of its own that has nothing else.
+// The content of a version's files: its digest, and a table of its own with nothing else.
 #include <fmt/format.h>
 #include <sys/stat.h>
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostFiles = 4'000'000;
 constexpr std::uint64_t kMostKeyBytes = std::uint64_t{1} << 30;
 
-// Features that leave alone which files a version has, or whose part in it is read here.
+// Features that do not affect the files of a version, or whose effect is read here.
 constexpr std::array<std::string_view, 11> kKnownFeatures = {"columnMapping",
                                                              "deletionVectors",
                                                              "timestampNtz",
@@ -103,7 +103,7 @@ std::optional<std::string> UuidOf(std::string_view digits) {
                      hex.substr(16, 4), hex.substr(20));
 }
 
-// Where the file of a deletion vector lies below the table; empty where it is within the log.
+// The place of a deletion vector's file below the table; empty if it is within the log.
 Result<std::string> DeletionsPath(const DeletionVector& deletions) {
   constexpr std::size_t kUuidDigits = 20;
   if (deletions.storage == "i") return std::string();

@@ -1,4 +1,4 @@
-// Which files a version of a Delta table consists of: the actions of its log, one after another.
+// The files of a version of a Delta table, from the actions of its log, one after another.
 //
 // Role: private to this folder. Pure: files of the log are read by delta_log.h.
 // Source: delta-io/delta, PROTOCOL.md, "Actions" and "Action Reconciliation".
@@ -30,8 +30,8 @@ struct DeletionVector {
 struct DeltaFile {
   std::string path;  // below the table, decoded
   std::uint64_t size_bytes = 0;
-  std::string deletions;       // all that the log says of its deletion vector; empty: it has none
-  std::string deletions_path;  // of the file that holds it, below the table; empty: none
+  std::string deletions;       // the log's text on its deletion vector; empty: it has none
+  std::string deletions_path;  // file of the vector, below the table; empty: none
 };
 
 struct AddAction {
@@ -40,22 +40,22 @@ struct AddAction {
   std::optional<DeletionVector> deletions;
 };
 
-// Not thread-safe. Errors are invalid_input unless said; they do not say where: callers do.
+// Not thread-safe. Errors are invalid_input unless noted; callers add the place.
 class DeltaState {
  public:
   // Before the actions of a commit; those of a checkpoint count as one.
   void BeginVersion();
-  // Errors: unsupported, for versions and features of the protocol that are not known, by name.
+  // Errors: unsupported, for unknown versions and features of the protocol, by name.
   Status SetProtocol(std::int64_t reader_version, const std::vector<std::string>& features);
   Status SetId(std::string id);  // of metaData
   // Errors also: unsupported, for files outside of the table (those of a shallow clone).
   Status Add(const AddAction& add);
-  // One that is not there is no error: logs are cleaned.
+  // A missing one is no error: logs are cleaned.
   Status Remove(const AddAction& remove);
 
   const std::string& id() const { return id_; }
-  // What the actions came to, sorted by path; the state is empty afterwards. Errors: of what a
-  // readable table lacks, and a path with two deletion vectors.
+  // The resulting files, sorted by path; the state is empty afterwards. Errors: parts missing from
+  // a readable table, and a path with two deletion vectors.
   Result<std::vector<DeltaFile>> Finish();
 
  private:

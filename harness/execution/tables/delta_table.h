@@ -1,8 +1,7 @@
 // Delta Lake tables: a version of one as a snapshot with a digest of its own, without Spark.
 //
-// Role: the entry of this folder. A log says which files a version has, but holds no hash of any; a
-// snapshot is that version with the SHA-256 of each. Tables are folders; the log and the files are
-// strangers'.
+// Role: the entry of this folder. A log lists the files of a version, but no hashes; a snapshot is
+// that version with the SHA-256 of each. Tables are folders; the log and the files are untrusted.
 #ifndef RHARNESS_HARNESS_EXECUTION_TABLES_DELTA_TABLE_H_
 #define RHARNESS_HARNESS_EXECUTION_TABLES_DELTA_TABLE_H_
 
@@ -27,7 +26,7 @@ struct DeltaVersion {
   std::string id;  // the table's, of metaData
   std::uint64_t version = 0;
   std::vector<DeltaFile> files;        // sorted by path
-  std::vector<std::string> log_files;  // below _delta_log: what says so
+  std::vector<std::string> log_files;  // below _delta_log: the source of this
 
   std::uint64_t SizeBytes() const;
 };
@@ -50,24 +49,24 @@ class DeltaTable {
 
   const std::filesystem::path& path() const { return folder_->path(); }
   std::uint64_t newest() const { return newest_; }
-  // Which files the version has. No data file is looked at. Memory: about 300 bytes a file; at most
-  // four million. Errors: not_found (not there yet, or its log was cleaned), unsupported (a
-  // protocol or feature that is not known, files outside of the table), invalid_input (a log that
-  // breaks its rules), io; all say which file of the log.
+  // The files of the version. Reads no data file. Memory: about 300 bytes a file; at most four
+  // million. Errors: not_found (a future version, or its log was cleaned), unsupported (an unknown
+  // protocol or feature, files outside of the table), invalid_input (a log that breaks its rules),
+  // io; all name the file of the log.
   Result<DeltaVersion> Read(std::uint64_t version) const;
   // SHA-256 over "rharness.delta/v1" and, as texts with their lengths before them (u64, little-
-  // endian): the id, the version, and of each file, sorted by path, the path, the size, what the
-  // log says of its deletion vector, the SHA-256 and that of the deletion vector's file. Times,
-  // statistics, partition values and the form of the log do not count. Errors: not_found for a file
-  // that is gone, integrity for one of another size than the log says or a symbolic link, io.
+  // endian): the id, the version, and of each file, sorted by path, the path, the size, the log's
+  // text on its deletion vector, the SHA-256 and that of the deletion vector's file. Times,
+  // statistics, partition values and the form of the log do not count. Errors: not_found for a
+  // missing file, integrity for a size that differs from the log or a symbolic link, io.
   Result<SnapshotDigest> Hash(const DeltaVersion& version) const;
-  // The same with hashes from elsewhere, asked for file by file: of each the data, then the vector.
+  // The same with hashes from `hasher`, file by file: the data, then the vector.
   Result<SnapshotDigest> HashBy(const DeltaVersion& version, const TableHasher& hasher) const;
   // Writes the version as a table of its own, in which it is the newest: its log, and its files as
-  // copies, or as links to those of this table. `to` is not there yet. Errors: those of Hash.
+  // copies, or as links to those of this table. `to` must not exist. Errors: those of Hash.
   enum class Files { kCopied, kLinked };
   Status WriteTo(const DeltaVersion& version, const std::filesystem::path& to, Files files) const;
-  // Whether each file is there in the size that the log says; not_found and integrity as in Hash.
+  // Whether each file exists with the size in the log; not_found and integrity as in Hash.
   Status CheckFiles(const DeltaVersion& version) const;
 
  private:
@@ -81,7 +80,7 @@ class DeltaTable {
   std::uint64_t newest_ = 0;
 };
 
-// "delta:FOLDER@VERSION", how a manifest's source names a snapshot; "delta:FOLDER" is its newest.
+// "delta:FOLDER@VERSION", a snapshot in a manifest's source; "delta:FOLDER" is its newest.
 struct DeltaSource {
   std::string table;
   std::optional<std::uint64_t> version;

@@ -1,4 +1,4 @@
-// Pages: a header, levels that say which rows have a value, and the values.
+// Pages: a header, levels that mark rows with a value, and the values.
 #include "harness/execution/tables/parquet_column.h"
 
 #include <fmt/format.h>
@@ -185,7 +185,7 @@ Status ParquetColumn::OpenPage(const PageHeader& header, std::string_view bytes)
   return OpenValues(static_cast<int>(header.encoding), rest);
 }
 
-// Its levels stand before what is compressed.
+// Its levels precede the compressed part.
 Status ParquetColumn::OpenPage2(const PageHeader& header, std::string_view bytes) {
   const std::int64_t levels = header.repetition_bytes + header.definition_bytes;
   if (header.repetition_bytes < 0 || header.definition_bytes < 0 || levels > header.size ||

@@ -1,4 +1,4 @@
-// A column of one row group, row by row, a page of it in memory at a time.
+// A column of one row group, row by row, with one page in memory at a time.
 //
 // Role: private to this folder.
 #ifndef RHARNESS_HARNESS_EXECUTION_TABLES_PARQUET_COLUMN_H_
@@ -13,7 +13,7 @@
 
 namespace rharness {
 
-// A number or a text, as its column is one of these.
+// A number or a text, by the type of its column.
 struct ColumnValue {
   std::int64_t number = 0;
   std::string text;
@@ -26,9 +26,9 @@ class ParquetColumn {
   // `file` outlives it. The leaf is one of the file's.
   ParquetColumn(const ParquetFile& file, const RowGroup& group, int leaf);
 
-  // The values of the next row: none where it is null, several where the column is repeated.
-  // Errors: invalid_input (damaged, or fewer rows than asked for), unsupported (an encoding, a
-  // compression or a type that is not read), io.
+  // The values of the next row: none if it is null, several if the column is repeated. Errors:
+  // invalid_input (damaged, or fewer rows than requested), unsupported (an unknown encoding,
+  // compression or type), io.
   Status NextRow(std::vector<ColumnValue>* values);
 
  private:

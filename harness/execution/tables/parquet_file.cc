@@ -100,7 +100,7 @@ RowGroup ReadRowGroup(ThriftReader& in, bool* elsewhere) {
 bool LeavesOf(const std::vector<SchemaElement>& elements, std::vector<ParquetLeaf>* leaves) {
   struct Open {
     std::int64_t children;
-    ParquetLeaf below;  // what a leaf directly below begins with
+    ParquetLeaf below;  // prefix of a leaf directly below
   };
   if (elements.empty() || elements[0].children <= 0) return false;
   std::vector<Open> open = {{elements[0].children, {}}};
@@ -193,7 +193,7 @@ Result<ParquetFile> ParquetFile::Open(OpenedFile opened, std::string name) {
     return InvalidInput("is no Parquet file: it does not end with PAR1", file.name_);
   }
   std::uint32_t length = 0;
-  std::memcpy(&length, tail.data(), sizeof(length));  // little-endian, as all that we run on
+  std::memcpy(&length, tail.data(), sizeof(length));  // little-endian, as all supported machines
   if (length > size - 12) return file.Damaged("its footer is longer than it");
   if (length > kMostFooterBytes) {
     return InvalidInput(

@@ -1,7 +1,7 @@
-// A Parquet file's footer: its columns, and where their pages lie.
+// A Parquet file's footer: its columns, and the places of their pages.
 //
-// Role: private to this folder: checkpoints of Delta tables. The subset that these are written in;
-// what is beyond it is refused by name. Pages are read by parquet_column.h.
+// Role: private to this folder: checkpoints of Delta tables. Reads the subset that these use;
+// refuses the rest by name. parquet_column.h reads pages.
 // Source: apache/parquet-format, README.md and src/main/thrift/parquet.thrift.
 #ifndef RHARNESS_HARNESS_EXECUTION_TABLES_PARQUET_FILE_H_
 #define RHARNESS_HARNESS_EXECUTION_TABLES_PARQUET_FILE_H_
@@ -45,8 +45,8 @@ struct RowGroup {
 // Movable. Not thread-safe.
 class ParquetFile {
  public:
-  // Errors: invalid_input (no such file, or a damaged one; a footer of more than 64 MiB),
-  // unsupported (encrypted), io. All name `name`.
+  // Errors: invalid_input (missing or damaged file; a footer of more than 64 MiB), unsupported
+  // (encrypted), io. All name `name`.
   static Result<ParquetFile> Open(OpenedFile file, std::string name);
 
   const std::string& name() const { return name_; }

@@ -55,7 +55,7 @@ bool HybridReader::NextRun() {
     bytes_.remove_prefix(size);
     return true;
   }
-  // Groups of eight. The last may be cut off where no more values are meant.
+  // Groups of eight. The last may be cut off if no more values follow.
   const std::uint64_t groups = left_;
   if (bits_ > 0 && groups > bytes_.size() / static_cast<unsigned>(bits_) + 1) return false;
   if (bits_ == 0 && groups > (std::uint64_t{1} << 32)) return false;

@@ -19,7 +19,7 @@ class HybridReader {
   HybridReader() = default;
   // Numbers of `bits` bits, at most 32.
   HybridReader(std::string_view bytes, int bits) : bytes_(bytes), bits_(bits) {}
-  // False where the bytes end or are none of this form.
+  // False if the bytes end or are malformed.
   bool Next(std::uint32_t* value);
 
  private:
@@ -34,7 +34,7 @@ class HybridReader {
   std::uint64_t packed_bit_ = 0;
 };
 
-// A number or a text, as its column is one of these. Texts are valid until the next one is read.
+// A number or a text, by the type of its column. Texts are valid until the next read.
 struct ParquetValue {
   std::int64_t number = 0;
   std::string_view text;
@@ -60,7 +60,7 @@ class DeltaReader {
   bool ok() const { return ok_; }
   std::uint64_t left() const { return left_; }
   bool Next(std::int64_t* value);
-  // What follows the numbers; after the last of them.
+  // The bytes after the numbers; call it after the last of them.
   std::string_view rest() const { return bytes_; }
 
  private:
@@ -82,7 +82,7 @@ class DeltaReader {
   int width_ = 0;
 };
 
-// Texts by their lengths ("DELTA_LENGTH_BYTE_ARRAY"), or by what each shares with the one before it
+// Texts by their lengths ("DELTA_LENGTH_BYTE_ARRAY"), or by the prefix shared with the text before
 // ("DELTA_BYTE_ARRAY").
 class DeltaTextReader {
  public:

@@ -1,10 +1,10 @@
-// Faults of known size: what can be wrong with a rerun, as a person names it. Pure.
+// Faults of known size in a rerun, as a person names them. Pure.
 //
 //   seed:lost                       the command gets another seed, and the record is not told
 //   hyperparameter:NAME*F[,F...]    as the command passes it, or with @--option behind: appended
 //   argument:NAME=VALUE             another argument
 //   env:NAME=VALUE                  a variable, such as one that swaps a library's kernel
-//   data:NAME=row                   one row is a copy of another one
+//   data:NAME=row                   one row is a copy of a different row
 //   data:NAME=row-unseen            the same, as if no hash had told
 //   data:NAME=order-unseen          all rows shuffled, likewise
 //   tensor:bit|zero|bf16            in the kept checkpoint: one bit of one element, one tensor all
@@ -43,25 +43,25 @@ struct Fault {
   std::string subject;  // the hyperparameter, argument, variable, data item, metric or curve
   std::string option;   // of a hyperparameter that the command does not pass: its option
   std::string value;    // of an argument or variable
-  double size = 1.0;    // the factor, or standard deviations
-  bool unseen = false;  // of data: as if no hash had told
+  double size = 1.0;    // factor, or number of standard deviations
+  bool unseen = false;  // of data: as if no hash had detected it
 
   bool IsRerun() const { return kind <= FaultKind::kDataOrder; }
 };
 
 inline constexpr std::size_t kMostFaults = 200;
 
-// As --fault takes them; one a factor. Errors: invalid_input, which says what was expected.
+// The texts of --fault; one fault per factor. Errors: invalid_input with the expected form.
 Result<std::vector<Fault>> ParseFaults(const std::string& text);
 
-// What is worth asking of any run like this one: a lost seed, data, the rates of learning, the
-// checkpoint, OpenBLAS's kernel, primary metrics and losses, as far as the record has them.
+// Default faults for any run like this one: a lost seed, data, learning rates, the checkpoint,
+// OpenBLAS's kernel, primary metrics and losses, as far as the record has them.
 std::vector<Fault> DefaultFaults(const Manifest& run);
 
 // "a learning rate 5 % lower", "one flipped bit in the weights".
 std::string FaultWords(const Fault& fault);
 
-// Whether a recorded name means a rate of learning: "lr", "learning_rate", "optimizer.lr".
+// Whether a recorded name is a learning rate: "lr", "learning_rate", "optimizer.lr".
 bool NamesLearningRate(std::string_view name);
 
 }  // namespace rharness

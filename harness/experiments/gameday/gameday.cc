@@ -96,10 +96,10 @@ class Gameday {
       const auto data = inputs_.data.find({rerun.run_id, fault->name});
       const bool has_data = data != inputs_.data.end();
       auto planted = PlantInRun(*fault, manifest, has_data ? data->second : DataItem());
-      // What cannot be planted in this run is rerun as it is, and stays out of the trials.
+      // A fault that cannot be planted in this run leaves it unchanged, outside of the trials.
       if (planted.ok()) manifest = std::move(*planted);
       if (has_data) {
-        places.cache.clear();  // it would mend what was planted
+        places.cache.clear();  // it would repair the planted fault
         const fs::path copies = options_.out / "planted";
         places.maps.emplace_back(copies.string(), copies);
       }

@@ -136,7 +136,7 @@ Status PlantData(const GamedaySettings& settings, GamedayInputs* inputs) {
       const bool data =
           one.fault.kind == FaultKind::kDataRow || one.fault.kind == FaultKind::kDataOrder;
       if (!data || !one.cannot.empty()) continue;
-      // Runs of one configuration have the same data; where they lie may differ.
+      // Runs of one configuration have the same data; their places may differ.
       for (const std::string& run_id : ground.run_ids) {
         auto copy =
             PlantedCopy(one.fault, inputs->manifests.at(run_id), options.places, options.out);

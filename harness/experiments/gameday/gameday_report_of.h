@@ -1,4 +1,4 @@
-// What a game day came to, in numbers and sentences. Pure.
+// The results of a game day, in numbers and sentences. Pure.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GAMEDAY_REPORT_OF_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GAMEDAY_REPORT_OF_H_
 
@@ -24,11 +24,11 @@ struct GamedayDone {
 };
 GamedayReport BuildGamedayReport(GamedayDone done);
 
-// A plan as a report: what would be planted where.
+// A plan as a report: the faults and their places.
 GamedayReport BuildGamedayPlan(const GamedaySettings& settings, const std::vector<Ground>& grounds,
                                const GamedayPlan& plan);
 
-// The rates that a drill may quote: those with enough trials. Without families: there are none.
+// The rates that a drill may quote: those with enough trials. Without families if there are none.
 Sensitivity CertificateOf(const GamedayReport& report);
 
 }  // namespace rharness

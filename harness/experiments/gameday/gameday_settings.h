@@ -1,4 +1,4 @@
-// What a game day was started with, as its journal keeps it: "rharness.gameday_settings/v1".
+// The settings of a game day in its journal: "rharness.gameday_settings/v1".
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GAMEDAY_SETTINGS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GAMEDAY_SETTINGS_H_
 
@@ -11,7 +11,7 @@
 namespace rharness {
 
 struct GamedaySettings {
-  DrillSettings drill;     // its id and start, the chosen runs, and the options that reruns go by
+  DrillSettings drill;     // its id and start, the chosen runs, and the options of reruns
   GamedayOptions gameday;  // all but its `drill`
 };
 

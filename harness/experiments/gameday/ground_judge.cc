@@ -94,7 +94,7 @@ GroundJudge::Trial GroundJudge::Drill(const std::vector<Looks>& looks, std::size
   return trial;
 }
 
-// The first that passed is what a fault's sensitivity is about; without any, the first found.
+// A fault's sensitivity is about the first one that passed; without any, the first found.
 void GroundJudge::CountTrial(const Trial& trial, SensitivityRate* rate) const {
   const bool passed = trial.answer == PlantedAnswer::kPassed;
   const bool first = passed && rate->trials - rate->found - rate->undecided == 0;
@@ -155,7 +155,7 @@ Status GroundJudge::JudgeFault(const GroundFault& fault) {
     if (whole) AddBeside(begin, &looks);
     if (whole) {
       Trial trial = Drill(looks, together, drilled_, fault.index >= 0);
-      // Everybody sees a run that fails; whether it had the fault, nobody does.
+      // A failing run is obvious; whether it had the fault is not known.
       if (fault.index >= 0 && trial.failed) {
         trial.answer = PlantedAnswer::kNotMade;
         fails = "the run fails with it: " + trial.told;
@@ -173,7 +173,7 @@ Status GroundJudge::JudgeFault(const GroundFault& fault) {
   return {};
 }
 
-// The next ones that reproduce, round and round, as they were rerun with nothing planted.
+// The next reproducing ones, cyclically, as rerun without a fault.
 void GroundJudge::AddBeside(std::size_t first, std::vector<Looks>* looks) const {
   const std::size_t planted = looks->size();
   for (std::size_t i = 0; i < static_cast<std::size_t>(inputs_.beside); ++i) {
@@ -184,7 +184,7 @@ void GroundJudge::AddBeside(std::size_t first, std::vector<Looks>* looks) const 
   }
 }
 
-// Whether there is evidence. `seconds` has room for all that are added.
+// Whether there is evidence. `seconds` has room for all added ones.
 Result<bool> GroundJudge::AddPlanted(const GroundFault& fault, const std::string& run_id,
                                      std::vector<Evidence>* seconds, std::vector<Looks>* looks) {
   const Manifest& manifest = inputs_.manifests.at(run_id);
@@ -246,7 +246,7 @@ Status GroundJudge::PlantInCheckpoint(const Fault& fault, const std::string& run
   const fs::path below = fs::path("planted") / "checkpoints" / run_id /
                          std::to_string(evidence->rerun) / from.filename();
   RETURN_IF_ERROR(MakeDirectories((inputs_.folder / below).parent_path()));
-  // The same fault in both looks: a drill's confirming rerun has what the first one had.
+  // The same fault in both looks: a drill's confirming rerun would have it too.
   RETURN_IF_ERROR(PlantInTensors(fault.kind, from, inputs_.folder / below,
                                  fmt::format("{} {}", run_id, fault.name)));
   artifact->location = below.string();
@@ -265,7 +265,7 @@ std::vector<Manifest> GroundJudge::Others(const std::set<std::string>& run_ids) 
   return others;
 }
 
-// A rerun as the record of another one: nothing that judges them has seen either.
+// One rerun as the record of a second: the judge has seen neither.
 void GroundJudge::JudgeSame() {
   same_ = RateOf("same", "compared with another rerun of the run");
   for (const std::string& run_id : inputs_.ground.run_ids) {
@@ -281,8 +281,8 @@ void GroundJudge::JudgeSame() {
   }
 }
 
-// Each run's rerun as a record that does not state its seeds, and the rerun of the next run as what
-// came out: another draw of one configuration.
+// Each run's rerun as a record without its seeds, and the rerun of the next run as the result:
+// another draw of one configuration.
 void GroundJudge::JudgeReseeded() {
   reseeded_ = RateOf("reseeded", "another seed, where none is stated");
   const std::vector<std::string>& run_ids = inputs_.ground.run_ids;

@@ -23,14 +23,14 @@ namespace rharness {
 // By run id and number of the rerun.
 using GamedayEvidence = std::map<std::string, std::map<int, Evidence>>;
 
-// What a configuration's trials are judged from; all of it outlives the judge.
+// The inputs of a configuration's trials; all of them outlive the judge.
 struct GroundInputs {
   const Ground& ground;
   const std::vector<Manifest>& members;  // all recorded runs of the family
   const std::map<std::string, Manifest>& manifests;
   const GamedayEvidence& evidence;
   const Replicates& replicates;
-  Places places;  // with the folder among what may be read
+  Places places;  // with the folder among the readable ones
   std::filesystem::path folder;
   int together = 1;
   int beside = 0;
@@ -42,33 +42,33 @@ struct GroundInputs {
 class GroundJudge {
  public:
   explicit GroundJudge(GroundInputs inputs);
-  GroundJudge(const GroundJudge&) = delete;  // its parts know where the others are
+  GroundJudge(const GroundJudge&) = delete;  // its parts refer to each other
   GroundJudge& operator=(const GroundJudge&) = delete;
 
-  // Judges every trial; again, once there is more evidence. Errors: io.
+  // Judges every trial; call it again with more evidence. Errors: io.
   Status Judge();
 
-  // Reruns that would confirm what was seen once: run ids, and numbers of reruns.
+  // Reruns needed to confirm results seen once: run ids, and numbers of reruns.
   const std::set<std::pair<std::string, int>>& wanted() const { return wanted_; }
 
-  // Rates of all faults and of what nobody changed. `stored`: pairs of consecutive drills of one
-  // run between which nothing changed, and how often the verdict did.
+  // Rates of all faults and of unchanged runs. `stored`: pairs of consecutive drills of one run
+  // with nothing changed between them, and how often the verdict changed.
   SensitivityFamily Rates(SensitivityRate stored) const;
 
-  // Sentences about runs that are no ground: those that are called as they are.
+  // Sentences about unusable runs: those that a drill reports without any fault.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   struct Trial {
     PlantedAnswer answer = PlantedAnswer::kNotMade;
-    std::string told;     // the run and what was said of it
-    bool failed = false;  // it is so since the run failed
+    std::string told;     // the run and its verdict
+    bool failed = false;  // the reason is that the run failed
   };
-  // A run's evidence for the first look and for the second; null where there is none.
+  // A run's evidence for the first look and for the second; null if there is none.
   struct Looks {
     DrilledRun run;
     const Evidence* second = nullptr;
-    int second_number = 0;  // to be asked for; 0: none can be made
+    int second_number = 0;  // the one to request; 0: none can be made
   };
 
   static std::vector<Looks> LookAt(const Manifest& manifest, const Evidence& evidence,
@@ -93,7 +93,7 @@ class GroundJudge {
   const Family family_;
   const TrialGround drilled_;
   std::set<std::pair<std::string, int>> wanted_;
-  std::vector<std::string> good_;  // runs that pass as they are
+  std::vector<std::string> good_;  // runs that pass unchanged
   std::vector<std::string> notes_;
   SensitivityRate as_recorded_;
   SensitivityRate same_;

@@ -1,5 +1,5 @@
-// Where faults are planted: the configurations of the chosen runs, each with its faults, and the
-// reruns that takes. Pure.
+// The places of faults: the configurations of the chosen runs, each with its faults, and the reruns
+// for them. Pure.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GROUNDS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_GROUNDS_H_
 
@@ -17,12 +17,12 @@ namespace rharness {
 // A fault in the runs of one configuration.
 struct GroundFault {
   Fault fault;
-  int index = 0;       // among those that are rerun, from 0; of others -1
-  std::string cannot;  // why it is planted in none of these runs; empty: it can be
+  int index = 0;       // among the rerun ones, from 0; -1 for others
+  std::string cannot;  // why it fits none of these runs; empty: it fits
 };
 
 struct Ground {
-  std::string name;  // for people: the family's; of several configurations of one, with a run
+  std::string name;  // for people: the family's; with a run if there are several
   std::string family;
   std::string configuration;
   std::vector<std::string> run_ids;
@@ -33,16 +33,16 @@ struct Ground {
 inline int FirstRerun(int index) { return 2 * index + 3; }
 inline int SecondRerun(int index) { return 2 * index + 4; }
 
-// Of each configuration at most `most` runs, by the hash of their ids: those are the same on every
-// day, and none is preferred. In the order of the entries.
+// At most `most` runs per configuration, by the hash of their ids: the same every day, without
+// preference. In the order of the entries.
 std::vector<std::string> ChooseRuns(const std::vector<HistoryEntry>& entries, int most);
 
-// `given`: faults that were asked for, which replace those of the same name.
+// `given`: requested faults, which replace those of the same name.
 std::vector<Ground> GroundsOf(const std::vector<Manifest>& runs, const std::vector<Fault>& given,
                               bool only_given);
 
-// First the reruns as recorded, two a run, then a run after the other with all of its faults, until
-// the budget of run time is spent. `left_out`: reruns beyond it.
+// First the reruns as recorded, two per run, then run after run with all of its faults, until the
+// budget of run time is spent. `left_out`: reruns beyond it.
 struct GamedayPlan {
   std::vector<PlannedRerun> reruns;
   double run_seconds = 0.0;

@@ -1,4 +1,4 @@
-// Numbers moved by a known size; reruns that stand in for records.
+// Numbers moved by a known size; reruns in the place of records.
 #include "harness/experiments/gameday/planted_evidence.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Faults in a copy of what a rerun left, and a rerun as if it were the record. Pure.
+// Plants faults in a copy of a rerun's evidence, and presents a rerun as a record. Pure.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_PLANTED_EVIDENCE_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_PLANTED_EVIDENCE_H_
 
@@ -13,20 +13,20 @@
 
 namespace rharness {
 
-// Shifts a metric or a curve of `evidence`. A metric moves to where it is worse (away from its
-// direction; up where it has none), by the standard deviation of `others`: what runs of the same
-// configuration, this one left out, recorded of it. Errors: unsupported, whose message says why
-// not: the run has no such metric or curve, or fewer than kFewestOthers others have it.
+// Shifts a metric or a curve of `evidence`. A metric gets worse (against its direction; up if it
+// has none), by the standard deviation of `others`: the values recorded by the other runs of the
+// same configuration. Errors: unsupported, with the reason: the run has no such metric or curve, or
+// fewer than kFewestOthers others have it.
 inline constexpr std::size_t kFewestOthers = 3;
 Status PlantInNumbers(const Fault& fault, const Manifest& run, const std::vector<Manifest>& others,
                       Evidence* evidence);
 
-// The record as it would be had this rerun been recorded: its inputs and its outputs, those that
-// lie in `folder`, the game day's, as absolute locations.
+// The record that this rerun would have made: its inputs and its outputs; those in `folder`, the
+// game day's, have absolute locations.
 Manifest AsRecorded(const Manifest& run, const Evidence& rerun,
                     const std::filesystem::path& folder);
 
-// Whether two reruns left the same tensors, metrics and curves.
+// Whether two reruns have the same tensors, metrics and curves.
 bool SameOutputs(const Evidence& a, const Evidence& b);
 
 }  // namespace rharness

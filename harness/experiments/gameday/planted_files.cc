@@ -27,7 +27,7 @@ std::mt19937_64 DrawsOf(std::string_view key) {
   return std::mt19937_64(std::stoull(Sha256HexOf(key).substr(0, 16), nullptr, 16));
 }
 
-// From 0 up to, and without, `below`; the bias of so few is none that matters.
+// From 0 up to, and without, `below`; the bias is negligible for so few.
 std::size_t Draw(std::mt19937_64& draws, std::size_t below) {
   return static_cast<std::size_t>(draws() % below);
 }
@@ -98,7 +98,7 @@ class Edited {
   std::fstream file_;
 };
 
-// Calls `change` on pieces of a tensor; whether any of them says that it changed something.
+// Calls `change` on pieces of a tensor; returns whether any of them changed something.
 template <class F>
 bool Rewrite(const Extent& extent, Edited* file, F change) {
   constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;

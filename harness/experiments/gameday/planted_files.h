@@ -1,7 +1,7 @@
-// Faults in copies of files: the data that a rerun reads, the checkpoint that one left.
+// Plants faults in copies of files: the data that a rerun reads, the checkpoint that one left.
 //
-// Role: the only files that a game day changes, all of them its own. What is drawn (a row, a bit)
-// follows from `key` alone, so that it is the same when a game day goes on.
+// Role: the only files that a game day changes, all of them its own. Draws (a row, a bit) follow
+// from `key` alone, so that a resumed game day repeats them.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_PLANTED_FILES_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_PLANTED_FILES_H_
 
@@ -24,7 +24,7 @@ Status PlantInRows(FaultKind kind, const std::filesystem::path& from,
 
 // Writes `to`, a copy of the safetensors file `from` with one bit of one element flipped, one
 // tensor set to zero, or every fp32 value rounded to bfloat16 (to nearest, ties to even). At least
-// one bit differs. Errors: unsupported (another format, nothing that could be changed so); io.
+// one bit differs. Errors: unsupported (another format, nothing to change); io.
 Status PlantInTensors(FaultKind kind, const std::filesystem::path& from,
                       const std::filesystem::path& to, std::string_view key);
 

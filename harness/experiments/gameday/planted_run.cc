@@ -26,7 +26,8 @@ bool HasSeedInName(std::string_view name) {
   return lower.find("seed") != lower.npos;
 }
 
-// Where a command has a seed's value, as ConfigurationKey looks for it: what stays, and the seed.
+// The place of a seed's value in a command, as in ConfigurationKey: the constant part, and the
+// seed.
 struct SeedPlace {
   std::size_t argument = 0;
   std::string prefix;
@@ -148,7 +149,7 @@ Result<Manifest> WithData(const Fault& fault, const Manifest& run, const DataIte
   if (item == planted.data.end()) return CannotPlant("the record has no such data");
   item->location = data.location;
   item->source.clear();
-  if (!fault.unseen) return planted;  // it claims to be what was recorded, and is another
+  if (!fault.unseen) return planted;  // it claims the recorded content, and differs
   item->sha256 = data.sha256;
   item->size_bytes = data.size_bytes;
   item->other_digest.clear();

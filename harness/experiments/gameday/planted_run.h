@@ -1,4 +1,4 @@
-// A recorded run with a fault in what it is given. Pure.
+// A recorded run with a fault in its inputs. Pure.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_PLANTED_RUN_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_PLANTED_RUN_H_
 
@@ -11,17 +11,17 @@
 
 namespace rharness {
 
-// The record of a rerun with the fault, for its ticket alone: it is judged by the record as it was.
-// `data`: of faults in data, the item that stands in for the fault's subject; else not looked at.
-// Errors: unsupported, whose message says why this fault cannot be planted in this run.
+// The record of a rerun with the fault, for its ticket alone: the unchanged record judges it.
+// `data`: for faults in data, the item that replaces the fault's subject; else ignored. Errors:
+// unsupported, with the reason why this fault does not fit this run.
 Result<Manifest> PlantInRun(const Fault& fault, const Manifest& run, const DataItem& data);
 
-// The data item of a fault in data. Errors: unsupported: the run has none of this name, or one of
-// a kind that has no rows.
+// The data item of a fault in data. Errors: unsupported: the run has none of this name, or one of a
+// kind without rows.
 Result<DataItem> DataOf(const Fault& fault, const Manifest& run);
 
-// The same run as if its record did not say its seeds: those of its command are "{seed}". What was
-// of one configuration stays so. It cannot be rerun.
+// The same run without its seeds in the record: those of its command are "{seed}". Runs of one
+// configuration remain of one. It cannot be rerun.
 Manifest Unseeded(const Manifest& run);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
-// A drill that is judged and not carried out: what a trial comes to.
+// A drill that is judged but not carried out: the result of a trial.
 //
 // Role: the drill's own passes (harness/drill), over evidence that a game day has. It decides
-// nothing itself: a game day must judge by what drills judge by. Reads kept checkpoints.
+// nothing itself: a game day must judge as drills do. Reads kept checkpoints.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_TRIAL_DRILL_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_TRIAL_DRILL_H_
 
@@ -27,19 +27,19 @@ struct DrilledRun {
 
 struct TrialVerdict {
   Verdict verdict = Verdict::kInfra;
-  bool needs_confirmation = false;  // a drill would rerun it once more before it says so
+  bool needs_confirmation = false;  // a drill would rerun it once more before its verdict
   std::string headline;             // one sentence; may be empty
 };
 
-// What all trials of one configuration are judged by; outlives the call.
+// Shared by all trials of one configuration; outlives the call.
 struct TrialGround {
   const Family& family;
-  const Replicates& replicates;  // what was recorded of rounding
+  const Replicates& replicates;  // recorded effect of rounding
   const Places& places;
-  std::filesystem::path folder;  // that locations in evidence begin at
+  std::filesystem::path folder;  // base of locations in evidence
 };
 
-// Runs of one configuration, drilled together; one verdict a run, in their order.
+// Runs of one configuration, drilled together; one verdict per run, in their order.
 std::vector<TrialVerdict> JudgeTrial(const std::vector<DrilledRun>& runs,
                                      const TrialGround& ground);
 

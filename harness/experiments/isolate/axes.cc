@@ -148,7 +148,7 @@ void AddCommand(const Manifest& recorded, const Manifest& drifted, std::vector<A
   }
 }
 
-// Packages of one environment that were changed in their place are no longer to be had.
+// Packages changed inside one environment are no longer available.
 void AddPythonAxis(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {
   const auto& then = recorded.environment.python;
   const auto& now = drifted.environment.python;

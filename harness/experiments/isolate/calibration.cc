@@ -36,7 +36,7 @@ double SquaresAround(const std::vector<double>& values, double mean) {
   return sum;
 }
 
-// Cuts one metric between the ends; a chance of 1/2 where that cannot be done.
+// Cuts one metric between the ends; a chance of 1/2 if that is impossible.
 struct Cut {
   double middle = 0.0;
   double wrong = 0.5;
@@ -50,7 +50,7 @@ Cut CutBetween(const std::vector<double>& all, const std::vector<double>& none) 
   const double spread = std::sqrt((SquaresAround(all, high) + SquaresAround(none, low)) / df);
   cut.middle = (high + low) / 2.0;
   if (high == low) return cut;
-  // A further rerun, held to a middle that is itself known from all of these.
+  // A further rerun, against a middle that is itself estimated from all of these.
   const double scale = spread * std::sqrt(1.0 + 1.0 / (df + 2.0));
   cut.wrong = scale > 0.0 ? stats::StudentTUpper(std::abs(high - low) / (2.0 * scale), df) : 0.0;
   // No rerun of n was on the wrong side; of that alone the mean of Jeffreys' posterior is this.
@@ -65,7 +65,7 @@ Calibration Stop(Calibration calibration, SearchEnd end, std::string why) {
   return calibration;
 }
 
-// Of the metrics that moved, the one that tells best.
+// The most discriminating one of the metrics that moved.
 Calibration ByMetric(Calibration calibration, const SearchEndReruns& all,
                      const SearchEndReruns& none) {
   double wrong = 0.5;
@@ -98,8 +98,8 @@ int FailuresOf(const Signature& target, const SearchEndReruns& end) {
   }));
 }
 
-// Of a failure: both rates, from how often each end shows it. Where all of one end and none of the
-// other do, one rerun tells.
+// For a failure: both rates, from how often each end shows it. If all of one end and none of the
+// other do, one rerun is enough.
 Calibration ByFailure(Calibration calibration, const SearchEndReruns& all,
                       const SearchEndReruns& none) {
   const int failed = FailuresOf(calibration.target, all);

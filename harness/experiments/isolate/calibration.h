@@ -1,12 +1,12 @@
-// What both ends of a search say before it begins: is the difference there with everything changed
-// and gone with nothing changed, and can one rerun tell? Pure.
+// Calibrates a search from its two ends: does the difference appear with everything changed,
+// disappear with nothing changed, and is one rerun enough to tell? Pure.
 //
-// Where reruns of one setting are equal bit for bit, one rerun tells. Where they are not, the
-// metric whose ends lie furthest apart, in standard deviations, is cut in the middle between them;
-// how often a rerun lies on the wrong side is then known (with the few reruns of the ends taken
-// into account: Student's t, and never below what so many reruns can show), and the search asks as
-// often as that needs. A failure that not every rerun of the changed end shows is told by how often
-// each end showed it (the mean of Jeffreys' posterior): seen, it says much, and absent, little.
+// If reruns of one setting are bit-equal, one rerun is enough. If not, the metric whose ends lie
+// furthest apart, in standard deviations, is cut in the middle between them; this gives the rate of
+// reruns on the wrong side (accounting for the few reruns of the ends: Student's t, and never below
+// the resolution of so many reruns), and the search repeats trials accordingly. A failure that not
+// every rerun of the changed end shows is rated by how often each end showed it (the mean of
+// Jeffreys' posterior): its presence says much, its absence little.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_CALIBRATION_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_CALIBRATION_H_
 
@@ -28,22 +28,22 @@ struct SearchEndReruns {
 struct Calibration {
   bool exact = true;    // reruns of one setting are equal
   Signature target;     // what is looked for
-  std::string metric;   // of noisy runs: the one that tells, with...
-  double middle = 0.0;  // ...the difference from the record at which it is cut
-  // Of noisy runs: the chance that a rerun shows the difference where it is not, and that it does
-  // not show it where it is.
+  std::string metric;   // of noisy runs: the metric to use, with...
+  double middle = 0.0;  // ...the difference from the record at the cut
+  // Of noisy runs: the chance that a rerun shows an absent difference, and that it does not show a
+  // present one.
   double false_reproduces = 0.0;
   double miss = 0.0;
-  std::string why_not;  // no rerun could tell, or an end is not as it must be; empty: all is well
+  std::string why_not;  // no rerun could tell, or an end is wrong; empty: all is well
   SearchEnd end = SearchEnd::kGoesOn;  // of why_not: which
 };
 
-// `expected`: the signature of a drift that was seen before; nullptr: what the changed end shows.
+// `expected`: the signature of a drift that was seen before; nullptr: that of the changed end.
 Calibration Calibrate(const SearchEndReruns& all, const SearchEndReruns& none,
                       const Signature* expected);
 
-// A rerun of a noisy search, by its metric, or by whether it shows the failure that is looked for.
-// Another failure is kOther, as in Relate.
+// The answer of a noisy rerun, by its metric, or by whether it shows the wanted failure. Another
+// failure is kOther, as in Relate.
 TrialAnswer RelateNoisy(const Calibration& calibration, const Signature& seen);
 
 }  // namespace rharness

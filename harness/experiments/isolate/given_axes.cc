@@ -1,4 +1,4 @@
-// Axes that were asked for: their text, and what they mean for a record.
+// Requested axes: their text, and their meaning for a record.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -74,7 +74,7 @@ Result<Axis> ArgumentAxis(const Manifest& recorded, const GivenAxis& given) {
                 {.text = found->prefix + found->value, .setting = found->prefix + found->value});
   axis.subject = given.name;
   axis.argument = found->argument;
-  // "0.9,0.999" is one value, and so is what is to stand in its place.
+  // "0.9,0.999" is one value, and so is its replacement.
   const bool is_list = found->value.find(',') != found->value.npos;
   const std::vector<std::string> whole = {fmt::format("{}", fmt::join(given.values, ","))};
   for (const std::string& value : is_list ? whole : given.values) {
@@ -134,7 +134,7 @@ Result<Axis> DataAxis(const Manifest& recorded, const GivenAxis& given) {
     if (!IsSha256Hex(other.sha256)) return Refuse(given, "expected SHA256 or SHA256@LOCATION");
     if (at != value.npos) other.location = value.substr(at + 1);
     if (other.sha256 == axis.values.back().text) return Refuse(given, "is what was recorded");
-    other.size_bytes = 0;  // whoever looks where it lies fills it in
+    other.size_bytes = 0;  // filled in by the code that reads its location
     other.source.clear();
     other.other_digest.clear();
     axis.values.push_back({.text = other.sha256, .data = std::move(other)});
@@ -286,7 +286,7 @@ void SetChain(const std::vector<std::string>& between, Axis* axis) {
     code.diff_sha256 = code.kept_diff_sha256 = "";
     axis->values.push_back({.text = commit, .code = std::move(code), .kept = last.kept});
   }
-  // The last position is the drifted side as it was, with its changes of the work tree.
+  // The last position is the original drifted side, with its changes of the work tree.
   if (!last.code.dirty && last.code.files.empty() && axis->values.back().text == last.code.commit) {
     axis->values.pop_back();
   }

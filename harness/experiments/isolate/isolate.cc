@@ -53,7 +53,7 @@ class CauseSearch {
   }
 
  private:
-  // How many reruns a search takes is not known before it ends.
+  // The number of reruns of a search is not known before its end.
   static DrillHooks WithoutEnd(DrillHooks hooks) {
     if (!hooks.progress) return hooks;
     hooks.progress = [show = std::move(hooks.progress)](Progress progress) {
@@ -76,7 +76,8 @@ class CauseSearch {
     return launchers;
   }
 
-  // Of a run that does not promise bits: each end several times, to see whether one rerun tells.
+  // For a run that does not promise bits: each end several times, to see whether one rerun is
+  // enough.
   Status RunBothEnds() {
     const int reruns = settings_.end_reruns;
     if (settings_.rules.budget > 0 && 2 * reruns > settings_.rules.budget) {
@@ -155,7 +156,7 @@ class CauseSearch {
     return Relate(calibration_.target, one.signature);
   }
 
-  // Reruns these, as many at a time as fit, and takes their answers in their order.
+  // Reruns these, as many in parallel as fit, and records their answers in order.
   Status RunTrials(const std::vector<Trial>& trials) {
     std::map<std::string, std::size_t> places;  // of each job, in `ran`
     std::vector<RanTrial> ran;

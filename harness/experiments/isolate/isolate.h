@@ -1,10 +1,10 @@
-// Which of the things that changed make a run drift: trials as reruns, a search over their answers.
+// Finds the changes that make a run drift: trials as reruns, a search over their answers.
 //
 //   axes -> plan -> both ends -> search (rerun, compare, judge, signature) -> set back -> report
 //
 // A search owns one folder, as a drill does: journal, runs/RUN/N/ with the evidence of rerun N, and
-// isolation.json and isolation.html. What was rerun is in the journal, and all else follows from
-// it: a search that was killed at any point goes on where it was.
+// isolation.json and isolation.html. The journal has the reruns, and all else follows from it: a
+// search killed at any point continues from there.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_ISOLATE_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_ISOLATE_H_
 
@@ -27,18 +27,18 @@ struct IsolateOptions {
   DrillOptions drill;
   std::string run;                // a manifest, or the id of a run of the history
   std::string against;            // a manifest, evidence, or the folder of a drill; may be empty
-  std::vector<std::string> axes;  // as ParseGivenAxis takes them
+  std::vector<std::string> axes;  // as in ParseGivenAxis
   ParseImageText parse_image;
-  SearchRules rules;   // of its budget: in reruns, both ends included
-  int end_reruns = 3;  // of each end, where bits are not declared
-  bool bits = false;   // every bit counts, also of a run that declares none
+  SearchRules rules;   // budget in reruns, including both ends
+  int end_reruns = 3;  // per end, if bits are not declared
+  bool bits = false;   // every bit counts, even if the run declares none
 };
 
-// What would be done and what it would cost. Touches no folder. Errors: those of Isolate.
+// The plan and its cost. Touches no folder. Errors: those of Isolate.
 Result<IsolationReport> PlanIsolation(const IsolateOptions& options, Clock* clock);
 
-// Errors: invalid_input (axes that are none, nothing to resume, a folder that is in use),
-// not_found, io, integrity. What befalls runs is in the report.
+// Errors: invalid_input (invalid axes, nothing to resume, a folder in use), not_found, io,
+// integrity. Failures of runs are in the report.
 Result<IsolationReport> Isolate(const IsolateOptions& options, const DrillHooks& hooks,
                                 Clock* clock);
 

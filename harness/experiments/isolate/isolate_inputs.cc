@@ -41,8 +41,8 @@ Result<Manifest> LoadSide(const std::string& name, HistoryStore* history) {
                   TerminalSafe(name));
 }
 
-// The evidence at a path: a file, the folder that it lies in, or of a drill's folder that of each
-// rerun of the run.
+// The evidence at a path: a file, the folder around it, or for a drill's folder that of each rerun
+// of the run.
 std::map<int, fs::path> EvidenceAt(const fs::path& path, const std::string& run_id) {
   std::map<int, fs::path> found;
   std::error_code error;
@@ -128,8 +128,8 @@ bool SameResults(const Manifest& then, const Manifest& now) {
   return any && digests && weights(then) == weights(now) && numbers(then) == numbers(now);
 }
 
-// The run as a drill of this id reran it, from what the history keeps of that; none: the history
-// has no verdict of such a drill.
+// The run as rerun by the drill of this id, from the history; none: the history has no verdict of
+// such a drill.
 Result<std::optional<Manifest>> SeenByDrill(const std::string& drill_id, const Manifest& recorded,
                                             HistoryStore* history) {
   std::optional<Manifest> none;
@@ -180,8 +180,8 @@ Status TakeDrifted(const IsolateOptions& options, HistoryStore* history,
   return {};
 }
 
-// Commits from behind `good` to `bad`, the first parents alone; none where git cannot tell: then
-// the two are all there is, and a note says why.
+// Commits from after `good` to `bad`, the first parents alone; none if git cannot list them: then
+// only the two are known, with a note.
 Result<std::vector<std::string>> CommitsBetween(const Places& places, const Code& good,
                                                 const std::string& bad) {
   ASSIGN_OR_RETURN(const fs::path path,
@@ -220,7 +220,7 @@ Status FindChain(const IsolateOptions& options, IsolateSettings* settings) {
   return {};
 }
 
-// What lies at a data item's location, or in the cache under its hash.
+// The data at an item's location, or in the cache under its hash.
 Result<TreeDigest> LookForData(const Places& places, const DataItem& item) {
   std::error_code error;
   const fs::path cached =
@@ -231,8 +231,8 @@ Result<TreeDigest> LookForData(const Places& places, const DataItem& item) {
   return HashData(path, item);
 }
 
-// Why this value of a data axis cannot be had; empty: it can. Fills in the size of one that was
-// asked for.
+// Why this value of a data axis is not available; empty: it is. Fills in the size of a requested
+// one.
 Result<std::string> WhyDataAreMissing(const Places& places, const std::optional<DataItem>& item,
                                       IsolateSettings* settings) {
   if (!item) return std::string();
@@ -247,7 +247,7 @@ Result<std::string> WhyDataAreMissing(const Places& places, const std::optional<
   return std::string();
 }
 
-// Data that lie nowhere any more as they were on one side are held as they are on the other.
+// Data missing in the version of one side are held at the version of the other.
 Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings) {
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(*settings, options.parse_image));
   for (const Axis& axis : axes) {
@@ -274,7 +274,7 @@ Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings)
   return {};
 }
 
-// A Python environment that is not here is held as recorded.
+// A Python environment that is missing here is held as recorded.
 Status HoldMissingPython(const IsolateOptions& options, IsolateSettings* settings) {
   if (options.drill.dispatch != "local") return {};
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(*settings, options.parse_image));

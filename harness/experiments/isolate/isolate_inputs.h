@@ -1,4 +1,4 @@
-// What a search is given: the recorded run, the side that drifted, and the commits between.
+// The inputs of a search: the recorded run, the side that drifted, and the commits between.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_ISOLATE_INPUTS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_ISOLATE_INPUTS_H_
 
@@ -8,9 +8,9 @@
 
 namespace rharness {
 
-// Reads the records, and asks git for the commits of a chain. Errors: invalid_input (there is
-// nothing that differs and can be set, the drifted side shows no difference, a commit that does not
-// follow the recorded one), not_found, io.
+// Reads the records, and lists the commits of a chain by git. Errors: invalid_input (nothing
+// differs that can be set, the drifted side shows no difference, a commit that does not follow the
+// recorded one), not_found, io.
 Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clock);
 
 }  // namespace rharness

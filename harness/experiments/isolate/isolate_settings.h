@@ -1,4 +1,4 @@
-// What a search was started with, as its journal keeps it: "rharness.isolate/v1".
+// The settings of a search in its journal: "rharness.isolate/v1".
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_ISOLATE_SETTINGS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_ISOLATE_SETTINGS_H_
 
@@ -20,19 +20,19 @@ namespace rharness {
 struct HeldAxis {
   std::string name;
   std::string why;
-  bool drifted = false;  // it stays as it drifted, else as recorded
+  bool drifted = false;  // it stays as drifted, else as recorded
 };
 
 struct IsolateSettings {
-  DrillSettings drill;  // its id and start, and the options that reruns go by
+  DrillSettings drill;  // its id and start, and the options of reruns
   Manifest recorded;
-  std::vector<Manifest> family;       // the recorded runs that its metrics are held to
-  std::optional<Manifest> drifted;    // the other side, where one was given
-  std::optional<Signature> expected;  // what was seen of it, where evidence was given
+  std::vector<Manifest> family;       // the recorded runs that its metrics are compared with
+  std::optional<Manifest> drifted;    // the other side, if given
+  std::optional<Signature> expected;  // its observed signature, if evidence was given
   std::vector<std::string> axes;      // as asked for
   std::vector<std::string> chain;     // commits of the axis that has some, from behind the recorded
   std::vector<HeldAxis> held;
-  std::map<std::string, std::uint64_t> sizes;  // of data that were asked for, by SHA-256
+  std::map<std::string, std::uint64_t> sizes;  // of requested data, by SHA-256
   std::vector<std::string> notes;
   SearchRules rules;
   int end_reruns = 3;
@@ -42,8 +42,8 @@ struct IsolateSettings {
 Json ToJson(const IsolateSettings& settings);
 Result<IsolateSettings> ParseIsolateSettings(const Json& json, std::string_view file);
 
-// All axes of these settings: those between the two sides, then those asked for. Errors: those of
-// AddGivenAxis.
+// All axes of these settings: those between the two sides, then the requested ones. Errors: those
+// of AddGivenAxis.
 Result<std::vector<Axis>> AxesOf(const IsolateSettings& settings,
                                  const ParseImageText& parse_image);
 

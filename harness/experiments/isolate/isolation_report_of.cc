@@ -110,7 +110,7 @@ void AddProof(const SearchDone& done, IsolationReport* report) {
   }
 }
 
-// Of a curve the steps of the training, to tell a time a step.
+// The steps of the training from a curve, to give a time per step.
 double StepsTrained(const Evidence& evidence) {
   double most = 0.0;
   for (const Curve& curve : evidence.metrics.curves) {
@@ -207,7 +207,7 @@ std::string OutOfReach(const SearchDone& done) {
                      OutOfReachWords(done.axes));
 }
 
-// Of what differs nothing can be set: it is named, and no rerun would say more.
+// No difference can be set: names it; no rerun would add anything.
 void SayNothingToSet(const SearchDone& done, IsolationReport* report) {
   const bool seeds = std::ranges::all_of(done.axes, &Axis::of_family);
   report->exit_code = 3;

@@ -22,7 +22,7 @@ struct RanTrial {
   TrialAnswer answer = TrialAnswer::kSkipped;
 };
 
-// A search at its end, or before its start. What is named outlives the call.
+// A search at its end, or before its start. All references outlive the call.
 struct SearchDone {
   const IsolateSettings& settings;
   const std::vector<Axis>& axes;      // all
@@ -30,7 +30,7 @@ struct SearchDone {
   const std::vector<RanTrial>& trials;
   const SearchState& state;
   const Calibration& calibration;
-  const SearchRules& rules;  // as the search went by them
+  const SearchRules& rules;  // the rules used by the search
   SearchCost cost;
   std::vector<std::string> notes;
   WallTime ended{};

@@ -43,7 +43,7 @@ constexpr std::string_view kOfTheFamily =
 
 std::vector<FactDifference> DifferencesOf(const Manifest& recorded, const Manifest& drifted) {
   std::vector<Fact> now = FactsOf(drifted);
-  // A rerun saw all that it read; of another run of the family that is not known.
+  // A rerun shows everything that it read; for another run of the family that is not known.
   if (drifted.run_id == recorded.run_id && drifted.observation && drifted.observation->inputs) {
     now.push_back({.layer = Layer::kData,
                    .key = std::string(kInput),
@@ -57,7 +57,7 @@ std::vector<FactDifference> DifferencesOf(const Manifest& recorded, const Manife
   return differences;
 }
 
-// For people: a file is told by its path.
+// For people: a file appears by its path.
 std::string NameOf(const FactDifference& difference) {
   if (!difference.key.starts_with(kInput)) return difference.key;
   return "input " + difference.key.substr(kInput.size());

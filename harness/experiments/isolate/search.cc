@@ -1,4 +1,4 @@
-// The search as a list of passes: both ends, the cause, what must be set back, further causes.
+// The search as a list of passes: both ends, the cause, the mitigation, further causes.
 #include "harness/experiments/isolate/search.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace rharness {
 namespace {
 
-// What is named was seen to show the difference alone, and not to show it without any of its parts:
-// a wrong cause is named only where one of these answers is wrong, wherever the search went before.
-// The allowed chance is shared out among them: for each cause half a share for nothing changed, a
+// A named cause was seen to show the difference alone, and not to show it without any of its parts:
+// a wrong cause is named only if one of these answers is wrong, wherever the search went before.
+// The allowed chance is divided among them: for each cause half a share for nothing changed, a
 // share for the first set that is tried alone, then a half, a quarter, ..., and half of these for
-// what is needed. An error in what else is asked costs trials, or the answer.
+// needed parts. An error in other questions costs trials, or the answer.
 constexpr double kShares = 0.5 + 2.0 + 1.5;
 constexpr double kSearchError = 0.03;
-// Of the first look at a set that is tried alone; the second, a contrast, holds to its share.
+// Of the first look at a set that is tried alone; the second, a contrast, keeps its share.
 constexpr double kFirstLookError = 0.03;
 constexpr double kEndError = 0.01;
 constexpr int kAttempts = 4;
@@ -42,7 +42,7 @@ class SearchPasses {
   }
 
  private:
-  // Each pass: false where answers are missing or the search has ended.
+  // Each pass: false if answers are missing or the search has ended.
 
   bool BothEnds() {
     if (rules_.ends_known) return true;
@@ -58,7 +58,7 @@ class SearchPasses {
     return *none == Truth::kNo || Finish(SearchEnd::kEndNotJudged);
   }
 
-  // The cause; then, while the difference is there without those found, the next one.
+  // The cause; then, while the difference is present without those found, the next one.
   bool AllCauses() {
     Positions limit = last_;
     for (int found = 0;; ++found) {
@@ -91,7 +91,7 @@ class SearchPasses {
     return Finish(SearchEnd::kContradiction);
   }
 
-  // False: what is left of the line does not show it, though it must.
+  // False: the rest of the line does not show it, though it must.
   std::optional<bool> TryToFind(const Positions& limit, int* asked, CauseSet* cause) {
     Positions base(last_.size(), 0);
     std::vector<SearchStep> line = LineUpTo(limit);
@@ -125,8 +125,8 @@ class SearchPasses {
     return false;
   }
 
-  // Asked once, when the first set has failed to show it that should: where the ends themselves
-  // differ by chance alone there is nothing to find, however often it is looked for.
+  // Asked once, when the first set has failed to show it: if the ends differ by chance alone there
+  // is nothing to find, however long the search.
   bool EndsDiffer(const Positions& limit) {
     if (rules_.Exact()) return true;
     const auto purpose = limit == last_ ? TrialPurpose::kAllChanged : TrialPurpose::kSetBack;
@@ -185,9 +185,9 @@ class SearchPasses {
     return true;
   }
 
-  // Leaves groups out one by one as long as the difference stays. Those without which it is gone
-  // are parts of their own; those without which nothing can be judged are one, of which any may be
-  // it.
+  // Leaves groups out one by one as long as the difference stays. Groups without which it
+  // disappears are parts of their own; groups without which nothing can be judged form one part,
+  // and any of them may be it.
   bool KeepWhatCounts(const Positions& below, std::vector<CausePart> groups, CauseSet* parts) {
     CausePart open;
     for (std::size_t i = 0; i < groups.size();) {
@@ -212,7 +212,7 @@ class SearchPasses {
     return true;
   }
 
-  // That several are needed is seen, not only concluded: without each of them it must be gone.
+  // The need for several is observed, not only concluded: without each of them it must disappear.
   bool DropWhatIsNotNeeded(CauseSet* cause) {
     int asked = 0;
     for (std::size_t i = 0; cause->size() > 1 && i < cause->size();) {
@@ -232,7 +232,7 @@ class SearchPasses {
     return true;
   }
 
-  // Of all parts of all causes the fewest that must be set back: each is tried as it drifted.
+  // The fewest parts of all causes that must be set back: tries each as drifted.
   bool FewestToSetBack() {
     std::vector<CausePart> parts;
     for (const CauseSet& cause : state_.causes) {
@@ -279,7 +279,7 @@ class SearchPasses {
     return false;
   }
 
-  // That no further cause fits the answers takes nothing from those that were found.
+  // If no further cause fits the answers, the found ones still count.
   bool NamedBefore() {
     const bool none = state_.end == SearchEnd::kContradiction || state_.end == SearchEnd::kChance;
     if (!none || state_.causes.empty()) return false;

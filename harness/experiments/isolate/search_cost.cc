@@ -13,7 +13,8 @@ constexpr std::size_t kPlanted = 24;       // planted causes of one step...
 constexpr std::size_t kPlantedPairs = 12;  // ...and of two
 constexpr std::size_t kFewPositions = 600;
 
-// A run that shows the difference where all these steps are taken, and errs at the stated rates.
+// A simulated run that shows the difference when all these steps are taken, and errs at the stated
+// rates.
 class PlantedRun {
  public:
   PlantedRun(std::vector<SearchStep> cause, const SearchRules& rules, std::uint64_t seed)

@@ -1,4 +1,4 @@
-// Questions of a search: a single set, and where in a line the difference begins.
+// Questions of a search: a single set, and the start of the difference in a line.
 #include "harness/experiments/isolate/search_replay.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace rharness {
 namespace {
 
-constexpr int kUnjudgedAnswers = 3;  // of one set, where answers may be wrong: then it is given up
-constexpr int kMostPairs = 60;       // of reruns that are held to each other
+constexpr int kUnjudgedAnswers = 3;  // of one set, if answers may be wrong: then it is given up
+constexpr int kMostPairs = 60;       // of reruns compared with each other
 constexpr double kHopeless = 0.05;   // of the evidence for a difference
 
 bool SaysNo(TrialAnswer answer) {
@@ -32,7 +32,7 @@ double Drift(const SearchRules& rules) {
   return std::min((1.0 - miss) * yes - miss * no, (1.0 - fake) * no - fake * yes);
 }
 
-// Which beginnings of a line to try: the middles of the widest gaps between what is known.
+// The prefixes of a line to try: the middles of the widest gaps between known ones.
 std::vector<std::size_t> PickBetween(std::size_t low, std::size_t high,
                                      const std::set<std::size_t>& skipped, int width) {
   std::set<std::size_t> marks(skipped.lower_bound(low), skipped.upper_bound(high));
@@ -56,7 +56,7 @@ std::vector<std::size_t> PickBetween(std::size_t low, std::size_t high,
   return picked;
 }
 
-// How likely each step is the one: a line's posterior, brought up to date answer by answer.
+// The probability of each step: a line's posterior, updated answer by answer.
 class Belief {
  public:
   Belief(std::size_t steps, const SearchRules& rules)
@@ -100,7 +100,7 @@ class Belief {
 
  private:
   std::vector<double> share_;
-  std::vector<int> given_up_;  // answers that said nothing, by beginning
+  std::vector<int> given_up_;  // inconclusive answers, by prefix
   const SearchRules& rules_;
 };
 
@@ -213,9 +213,9 @@ std::optional<Truth> SearchReplay::DecideBySequence(const Positions& at, TrialPu
   return ratio > 0.0 ? Truth::kYes : Truth::kNo;
 }
 
-// The mean of E-variables for some rates of errors is one, too. Each is the quotient of how likely
-// a pair is where the two sides differ by that rate, and where both show it in half of the reruns:
-// no rate common to both makes its mean greater than 1.
+// The mean of E-variables for some rates of errors is an E-variable, too. Each is the likelihood
+// ratio of a pair with the two sides differing by that rate, against both showing it in half of the
+// reruns: no common rate makes its mean greater than 1.
 std::optional<Truth> SearchReplay::ShowsItMoreOften(const Positions& at, const Positions& base,
                                                     TrialPurpose purpose, double error) {
   constexpr std::array<double, 4> kRates = {0.05, 0.15, 0.25, 0.35};
@@ -252,7 +252,7 @@ std::optional<Truth> SearchReplay::ShowsItMoreOften(const Positions& at, const P
   return Truth::kNo;
 }
 
-// One after the other where trials are made one at a time.
+// One after the other if trials are made one at a time.
 std::optional<std::vector<TrialAnswer>> SearchReplay::AskInTurns(const std::vector<Positions>& at,
                                                                  TrialPurpose purpose,
                                                                  double estimate) {

@@ -1,7 +1,7 @@
-// A search, told again from its answers: each question is answered from them, or is the next trial.
+// Replays a search from its answers: each question is answered from them, or is the next trial.
 //
-// Role: private to search.cc. A question that has no answer yet ends the replay, so that the
-// algorithm reads as if it could ask whenever it wants to.
+// Role: private to search.cc. A question without an answer ends the replay, so that the algorithm
+// reads as if it could ask at any time.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_REPLAY_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_REPLAY_H_
 
@@ -15,7 +15,7 @@ namespace rharness {
 
 enum class Truth { kYes, kNo, kNotJudged };
 
-// Where the shortest beginning of a line ends that shows the difference.
+// The end of the shortest prefix of a line that shows the difference.
 struct LineEnd {
   std::size_t low = 0;   // the first `low` steps do not show it
   std::size_t high = 0;  // the first `high` do; nothing between the two could be judged
@@ -26,14 +26,15 @@ class SearchReplay {
   SearchReplay(const SearchRules& rules, const std::vector<AnsweredTrial>& history)
       : rules_(rules), history_(history) {}
 
-  // Nothing, here and below: answers are missing, and state() says which, or why none is asked for.
+  // Nothing, here and below: answers are missing; state() has the next trials, or the reason for
+  // none.
   std::optional<Truth> Decide(const Positions& at, TrialPurpose purpose, double error);
 
-  // Whether `at` shows the difference more often than `base`, by reruns of the two in turns and
-  // whatever the rates of errors are: kYes by chance in at most `error` of cases where it does not.
-  // kNo: nothing of that is seen, or it takes too long. The test is that of two samples by R.
-  // Turner, A. Ly, P. Grünwald, "Generic E-variables for exact sequential k-sample tests that allow
-  // for optional stopping", J. Stat. Planning and Inference 230 (2024), 106116.
+  // Whether `at` shows the difference more often than `base`, by alternating reruns of the two and
+  // for any error rates: kYes by chance in at most `error` of the cases where it does not. kNo: no
+  // evidence, or it takes too long. The test is that of two samples by R. Turner, A. Ly, P.
+  // Grünwald, "Generic E-variables for exact sequential k-sample tests that allow for optional
+  // stopping", J. Stat. Planning and Inference 230 (2024), 106116.
   std::optional<Truth> ShowsItMoreOften(const Positions& at, const Positions& base,
                                         TrialPurpose purpose, double error);
 
@@ -62,10 +63,10 @@ class SearchReplay {
   SearchState state_;
 };
 
-// `base` with these steps of the line taken, too.
+// `base` with these steps of the line added.
 Positions WithSteps(Positions base, const std::vector<SearchStep>& line, std::size_t count);
 
-// Answers that are needed, on average, to tell one of 2^bits apart, and then to be this sure of it.
+// Mean number of answers needed to identify one of 2^bits with this error.
 double AnswersFor(const SearchRules& rules, double bits, double error);
 
 }  // namespace rharness

@@ -14,7 +14,7 @@
 namespace rharness {
 namespace {
 
-constexpr double kMatters = 0.01;   // of the record, where a metric has no margin
+constexpr double kMatters = 0.01;   // of the record, if a metric has no margin
 constexpr double kFarEnough = 0.5;  // of what the target moved
 
 // Durations and addresses differ from run to run.
@@ -28,7 +28,7 @@ std::string WithoutNumbers(const std::string& text) {
   return out;
 }
 
-// "/x/runs/mlp/1/workspace/model.pt" as "model.pt": where a rerun worked is its own.
+// "/x/runs/mlp/1/workspace/model.pt" as "model.pt": the workspace differs between reruns.
 std::string WithoutPlaces(std::string text) {
   constexpr std::string_view kPlace = "/workspace/";
   for (std::size_t at = 0; (at = text.find(kPlace, at)) != text.npos;) {
@@ -44,7 +44,7 @@ std::string WithoutPlaces(std::string text) {
   return text;
 }
 
-// An exit code is what tells failures apart; a time at which it was stopped is not.
+// An exit code distinguishes failures; the time of a stop does not.
 std::string FailureOf(const std::string& reason) {
   if (reason.find("exited with") != std::string::npos) return reason;
   return WithoutNumbers(WithoutPlaces(reason));
@@ -148,7 +148,7 @@ TrialAnswer Relate(const Signature& target, const Signature& seen) {
     if (wanted != target.moved.end() && std::signbit(wanted->second) == std::signbit(amount)) {
       continue;
     }
-    // Of a metric of the target a step the other way that is small beside it is none of its own.
+    // For a metric of the target a small step in the other direction is no difference of its own.
     const bool small =
         wanted != target.moved.end() && std::abs(amount) < kFarEnough * std::abs(wanted->second);
     if (!small) return TrialAnswer::kOther;

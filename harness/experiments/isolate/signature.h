@@ -1,7 +1,7 @@
-// What a difference looks like: which tensors, which metrics and curves and which way, or which
-// failure. And whether another one is the same.
+// The signature of a difference: its tensors, its metrics and curves with directions, or its
+// failure. And the comparison of two signatures.
 //
-// Role: keeps a search from taking another failure for evidence. Pure.
+// Role: prevents a search from taking another failure for evidence. Pure.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SIGNATURE_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SIGNATURE_H_
 
@@ -17,35 +17,35 @@ namespace rharness {
 
 struct Signature {
   std::string failure;       // how the run failed, without numbers; empty: it did not
-  std::string failure_text;  // the same as it was told; may be empty where `failure` is
+  std::string failure_text;  // the full text; may be empty if `failure` is
   std::set<std::string>
       changed;  // "weights model.safetensors: fc1.bias", "metric loss: not finite"
-  std::map<std::string, double> moved;        // metrics by more than matters: their differences
+  std::map<std::string, double> moved;        // metrics that moved relevantly: their differences
   std::map<std::string, int> curves;          // beyond their bands: 1 up, -1 down, 0 both
-  std::map<std::string, double> differences;  // of all metrics that were compared, 0 too
-  std::string not_judged;  // why nothing can be said; empty: all of the above holds
+  std::map<std::string, double> differences;  // of all compared metrics, including 0
+  std::string not_judged;  // why there is no conclusion; empty: all of the above holds
 
   bool Empty() const {
     return failure.empty() && changed.empty() && moved.empty() && curves.empty();
   }
 };
 
-// Of one rerun, judged. `bits`: tensors count that differ in a bit and, where none does, metrics
-// and curves that do; else what stopped being finite, what moved and what is beyond its band. A
-// metric has moved where the judge says so, or by more than its margin, or, where it has none, by
-// more than a hundredth of its record.
+// Of one judged rerun. `bits`: counts tensors that differ in a bit and, if none does, such metrics
+// and curves; else values that stopped being finite, moved metrics and curves beyond their band. A
+// metric has moved if the judge says so, or by more than its margin, or, without one, by more than
+// a hundredth of its record.
 Signature SignatureOf(const Comparison& judged, bool bits);
 
-// kReproduces: all of the target, and nothing beside it. A metric has to have moved half as far at
-// least, the same way, and a failure to be that failure. kOther: there is something that the target
-// has not. kDoesNot: nothing, and the target was seen to be absent. kPartly: part of the target, or
-// something where the target is a failure.
+// kReproduces: all of the target, and nothing else. A metric must have moved at least half as far,
+// in the same direction, and a failure must be the same failure. kOther: there is a difference
+// missing from the target. kDoesNot: no difference, and the target was seen to be absent. kPartly:
+// part of the target, or any difference if the target is a failure.
 TrialAnswer Relate(const Signature& target, const Signature& seen);
 
 // "4 tensors of weights model.safetensors differ, first fc1.bias", "metric test_accuracy down by
-// 0.21"; a line a part.
+// 0.21"; one line per part.
 std::vector<std::string> DescribeSignature(const Signature& signature);
-// The same in one line: "no difference" where there is none.
+// The same in one line: "no difference" if there is none.
 std::string DescribeInLine(const Signature& signature);
 
 }  // namespace rharness

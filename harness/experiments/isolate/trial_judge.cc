@@ -18,7 +18,7 @@ Comparison TrialJudge::Judge(const Manifest& trial, const std::vector<Evidence>&
       compared.push_back(evidence);
     }
   }
-  // By its own configuration: the trial's is another one where data or code are.
+  // By its own configuration: the trial has a different one if data or code differ.
   auto metrics = DecideMetrics({ComparedRunOf(recorded, compared)}, family).runs.front();
   return JudgeRun(trial, reruns, comparisons, MergeReruns(trial, comparisons), std::move(metrics));
 }

@@ -1,4 +1,4 @@
-// Reruns of a trial held to the record, by the drill's own comparison and judge.
+// Judges reruns of a trial against the record, by the drill's own comparison and judge.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_TRIAL_JUDGE_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_TRIAL_JUDGE_H_
 
@@ -12,16 +12,16 @@
 
 namespace rharness {
 
-// What a trial is judged by; all of it outlives the judge.
+// The inputs of a trial's judgement; all of them outlive the judge.
 struct TrialJudge {
   const Manifest& recorded;
   const Family& family;
   const Places& places;
-  std::filesystem::path folder;  // that locations in the evidence begin at
+  std::filesystem::path folder;  // base of locations in the evidence
 
-  // `trial`: the record with the trial's inputs, so that these are no difference; outputs are held
-  // to what was recorded. All reruns together, as one verdict. Checkpoints that were kept are read.
-  // What is damaged of them is told in `damage`.
+  // `trial`: the record with the trial's inputs, so that these are no difference; outputs are
+  // compared with the recorded ones. All reruns together, as one verdict. Reads kept checkpoints.
+  // Reports damaged ones in `damage`.
   Comparison Judge(const Manifest& trial, const std::vector<Evidence>& reruns,
                    std::vector<std::string>* damage) const;
 };

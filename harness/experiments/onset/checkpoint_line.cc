@@ -53,7 +53,7 @@ Status ReadParts(LinePoint* point) {
   return {};
 }
 
-// Each tensor that differs, in the order of the network where that is known.
+// Each differing tensor, in the order of the network if known.
 void TakeTensors(const CheckpointComparison& comparison, const std::vector<std::string>& order,
                  OnsetReport* report) {
   std::map<std::string_view, std::size_t> places;

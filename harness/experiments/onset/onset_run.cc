@@ -1,4 +1,4 @@
-// Both sides, what is kept of them, and where they part.
+// Both sides, their kept data, and the place where they part.
 #include "harness/experiments/onset/onset_run.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct OnsetSide {
   std::vector<CurveSeries> curves;
 };
 
-// Where a trace is, of what was given; empty: nowhere.
+// The trace of a given path; empty: none.
 fs::path TraceAt(const fs::path& path) {
   std::error_code error;
   if (IsTrace(path)) return path;
@@ -148,7 +148,7 @@ class WhereSearch {
     });
   }
 
-  // Each kind of evidence has its say; the finest of them has the headline.
+  // Each kind of evidence adds its part; the finest has the headline.
   Status Conclude() {
     const bool compared = report_.traced || !report_.curves.empty() ||
                           std::ranges::any_of(report_.checkpoints, [](const OnsetCheckpoint& one) {

@@ -1,11 +1,10 @@
-// Where two runs part, by all that is kept of them: traces, checkpoints, curves; what lacks is
-// traced by rerunning both.
+// Finds where two runs part, from their traces, checkpoints and curves; missing traces are made by
+// rerunning both.
 //
 //   both sides -> traces (or one traced rerun of each) -> checkpoints -> curves -> report
 //
-// A side is a trace (file or folder), a folder of checkpoints, or whatever `rharness compare`
-// takes: a manifest, evidence, a checkpoint, curves. Beside evidence its trace is looked for in
-// "trace".
+// A side is a trace (file or folder), a folder of checkpoints, or any side of `rharness compare`: a
+// manifest, evidence, a checkpoint, curves. Beside evidence, "trace" is searched for its trace.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ONSET_ONSET_RUN_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ONSET_ONSET_RUN_H_
 
@@ -27,14 +26,14 @@ struct OnsetOptions {
   std::string run;                      // a side, or the id of a run of the history
   std::string against;                  // likewise; empty: the run's own rerun against itself
   std::vector<std::string> replicates;  // traces of further runs that differ by rounding alone
-  std::string steps;                    // of traced reruns; empty: as the program has it
+  std::string steps;                    // of traced reruns; empty: the program's default
   bool no_rerun = false;
 };
 
-// Writes onset.json and onset.html into the folder. Where neither side has a trace and both are
-// manifests, each is rerun once on this machine with tracing on, in A/ and B/ of the folder, of
-// which the trace is kept; one that is there already is taken. Errors: invalid_input (nothing that
-// both sides have), not_found, io, integrity. What befalls a rerun is a note.
+// Writes onset.json and onset.html into the folder. If neither side has a trace and both are
+// manifests, reruns each once on this machine with tracing on, in A/ and B/ of the folder, and
+// keeps the trace; an existing trace is used. Errors: invalid_input (nothing that both sides have),
+// not_found, io, integrity. Failures of a rerun are notes.
 Result<OnsetReport> FindWhere(const OnsetOptions& options, const std::function<bool()>& should_stop,
                               Clock* clock);
 

@@ -1,4 +1,4 @@
-// One rerun with tracing on, and its trace brought home.
+// One rerun with tracing on, and its trace.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_ONSET_TRACED_RERUN_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_ONSET_TRACED_RERUN_H_
 
@@ -15,10 +15,10 @@
 namespace rharness {
 
 // Reruns `manifest` below `folder` as a drill would, with RHARNESS_TRACE, the hooks' folder first
-// in PYTHONPATH (host runs) and `steps` in RHARNESS_TRACE_STEPS where given, and leaves the trace
-// in folder/trace. In a container the program brings the hooks itself. Returns where the trace is,
-// or nothing, with the reason in `notes`. A trace that is there already is returned at once.
-// Errors: io, invalid_input.
+// in PYTHONPATH (host runs) and `steps` in RHARNESS_TRACE_STEPS if given, and writes the trace to
+// folder/trace. In a container the program must load the hooks itself. Returns the trace's path, or
+// nothing, with the reason in `notes`. Returns an existing trace at once. Errors: io,
+// invalid_input.
 Result<std::filesystem::path> TraceRerun(const Manifest& manifest,
                                          const std::filesystem::path& folder,
                                          const std::string& steps, const DrillOptions& options,

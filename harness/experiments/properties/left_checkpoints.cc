@@ -51,7 +51,7 @@ Result<LeftByPath> ReadMarker(const fs::path& file) {
   return left;
 }
 
-// A regular file or a folder, by no link; nothing where there is none.
+// A regular file or a folder, not through a link; nothing if there is none.
 Result<std::optional<std::string>> KindAt(const HeldFolder& folder, const fs::path& relative) {
   const auto parent = folder.OpenFolder(relative.parent_path());
   if (!parent.ok()) {
@@ -77,8 +77,8 @@ Status Move(const HeldFolder& workspace, const fs::path& relative, const fs::pat
   return {};
 }
 
-// A checkpoint may be an output of the run as well, and has then been brought home: it gets a
-// second name, and so do the parts of a folder.
+// A checkpoint may be an output of the run as well, and already collected: it gets a second name,
+// and so do the parts of a folder.
 Status AddBroughtHome(const fs::path& kept, const fs::path& to) {
   std::error_code error;
   const fs::file_type type = fs::symlink_status(kept, error).type();
@@ -141,7 +141,7 @@ Result<LeftByPath> TakeLeft(const fs::path& rerun_folder, const std::string& wor
     if (!measured.ok()) {
       if (IsTrouble(measured.error())) return measured.error();
       return InvalidInput("cannot be taken: " + measured.error().message,
-                          measured.error().where);  // a link, as the leg wrote it
+                          measured.error().where);  // a link, as written by the leg
     }
     LeftCheckpoint checkpoint = std::move(*measured);
     const auto before = known.find(path);

@@ -54,7 +54,7 @@ void CompareMetric(const std::string& name, const LegOutputs& a, const LegOutput
   const bool has_a = in_a != a.metrics.metrics.end();
   const bool has_b = in_b != b.metrics.metrics.end();
   if (!has_a && !has_b) return;
-  // Equal bits of what is not finite show nothing.
+  // Equal bits of non-finite values show nothing.
   if (has_a && has_b && !std::isfinite(in_a->second) && SameBits(in_a->second, in_b->second))
     return;
   Apart apart{.subject = "metric " + name, .name = name, .distance = kNoDistance, .words = {}};
@@ -126,7 +126,7 @@ double DistanceOf(const TensorDifference& tensor) {
   return std::isfinite(relative) ? relative : kNoDistance;
 }
 
-// A file holds what nobody reads beside its tensors, or none at all: equal tensors show no equal
+// A file has unread content beside its tensors, or no tensors at all: equal tensors show no equal
 // checkpoint.
 std::string WhyNotWhole(const CheckpointComparison& part) {
   if (!part.non_finite.empty()) return part.non_finite;

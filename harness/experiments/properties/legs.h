@@ -1,10 +1,10 @@
-// The legs of a run's properties: which reruns there are, in which order, and what each gets from
-// another. Pure.
+// The legs of a run's properties: the reruns, their order, and their inputs from earlier legs.
+// Pure.
 //
 // The numbers of legs are those of reruns in the folder, and the same in every process: repeat R of
-// leg I is (R - 1) * N + I. The straight run is leg 1. Of the first two repeats all straight runs
-// are due, and the legs of the first; the rest only of what is lost, or open since straight
-// runs differ among themselves.
+// leg I is (R - 1) * N + I. The straight run is leg 1. The first two repeats of all straight runs
+// are always due, and the first repeat of the legs; the rest only for lost properties, or for those
+// open because straight runs differ among themselves.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEGS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEGS_H_
 
@@ -27,9 +27,9 @@ struct Leg {
   std::size_t property = 0;         // in the manifest; of a straight run nothing
   std::int64_t step = 0;            // where it is cut
   std::size_t index = 0;            // of kReshard the step, of kEvaluation 1 the second time
-  int from = 0;                     // the leg whose checkpoint it is given; 0: none
-  std::string given;                // where that left it, relative to the working directory
-  std::vector<std::string> leaves;  // what others are given, likewise
+  int from = 0;                     // the leg whose checkpoint it gets; 0: none
+  std::string given;                // the path there, relative to the working directory
+  std::vector<std::string> leaves;  // inputs of later legs, likewise
   std::string words;                // "straight", "stopped after step 4"
 };
 
@@ -38,8 +38,8 @@ struct PropertyClaim {
   std::string name;  // NameOf(property), of kResumed with "@STEP"
   std::size_t property = 0;
   std::int64_t step = 0;
-  // By repeat. Of kRepeated `legs` is empty; of kResharded and kEvaluatedTwice, which compare their
-  // legs with each other and with what they load, there is one repeat alone.
+  // By repeat. Of kRepeated `legs` is empty; kResharded and kEvaluatedTwice, which compare their
+  // legs with each other and with the loaded checkpoint, have one repeat only.
   std::vector<int> straight;
   std::vector<int> legs;
 };
@@ -53,16 +53,17 @@ LegPlan PlanLegs(const Manifest& run, int repeats);
 
 const Leg& LegOf(const LegPlan& plan, int number);
 
-// Whether a property's legs are held to straight runs, and so to how far these lie apart.
+// Whether a property's legs are compared with straight runs, and so with the distance between
+// these.
 bool IsHeldToStraight(PropertyKind kind);
 
-// Whether anything of the run is held to how it repeats itself.
+// Whether any property of the run is compared with how it repeats itself.
 bool NeedsTwoStraight(const Manifest& run);
 
-// The record of a leg, for its ticket. `given`: what the leg that it goes on from left.
+// The record of a leg, for its ticket. `given`: the checkpoint of the leg that it resumes from.
 Manifest ManifestOf(const Manifest& run, const Leg& leg, const LeftCheckpoint& given);
 
-// One sentence: what a property claims.
+// One sentence: the claim of a property.
 std::string ClaimWords(const Property& property, std::int64_t step);
 
 }  // namespace rharness

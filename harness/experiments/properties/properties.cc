@@ -96,7 +96,7 @@ class PropertyDrill {
     return {work_of_.at(leg.run_id)->InputOf(leg.rerun), std::move(places), options_.environment};
   }
 
-  // Takes what others are given out of the workspace of a leg that has ended, which then goes.
+  // Moves the inputs of later legs out of the workspace of a finished leg, then removes it.
   Status TidyUp(const PlannedRerun& planned) {
     RunWork& work = *work_of_.at(planned.run_id);
     if (!work.IsDone(planned.rerun)) return {};
@@ -166,7 +166,7 @@ class PropertyDrill {
     return {};
   }
 
-  // Of runs that the history has; of a drill that was interrupted, what is judged for good.
+  // For runs in the history; for an interrupted drill only final verdicts.
   Status Keep(HistoryStore* history, const PropertiesReport& report) const {
     if (history == nullptr) return {};
     std::vector<PropertyRecord> verdicts;

@@ -18,7 +18,7 @@ bool IsHeld(std::string_view state) {
          state == PropertyStateName(PropertyState::kHeldWithin);
 }
 
-// The last drill that judged it: what was not judged says nothing.
+// The last drill that judged it: unjudged results say nothing.
 void LookBack(const std::vector<PropertyRecord>& before, PropertyResult* result) {
   for (const PropertyRecord& one : before) {
     if (one.property != result->name || one.state == PropertyStateName(PropertyState::kNotJudged)) {

@@ -1,4 +1,4 @@
-// What a drill of properties came to, in numbers and sentences. Pure.
+// The results of a drill of properties, in numbers and sentences. Pure.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTIES_REPORT_OF_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTIES_REPORT_OF_H_
 
@@ -15,7 +15,7 @@ namespace rharness {
 struct PropertiesDone {
   const PropertiesSettings& settings;
   std::vector<PropertyResult> results;
-  // By run id: what the history has of its properties, in its order; of this drill, nothing.
+  // By run id: the history's verdicts on its properties, in its order; without those of this drill.
   std::map<std::string, std::vector<PropertyRecord>> before;
   std::vector<std::string> noise;  // RunWork::noise of each run that has some
   std::vector<std::string> notes;
@@ -28,7 +28,7 @@ struct PropertiesDone {
 };
 PropertiesReport BuildPropertiesReport(PropertiesDone done);
 
-// The legs that there would be, a result a property.
+// The planned legs, one result per property.
 PropertiesReport BuildPropertiesPlan(const PropertiesSettings& settings);
 
 }  // namespace rharness

@@ -31,7 +31,7 @@ Result<std::vector<Property>> Declared(const std::string& file) {
   return ParseProperties(json, file);
 }
 
-// A leg that no slot can hold would wait without end.
+// A leg too large for every slot would wait forever.
 Status RequireRoom(const Manifest& run, PlanOptions options) {
   options.reruns = 1;
   options.budget_seconds = options.budget_gpu_hours = 0.0;

@@ -1,5 +1,4 @@
-// What a drill of properties was started with, as its journal keeps it:
-// "rharness.properties_settings/v1".
+// The settings of a drill of properties in its journal: "rharness.properties_settings/v1".
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTIES_SETTINGS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTIES_SETTINGS_H_
 
@@ -14,7 +13,7 @@
 namespace rharness {
 
 struct PropertiesSettings {
-  // Its options keep every workspace: what is taken out of one is there when the leg has ended.
+  // Its options keep every workspace, so that checkpoints can be taken after the leg has ended.
   DrillSettings drill;
   bool keep_workspaces = false;  // what somebody asked for
   std::vector<Manifest> runs;    // each with its properties

@@ -76,7 +76,7 @@ PropertyState HeldState(const std::vector<const Apart*>& aparts) {
   return equal ? PropertyState::kHeld : PropertyState::kHeldWithin;
 }
 
-// Distances as the statistic takes them: what has none is far beyond all that have.
+// Distances for the statistic: a missing one is far beyond all others.
 std::vector<std::vector<double>> DistancesOf(const Thing& thing, std::size_t runs) {
   double largest = 1.0;
   for (const auto& [pair, apart] : thing.pairs) {
@@ -119,7 +119,7 @@ class StraightJudge {
     return Test(thing, across, among, alpha);
   }
 
-  // Straight runs differ in it, and some leg is not as near as it should be.
+  // Straight runs differ in it, and some leg is not near enough.
   bool MustBeTested(const Thing& thing) const {
     const std::vector<const Apart*> across = Between(thing, true);
     return IsNoisy(thing) &&
@@ -190,7 +190,7 @@ std::string Headline(const JudgedClaim& judged, std::size_t things) {
   return "not decided" + first + more;
 }
 
-// The worst state counts, and its reasons are told, the furthest apart first.
+// The worst state counts; reports its reasons, the furthest apart first.
 JudgedClaim Merge(std::vector<JudgedThing> things) {
   JudgedClaim judged;
   if (things.empty()) {

@@ -1,4 +1,4 @@
-// What the legs of a property come to. Pure.
+// The verdict on the legs of a property. Pure.
 //
 // Against straight runs, thing by thing (a metric, a curve, a checkpoint):
 //   held          every leg is equal to every straight run, bit for bit
@@ -13,7 +13,7 @@
 //   not judged    otherwise: too few repeats for any p that small, which says how many would do, or
 //                 straight runs lie as far apart
 // Among themselves (the run twice, a checkpoint saved again, evaluated twice) there is no noise to
-// allow for: a pair that is neither equal nor within its margin is a loss.
+// account for: a pair that is neither equal nor within its margin is a loss.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTY_JUDGE_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTY_JUDGE_H_
 
@@ -28,7 +28,7 @@
 
 namespace rharness {
 
-// The chance that a property is called lost although it holds, of one property of a noisy run.
+// The chance that a held property is called lost, for one property of a noisy run.
 inline constexpr double kPropertyAlpha = 0.05;
 inline constexpr int kMostRepeats = 10;
 
@@ -42,26 +42,26 @@ struct Apart {
   std::string words;      // both values, or the tensors that differ; empty where equal
 };
 
-// By the two runs, the first the smaller, straight ones before legs.
+// By the two runs, the smaller first, straight ones before legs.
 using Pairs = std::map<std::pair<std::size_t, std::size_t>, std::vector<Apart>>;
 
 struct JudgedClaim {
   PropertyState state = PropertyState::kNotJudged;
   std::string headline;
-  std::vector<PropertyReason> reasons;  // of the things that are worst
-  int repeats = 0;                      // that would decide; 0: none would, or nothing is open
+  std::vector<PropertyReason> reasons;  // of the worst things
+  int repeats = 0;                      // needed to decide; 0: none would, or nothing is open
 };
 
 JudgedClaim JudgeAgainstStraight(const Pairs& pairs, std::size_t straight, std::size_t legs,
                                  const Within& within);
 JudgedClaim JudgeAmongThemselves(const Pairs& pairs, const Within& within);
 
-// Of `straight` and `legs` runs with these distances, the straight ones first, row by row: the
-// share of the ways to choose the legs of which the statistic is at least as large. 1 where there
-// are fewer than two straight runs or no legs.
+// For `straight` and `legs` runs with these distances, the straight ones first, row by row: the
+// share of the ways to choose the legs whose statistic is at least as large. 1 for fewer than two
+// straight runs or no legs.
 double EnergyPermutationP(const std::vector<std::vector<double>>& distances, std::size_t straight,
                           std::size_t legs);
-// Repeats of both that a p of `alpha` takes; 0: more than kMostRepeats.
+// Repeats of both needed for a p of `alpha`; 0: more than kMostRepeats.
 int RepeatsFor(double alpha);
 
 }  // namespace rharness

@@ -72,7 +72,7 @@ bool RunWork::RepeatWhatIsOpen() {
   return true;
 }
 
-// The last line of what it said on stderr.
+// The last line of its stderr.
 std::string RunWork::Said(const Evidence& evidence) const {
   if (evidence.stderr_path.empty()) return "";
   const auto folder = HeldFolder::Open(folder_);

@@ -1,6 +1,6 @@
-// One run in a drill of properties: which of its legs are due, and what they came to.
+// One run in a drill of properties: its due legs, and their results.
 //
-// Role: pure but for the checkpoints that the judge reads (leg_outputs.h).
+// Role: pure except for the checkpoints that the judge reads (leg_outputs.h).
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_RUN_WORK_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_RUN_WORK_H_
 
@@ -20,8 +20,8 @@
 
 namespace rharness {
 
-// The exit code by which a leg says that it cannot be done here, such as several processes where no
-// backend is; Automake's for a skipped test.
+// The exit code of a leg that cannot run here, such as several processes without a backend;
+// Automake's for a skipped test.
 inline constexpr int kCannotBeDoneHere = 77;
 
 class RunWork {
@@ -32,7 +32,7 @@ class RunWork {
   const Manifest& run() const { return run_; }
   const LegPlan& plan() const { return plan_; }
 
-  // Those that can be carried out now and are not done, by number.
+  // Those that can run now and are not done, by number.
   std::vector<int> Due() const;
   // The record of a leg, for its ticket. Its checkpoint was taken.
   Manifest InputOf(int leg) const;
@@ -40,14 +40,14 @@ class RunWork {
   bool IsDone(int leg) const { return evidence_.contains(leg); }
   void TakeLeft(int leg, LeftByPath left) { left_[leg] = std::move(left); }
 
-  // From here on the legs that repeats would decide or confirm are due, as often as there are
-  // repeats. False: there are none.
+  // Makes the legs due that repeats would decide or confirm, up to the number of repeats. False:
+  // there are none.
   bool RepeatWhatIsOpen();
 
-  // Judges every claim by what is done. Errors: the machine's trouble.
+  // Judges every claim by the legs done. Errors: the machine's trouble.
   Status Judge();
   const std::vector<PropertyResult>& results() const { return results_; }
-  // Where two straight runs differ from each other: what, in a sentence; else empty.
+  // The difference between two straight runs, in a sentence; empty if there is none.
   const std::string& noise() const { return noise_; }
   int done() const { return static_cast<int>(evidence_.size()); }
 

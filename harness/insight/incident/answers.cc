@@ -37,7 +37,7 @@ std::string VerdictSource(const StoredVerdict& verdict) {
   return "history: verdict of drill " + verdict.drill_id;
 }
 
-// Runs that one drill broke have what they ran on in common, and not what each of them is.
+// Runs broken by one drill share its environment, but not their own identity.
 void TellTogether(const IncidentFacts& in, IncidentAnswer* answer) {
   const RunOutlook outlook = Summarize(in.run_history);
   if (!outlook.first_bad) return;
@@ -53,7 +53,7 @@ void TellTogether(const IncidentFacts& in, IncidentAnswer* answer) {
        "history: first bad verdicts of the family"});
 }
 
-// Whom and what it touches.
+// The affected people and runs.
 void TellAffected(const IncidentFacts& in, IncidentAnswer* answer) {
   if (!in.owner.empty()) {
     answer->facts.push_back(
@@ -86,7 +86,7 @@ void TellAffected(const IncidentFacts& in, IncidentAnswer* answer) {
       in.run.run_id);
 }
 
-// How the two runs compare; results of another seed are not held to each other.
+// How the two runs compare; does not compare results of different seeds.
 std::string BesideGood(const IncidentFacts& in) {
   const std::string beside = fmt::format("beside {}, {}, ", in.good->run_id,
                                          in.named ? "which --good names" : "the last good run");
@@ -180,8 +180,8 @@ void TellWords(const std::vector<std::string>& words, const std::string& source,
   }
 }
 
-// What differs between where drills reran the run when it was good and when it was bad; of a run
-// that never was good, between its record and where it was bad first.
+// The differences between the places of the reruns when the run was good and when it was bad; for a
+// run that never was good, between its record and its first bad rerun.
 void TellTurn(const IncidentFacts& in, IncidentAnswer* answer) {
   const RunOutlook outlook = Summarize(in.run_history);
   const std::optional<KnownChange> change = ChangeOf(in);

@@ -1,7 +1,7 @@
-// The postmortem's five answers, from what is known of both runs, each with where it stands.
+// The postmortem's five answers, from the facts on both runs, each with its source.
 //
-// Role: pure; fills headline, next, exit code and answers of the report. What no fact speaks of is
-// told as not known.
+// Role: pure; fills headline, next, exit code and answers of the report. Parts without a fact are
+// reported as not known.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_ANSWERS_H_
 #define RHARNESS_HARNESS_INSIGHT_INCIDENT_ANSWERS_H_
 
@@ -19,14 +19,14 @@
 
 namespace rharness {
 
-// A good run that was passed over, since its files are not whole.
+// A good run that was skipped, since its files are damaged.
 struct PassedRun {
   std::string run_id;
   std::string damage;  // HeldFiles::damage
   bool tampered = false;
 };
 
-// What commands are told with: as it was given, so that they can be run where this was.
+// Arguments for commands in the report: as given, so that they run where the incident was run.
 struct IncidentGiven {
   std::string history;  // URL without credentials
   std::string root;     // empty: none
@@ -42,21 +42,21 @@ struct IncidentFacts {
   std::optional<Manifest> good;
   std::optional<RunHistory> good_history;
   HeldFiles files;                       // of the good run
-  std::vector<PassedRun> passed;         // newer good runs whose files are damaged; newest first
-  bool older_tampered = false;           // of no good run are they whole, and some were changed
+  std::vector<PassedRun> passed;         // newer good runs with damaged files; newest first
+  bool older_tampered = false;           // no good run has intact files, and some were changed
   std::optional<Comparison> comparison;  // the good run with the run
   std::optional<Report> rollback;
-  std::string not_rerun;  // why the rollback drill could not be begun; empty: it could
-  std::string nowhere;    // why it was not tried: no good run's checkpoint was found; empty: it was
+  std::string not_rerun;  // why the rollback drill could not start; empty: it could
+  std::string nowhere;    // why it was not tried: no checkpoint of the good run found; empty: found
   std::string owner;      // of the family; empty: not known
   bool policy = false;    // there is one
-  bool rerun = true;      // false: no rollback drill was asked for
+  bool rerun = true;      // false: no rollback drill was requested
   bool planned = false;   // nothing was rerun yet
-  bool named = false;     // the good run was, by --good
+  bool named = false;     // --good named the good run
   double planned_seconds = 0.0;
   int planned_reruns = 0;
   std::size_t newer_good = 0;     // NewerGood
-  std::vector<std::string> uses;  // runs of the family that were given a file of the run
+  std::vector<std::string> uses;  // runs of the family that use a file of the run
   IncidentGiven given;
 };
 

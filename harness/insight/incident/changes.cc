@@ -1,4 +1,4 @@
-// Changes and seeds told apart; see changes.h.
+// Separates changes from seeds; see changes.h.
 #include "harness/insight/incident/changes.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ bool IsSeedFact(const FactDifference& one) {
   return seed && one.recorded && one.observed;
 }
 
-// The two commands are of one configuration: what differs in them are the runs' seeds.
+// The two commands are of one configuration: they differ in the runs' seeds only.
 bool CommandsDifferInSeedsAlone(const Manifest& a, const Manifest& b) {
   Manifest then = a;
   then.hyperparameters.clear();
@@ -77,7 +77,7 @@ bool SeedsAloneDiffer(const IncidentFacts& in) {
   return SeedsDiffer(in) && WordsOf(LayersBeyondSeeds(in)).empty();
 }
 
-// Results of another seed are other results: a cause that was read off them says nothing.
+// Different seeds give different results: a cause based on them says nothing.
 std::vector<Cause> CausesBeyondSeeds(const IncidentFacts& in) {
   std::vector<Cause> causes = in.comparison->causes;
   if (!SeedsDiffer(in)) return causes;

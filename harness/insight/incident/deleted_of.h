@@ -1,4 +1,4 @@
-// That a file of a good run is gone because two people had it deleted.
+// Reports that a file of a good run is gone because two people had it deleted.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_DELETED_OF_H_
 #define RHARNESS_HARNESS_INSIGHT_INCIDENT_DELETED_OF_H_
 
@@ -10,8 +10,8 @@
 
 namespace rharness {
 
-// Says so, with who they were and why, of each file of this record that is missing, and in the
-// damage where that is such a file. Errors: those of the history.
+// Adds this, with the people and their reason, to each missing file of this record, and to the
+// damage if it is such a file. Errors: those of the history.
 Status TellDeletions(const Manifest& manifest, WallTime now, HistoryStore* store, HeldFiles* files);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Files of a run held to its record and to what was signed; see held_files.h.
+// Checks a run's files against its record and the signatures; see held_files.h.
 #include "harness/insight/incident/held_files.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ class FilesCheck {
     return NotFound(fmt::format("no folder at {}", folder.string()), option);
   }
 
-  // Where a file of the artifact lies. Empty: the record does not say.
+  // The place of a file of the artifact. Empty: not recorded.
   Result<fs::path> PlaceOf(const Artifact& artifact, const std::string& path,
                            const std::string& part) const {
     if (!request_.artifacts.empty()) return ResolveBelow(request_.artifacts, path);
@@ -134,7 +134,7 @@ class FilesCheck {
            [this](const fs::path& at) { return VerdictWords(at); });
   }
 
-  // `words`: what it says, held to the record.
+  // `words`: its content, compared with the record.
   void LookAt(const fs::path& statement,
               const std::function<Result<std::string>(const fs::path&)>& words) {
     std::error_code error;

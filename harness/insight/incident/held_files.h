@@ -1,7 +1,6 @@
-// Are the files of a run still the ones that were recorded, and who has signed for them?
+// Checks that the files of a run are still the recorded ones, and who has signed for them.
 //
-// Role: reads and hashes files; writes nothing. Whether an unsigned file is enough is not decided
-// here.
+// Role: reads and hashes files; writes nothing. Not here: whether an unsigned file is enough.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_HELD_FILES_H_
 #define RHARNESS_HARNESS_INSIGHT_INCIDENT_HELD_FILES_H_
 
@@ -29,22 +28,20 @@ struct HeldFilesRequest {
 struct HeldFiles {
   std::vector<IncidentFile> files;  // in the order of the record, every part of a checkpoint
   std::vector<IncidentSignature> signatures;
-  // A checkpoint that is not the recorded one, or a statement that is refused.
+  // A changed checkpoint, or a refused statement.
   bool tampered = false;
-  // That, or a checkpoint that is gone or cannot be read: what of it first, in words; else empty.
+  // That, or a missing or unreadable checkpoint: the first one, in words; else empty.
   std::string damage;
-  // There is a place where a checkpoint was looked for, and none of them was there: the first such
-  // place; else empty.
+  // The first place searched for a checkpoint, if none was found at any place; else empty.
   std::string looked;
 };
 
-// Files that the record says nothing of the place of are "not_kept"; those of a tracker's model are
-// left out. Statements: RUN.verdict.intoto.jsonl, FILE.intoto.jsonl and FILE.sigstore.json beside
-// each file that is there, and the first of these in `signatures`. Each must say what such a file
-// is for: a verdict on this run as its record and the history have it (HoldToHistory), that the
-// recorded content of that file is answered for, or is a model; anything else is refused. Errors:
-// those of LoadTrustPolicy, and not_found for folders that were named and are not there; what
-// befalls a file is told in it.
+// Files without a recorded place are "not_kept"; those of a tracker's model are left out.
+// Statements: RUN.verdict.intoto.jsonl, FILE.intoto.jsonl and FILE.sigstore.json beside each file
+// that is there, and the first of these in `signatures`. Each must fit its file: a verdict on this
+// run that matches its record and the history (HoldToHistory), an endorsement of that file's
+// recorded content, or a model; anything else is refused. Errors: those of LoadTrustPolicy, and
+// not_found for missing folders that were named; faults of a file are in its entry.
 Result<HeldFiles> HoldFilesToRecord(const Manifest& manifest, const HeldFilesRequest& request,
                                     WallTime now, EnteredDrills* drills);
 

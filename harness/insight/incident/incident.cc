@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kFamilyDrills = 20;     // that the family's page shows
 constexpr std::size_t kMostManifests = 2000;  // of a family, that are searched for uses
 constexpr std::size_t kMostPages = 30;
-constexpr std::size_t kMostPassed = 10;  // whose files are hashed before the search ends
+constexpr std::size_t kMostPassed = 10;  // runs with hashed files before the search ends
 
 // The word of the history's property.
 std::string RollbackRecordOf(const std::optional<Verdict>& verdict) {
@@ -109,7 +109,7 @@ class Incident {
     return {};
   }
 
-  // Everything that the history and the files say.
+  // All data from the history and the files.
   Status Find() {
     RETURN_IF_ERROR(CheckHeldInputs(options_.files));
     ASSIGN_OR_RETURN(store_, HistoryStore::OpenExisting(options_.drill.history));
@@ -145,7 +145,7 @@ class Incident {
     return {};
   }
 
-  // Files that were put back meanwhile had been tampered with all the same.
+  // Files restored meanwhile had been tampered with all the same.
   void KeepTampering() {
     if (!begun_->tampered || facts_.files.tampered) return;
     facts_.files.tampered = true;
@@ -175,7 +175,7 @@ class Incident {
     return TellDeletions(*facts_.good, clock_.Now(), store_.get(), &facts_.files);
   }
 
-  // The newest whose files are whole; where all are damaged, the newest: it may still be rerun.
+  // The newest with intact files; if all are damaged, the newest: a rerun may still work.
   Status HoldUntilWhole() {
     RETURN_IF_ERROR(HoldChosen());
     const LastGood found = facts_.found;
@@ -214,7 +214,7 @@ class Incident {
     return {};
   }
 
-  // Runs of the family that were given what this one wrote.
+  // Runs of the family with a file of this run as input.
   Status FindUses() {
     if (facts_.found.members.size() > kMostManifests) {
       notes_.push_back(fmt::format(
@@ -265,8 +265,7 @@ class Incident {
     return store_->AddPropertyVerdicts({record});
   }
 
-  // What keeps a drill from beginning is an answer, too; where one has begun it goes on with
-  // --resume.
+  // An obstacle to the drill is an answer, too; a drill that has begun continues with --resume.
   Status NotBegun(const Error& error) {
     std::error_code ignored;
     const bool begun = fs::exists(work_.drill / "journal.jsonl", ignored);
@@ -358,8 +357,8 @@ class Incident {
   IncidentFacts facts_;
   std::optional<ComparisonSet> compared_;
   std::vector<std::string> notes_;
-  bool somewhere_ = false;          // a run that was held has a file, or its record names no place
-  std::optional<FolderLock> lock_;  // on the folder that it works in
+  bool somewhere_ = false;                 // a checked run has a file, or its record names no place
+  std::optional<FolderLock> lock_;         // on the folder that it works in
   std::optional<IncidentSettings> begun_;  // by an incident that goes on
 };
 

@@ -1,11 +1,12 @@
-// A run went bad: which run of its family was good last, can it be gone back to, and what changed?
+// A run went bad: finds the last good run of its family, tests a rollback to it, and lists the
+// changes.
 //
 //   find -> hold its files to the record -> rollback drill -> compare -> answer -> bundle
 //
 // Role: the composition. The rollback drill is a drill as any other, of one run, in OUT.work/drill;
-// OUT appears whole when all is done. What became of the rollback is kept in the history as the
+// OUT appears complete when all is done. The history keeps the result of the rollback as the
 // verdict of that drill, and as the good run's property "rollback": held (identical), held_within
-// (equivalent), lost (drifted, failed), not_judged. A rerun that could not be begun leaves nothing.
+// (equivalent), lost (drifted, failed), not_judged. A rerun that could not start leaves nothing.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_INCIDENT_H_
 #define RHARNESS_HARNESS_INSIGHT_INCIDENT_INCIDENT_H_
 
@@ -22,23 +23,21 @@ namespace rharness {
 
 struct IncidentOptions {
   std::string run;               // its id in the history
-  std::string good;              // the run to go back to; empty: the last good one is looked for
+  std::string good;              // the rollback target; empty: the last good one
   DrillOptions drill;            // of the rollback: history, places, limits; its folder is ours
   std::filesystem::path out;     // the bundle
   HeldFilesRequest files;        // places are the drill's
-  std::filesystem::path policy;  // whose objectives name the family's owner; empty: none
+  std::filesystem::path policy;  // its objectives name the family's owner; empty: none
   bool rerun = true;
   bool resume = false;
 };
 
-// What would be done and what the rollback drill would cost. Writes nothing. Errors: those of
-// RunIncident.
+// The plan and the cost of the rollback drill. Writes nothing. Errors: those of RunIncident.
 Result<IncidentReport> PlanIncident(const IncidentOptions& options, Clock* clock);
 
-// Errors: invalid_input (a folder that is there already, nothing to resume, a run that --good must
-// not name), not_found, io; integrity where the history does not hold what was entered. Files that
-// are not the recorded ones, and a family without a good run, are answers: the exit code of the
-// report says so.
+// Errors: invalid_input (an existing folder, nothing to resume, a run that --good must not name),
+// not_found, io; integrity if entries of the history changed. Changed files, and a family without a
+// good run, are answers: the exit code of the report shows them.
 Result<IncidentReport> RunIncident(const IncidentOptions& options, const DrillHooks& hooks,
                                    Clock* clock);
 

@@ -92,7 +92,7 @@ class BundleWriter {
                    ToJson(*content_.comparison));
   }
 
-  // The drill's report without links to what stays in its folder: logs and checkpoints.
+  // The drill's report without links to files that stay in its folder: logs and checkpoints.
   Status Rollback() {
     if (!content_.facts.rollback) return {};
     Report report = *content_.facts.rollback;

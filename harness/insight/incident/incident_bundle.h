@@ -1,6 +1,6 @@
-// The folder that an incident leaves: everything that the answers rest on, index.html first.
+// The result folder of an incident: the basis of all answers, index.html first.
 //
-// Role: writes; what is said is answers.h's.
+// Role: writes; answers.h has the content.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_INCIDENT_BUNDLE_H_
 #define RHARNESS_HARNESS_INSIGHT_INCIDENT_INCIDENT_BUNDLE_H_
 
@@ -21,13 +21,13 @@ struct BundleContent {
   std::filesystem::path drill;  // the folder of the rollback drill; empty: there is none
 };
 
-// Errors: invalid_input where something is there that is no empty folder; who resumes is told if it
-// is a finished bundle.
+// Errors: invalid_input if the folder exists and is not empty; on resume it reports a finished
+// bundle.
 Status RefuseTakenFolder(const std::filesystem::path& out, bool resumed);
 
-// Writes all files into `staging`, which is made anew, names them in the report, and makes `out` of
-// it by one rename: it is there whole or not at all. The folder is for its owner alone. Errors: io,
-// those of RefuseTakenFolder.
+// Writes all files into `staging`, which is made anew, names them in the report, and renames it to
+// `out`: the folder appears completely or not at all. The folder is for its owner alone. Errors:
+// io, those of RefuseTakenFolder.
 Status WriteIncidentBundle(const BundleContent& content, const std::filesystem::path& staging,
                            const std::filesystem::path& out, IncidentReport* report);
 

@@ -165,7 +165,7 @@ Result<IncidentOptions> WithIncidentPaths(IncidentOptions options) {
   return options;
 }
 
-// The folder that commands begin in by themselves is none that was given.
+// The default folder of commands does not count as given.
 IncidentGiven GivenOf(const IncidentOptions& given, const IncidentOptions& resolved) {
   const bool url = given.drill.history.find("://") != std::string::npos;
   std::string out = given.out.string();

@@ -1,6 +1,7 @@
-// Where an incident works, and what is fixed when it begins, so that one that goes on is the same.
+// The work folder of an incident, and the settings fixed at its start, so that a resumed one is the
+// same.
 //
-// Role: holds the folder, reads and writes one small file in it, and refuses what is not as it was.
+// Role: holds the folder, reads and writes one small file in it, and refuses changed settings.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_INCIDENT_SETTINGS_H_
 #define RHARNESS_HARNESS_INSIGHT_INCIDENT_INCIDENT_SETTINGS_H_
 
@@ -28,9 +29,9 @@ struct IncidentSettings {
   std::string good;  // empty: there is none
   std::vector<PassedRun> passed;
   bool named = false;  // by --good
-  std::string damage;  // of the good run's files, as they were found; HeldFiles::damage
+  std::string damage;  // of the good run's files at the start; HeldFiles::damage
   bool tampered = false, older_tampered = false;
-  // What it was begun with; paths are absolute, and empty where none was given.
+  // The initial settings; paths are absolute, and empty if none was given.
   std::string history;
   Places places;
   std::filesystem::path artifacts, signatures, trust, policy;
@@ -41,32 +42,32 @@ Json ToJson(const IncidentSettings& settings);  // "rharness.incident_settings/v
 // Errors: not_found, io, invalid_input with the path in the document.
 Result<IncidentSettings> LoadIncidentSettings(const std::filesystem::path& path);
 
-// Makes the folder, and leaves the settings in it. Errors: those of FolderLock::TakeOwn and
-// WriteJsonFile; invalid_input where an incident was begun there.
+// Makes the folder, and writes the settings into it. Errors: those of FolderLock::TakeOwn and
+// WriteJsonFile; invalid_input if an incident was begun there.
 Result<FolderLock> BeginIncident(const WorkPlaces& work, const IncidentSettings& settings);
-// Errors: invalid_input where something is there already.
+// Errors: invalid_input if there is an incident already.
 Status RefuseBegunIncident(const WorkPlaces& work);
 
 struct BegunIncident {
   FolderLock lock;
   IncidentSettings settings;
 };
-// What was begun there. What the settings name is rerun, so they are believed from nobody else.
-// Errors: not_found where none was begun; those of FolderLock::TakeOwn, RequireOwn for the
-// settings, and LoadIncidentSettings.
+// The settings of the incident begun there. They choose what is rerun, so they are trusted from
+// nobody else. Errors: not_found if none was begun; those of FolderLock::TakeOwn, RequireOwn for
+// the settings, and LoadIncidentSettings.
 Result<BegunIncident> TakeUpIncident(const WorkPlaces& work);
 
-// With absolute paths, and nothing of the rollback drill that is not the incident's to say. An
-// incident that goes on has the history that was given, or none.
+// With absolute paths, and without options of the rollback drill that the incident does not set. A
+// resumed incident has the given history, or none.
 Result<IncidentOptions> WithIncidentPaths(IncidentOptions options);
-// As somebody typed it, so that commands can be told with it; `resolved`: by WithIncidentPaths.
+// As typed, for commands in the report; `resolved`: by WithIncidentPaths.
 IncidentGiven GivenOf(const IncidentOptions& given, const IncidentOptions& resolved);
-// Errors: not_found and invalid_input for a folder or a trust policy that was named and is not
-// there: they are not asked where no run is good.
+// Errors: not_found and invalid_input for a named folder or trust policy that is missing: they are
+// not used if no run is good.
 Status CheckHeldInputs(const HeldFilesRequest& files);
 
-// What an incident that goes on was begun with, into `options` and `given`. Errors: invalid_input
-// where something else was given now, or another run.
+// Restores the settings of a resumed incident into `options` and `given`. Errors: invalid_input if
+// different ones are given now, or a different run.
 Status TakeSettings(const IncidentSettings& settings, IncidentOptions* options,
                     IncidentGiven* given);
 

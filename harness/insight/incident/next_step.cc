@@ -1,4 +1,4 @@
-// The next command, with what is known filled in; see next_step.h.
+// The next command, completed with known values; see next_step.h.
 #include "harness/insight/incident/next_step.h"
 
 #include <fmt/format.h>
@@ -83,8 +83,8 @@ std::string PutBack(const IncidentFacts& in, const std::vector<std::string>& wor
       words.front(), words.size() - 1, IsolateCommand(in, run, FirstBad(in).drill_id));
 }
 
-// What made the run drift: it is looked for where the run itself was rerun, and between another run
-// and this one only where no drill judged it.
+// The search for the cause of the drift: between reruns of the run itself, and between another run
+// and this one only if no drill judged it.
 std::string LookForCause(const IncidentFacts& in) {
   const std::string& run = in.run.run_id;
   if (in.run_history.run.retired) {
@@ -100,7 +100,7 @@ std::string LookForCause(const IncidentFacts& in) {
            IsolateCommand(in, in.good->run_id, in.given.out + "/manifests/run.json");
   }
   if (in.run_history.verdicts.empty()) return "drill it: " + DrillCommand(in, run, "");
-  // The history does not hold where its drills ran.
+  // The history does not have the places of its drills.
   return fmt::format("drill it again, and look for the cause there: {}; {}",
                      DrillCommand(in, run, ""), IsolateCommand(in, run, "drill-" + run));
 }

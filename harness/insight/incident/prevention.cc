@@ -68,7 +68,7 @@ const std::string& PartOf(const RunbookPage& page, std::string_view name) {
   return part == page.parts.end() ? none : part->second;
 }
 
-// What the runbook says to do of the reasons of a bad verdict.
+// The runbook's advice on the reasons of a bad verdict.
 void AddAdvice(const IncidentFacts& in, IncidentAnswer* answer) {
   const StoredVerdict* telling = TellingVerdict(in);
   if (telling == nullptr || StandingOf(telling->verdict) != Standing::kBad) return;

@@ -1,4 +1,4 @@
-// What to do now, and what would have kept a run from going bad or told of it earlier.
+// What to do now, and what would have prevented or detected the failure earlier.
 //
 // Role: pure; a part of answers.h.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_PREVENTION_H_
@@ -11,8 +11,8 @@
 
 namespace rharness {
 
-// The next step, what the runbook says of the verdict's reasons, and a measure for each layer that
-// differs where the run turned bad; where no drill saw it turn, between the last good run and it.
+// The next step, the runbook's advice on the verdict's reasons, and a measure for each layer that
+// differs where the run turned bad; if no drill saw it turn, between the last good run and it.
 IncidentAnswer Prevention(const IncidentFacts& facts, const std::string& next);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
 // The runbook: a page for every code that a finding, a reason or an alert can have.
 //
 // Role: the pages of runbook/*.md, compiled in, so that a program and its runbook are of one
-// version. How they look is reports/runbook_page.h's.
+// version. reports/runbook_page.h renders them.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_RUNBOOK_H_
 #define RHARNESS_HARNESS_INSIGHT_INCIDENT_RUNBOOK_H_
 
@@ -19,8 +19,8 @@ const std::vector<RunbookPage>& RunbookPages();
 // nullptr: there is none of that code.
 const RunbookPage* FindRunbookPage(std::string_view code);
 
-// A file of pages: "## CODE", then one line a part, "- Means: ...", "- Check: ...", "- Causes:
-// ...", "- Do: ...", "- Next: ...", in this order, each with lines that go on indented. Lines
+// A file of pages: "## CODE", then one line per part, "- Means: ...", "- Check: ...", "- Causes:
+// ...", "- Do: ...", "- Next: ...", in this order, each with indented continuation lines. Lines
 // before the first page are for readers of the file. Errors: invalid_input with the line.
 Result<std::vector<RunbookPage>> ParseRunbook(std::string_view text, std::string_view area);
 

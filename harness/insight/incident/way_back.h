@@ -1,5 +1,5 @@
-// Whether and how a family can be gone back to its last good run: what the files, the signatures
-// and the rollback drill show of it.
+// Whether and how a rollback of a family to its last good run is possible, from the files, the
+// signatures and the rollback drill.
 //
 // Role: pure; a part of answers.h.
 #ifndef RHARNESS_HARNESS_INSIGHT_INCIDENT_WAY_BACK_H_
@@ -12,12 +12,12 @@
 
 namespace rharness {
 
-// proven: every rerun reproduced; refuted: drifted; open: nothing was shown; failed: a rerun
-// failed, could not be carried out, or was stopped; not_run; none: there is no good run.
+// proven: every rerun reproduced; refuted: drifted; open: inconclusive; failed: a rerun failed,
+// could not be carried out, or was stopped; not_run; none: there is no good run.
 IncidentRollback RollbackOf(const IncidentFacts& facts);
 
 IncidentAnswer WayBack(const IncidentFacts& facts, const IncidentRollback& rollback);
-// Files or signatures that are not what they were go before everything else.
+// Changed files or invalid signatures take precedence.
 int ExitCodeOfIncident(const IncidentFacts& facts, const IncidentRollback& rollback);
 std::string HeadlineOf(const IncidentFacts& facts, const IncidentRollback& rollback);
 

@@ -20,7 +20,7 @@ struct AlertRule {
   std::string_view name;
   std::string expression;
   std::string_view severity;  // empty: the series carries it
-  std::string hold;           // how long it must be so; empty: at once
+  std::string hold;           // minimum duration of the condition; empty: at once
   std::string_view summary;   // {{ $labels.family }}, ...
 };
 
@@ -41,8 +41,8 @@ std::string TextOf(const AlertRule& rule, const AlertOptions& options) {
 
 std::string Seconds(double days) { return fmt::format("{:.0f}", days * 86400.0); }
 
-// More violations than a day ago, as far as they are known of the week before that; of a family of
-// which nothing was known all are new. Whoever owns or measures it does not matter.
+// More violations than a day ago, as far as the week before is known; for a family without any data
+// all are new. Owners and measuring hosts do not matter.
 std::string MoreViolations() {
   return fmt::format(
       "{0} > on (history, family) group_left () (max by (history, family) (last_over_time({0}[6d] "
@@ -138,7 +138,7 @@ std::string AlertRules(const AlertOptions& options) {
 std::string AlertRoutes(const Policy& policy, const AlertOptions& options) {
   std::set<std::string> owners;
   for (const Objective& one : policy.objectives) {
-    // That name's receivers are those of everybody who has none.
+    // That name's receivers are those of families without an owner.
     if (!one.owner.empty() && one.owner != "rharness") owners.insert(LabelText(one.owner));
   }
   std::string text = fmt::format(

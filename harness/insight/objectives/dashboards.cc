@@ -1,4 +1,4 @@
-// The files of dashboards/, as they were compiled in; see dashboards.h.
+// The compiled-in files of dashboards/; see dashboards.h.
 #include "harness/insight/objectives/dashboards.h"
 
 #include "harness/base/json.h"

@@ -1,8 +1,8 @@
-// Dashboards for Grafana over the series of `rharness slo` and of drills: for who decides a budget,
-// who is on call, and who looks for a reason.
+// Dashboards for Grafana over the series of `rharness slo` and of drills: for budget owners, for
+// on-call engineers, and for debugging.
 //
-// Role: text that lies in dashboards/ and is compiled in, so that an installed program has it.
-// Pure. Source: grafana.com/docs, "JSON model" (classic, schema version 42) and "Provisioning".
+// Role: text from dashboards/, compiled in, so that an installed program has it. Pure. Source:
+// grafana.com/docs, "JSON model" (classic, schema version 42) and "Provisioning".
 #ifndef RHARNESS_HARNESS_INSIGHT_OBJECTIVES_DASHBOARDS_H_
 #define RHARNESS_HARNESS_INSIGHT_OBJECTIVES_DASHBOARDS_H_
 
@@ -17,8 +17,8 @@ struct DashboardFile {
   std::string text;
 };
 
-// The dashboards, and the provider that tells Grafana of them; `folder`: where Grafana will find
-// them, absolute.
+// The dashboards, and the provider that registers them in Grafana; `folder`: their absolute path
+// for Grafana.
 std::vector<DashboardFile> Dashboards(std::string_view folder);
 
 }  // namespace rharness

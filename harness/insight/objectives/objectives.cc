@@ -1,4 +1,4 @@
-// Counts of windows, family by family, put together; see objectives.h.
+// Combines the counts of windows, family by family; see objectives.h.
 #include "harness/insight/objectives/objectives.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ Tallies ByFamily(std::vector<VerdictTally> tallies) {
 
 Result<Period> PeriodOf(HistoryStore* history, WallTime now, double days) {
   const double hour = days / kBurnPeriodHours;                // of a period of 28 days an hour
-  const WallTime until = now + std::chrono::milliseconds(1);  // what is decided now is of it
+  const WallTime until = now + std::chrono::milliseconds(1);  // includes verdicts of this moment
   ASSIGN_OR_RETURN(auto windows, history->TallyWindows({Before(now, days),
                                                         Before(now, kTicketAlarm.long_hours * hour),
                                                         Before(now, kPageAlarm.long_hours * hour),
@@ -342,7 +342,7 @@ void Conclude(ObjectivesReport* report) {
   report->next = "drill them: rharness drill --select \"family = NAME\"";
 }
 
-// Nobody is held to what was meant for somebody.
+// Objectives meant for somebody apply to nobody.
 void TellIdle(ObjectivesReport* report) {
   if (report->notes.empty() || report->exit_code != 0) return;
   report->exit_code = 3;

@@ -1,4 +1,4 @@
-// The folder of a drill's crate: what is copied, within bounds, and where it is made.
+// The folder of a drill's crate: the bounded copies, and its place.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ class CrateFolder {
   CrateFolder(HeldFolder drill, fs::path to, const CrateLimits& limits)
       : drill_(std::move(drill)), to_(std::move(to)), limits_(limits) {}
 
-  // Of a report's path; empty, where it names nothing.
+  // Of a report's path; empty if it names nothing.
   std::optional<CrateFile> Take(const std::string& path, std::string name) {
     const auto safe = SafeRelativePath(path, "report.json");
     if (path.empty() || !safe.ok()) return std::nullopt;

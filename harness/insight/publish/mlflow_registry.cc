@@ -51,7 +51,7 @@ Result<std::uint64_t> NewestVersion(HttpClient* client, const std::string& model
   return static_cast<std::uint64_t>(newest);
 }
 
-// The path below the server's own store of what it hands out.
+// The path below the server's own store of a file that it serves.
 std::optional<std::string> ServedPath(std::string_view root) {
   constexpr std::string_view kServed = "mlflow-artifacts:";
   if (!root.starts_with(kServed)) return std::nullopt;
@@ -149,7 +149,7 @@ bool IsDescription(const std::string& path) {
                                          "input_example.json",
                                          "serving_input_example.json",
                                          "registered_model_meta"};
-  constexpr std::string_view kCopies = "metadata/";  // of these, where a registry keeps some
+  constexpr std::string_view kCopies = "metadata/";  // a registry's copies of some of these
   const std::string_view name =
       path.starts_with(kCopies) ? std::string_view(path).substr(kCopies.size()) : path;
   return std::ranges::find(kNames, name) != std::end(kNames);
@@ -166,8 +166,8 @@ std::string RecordFolder(const RegistryModel& model, const std::vector<Artifact>
   return model.name;
 }
 
-// `name`: of a logged model whose files lie there among a run's; may be empty. `record`: the folder
-// of the model in the record; may be empty.
+// `name`: of a logged model whose files are among a run's; may be empty. `record`: the folder of
+// the model in the record; may be empty.
 Status ReadRoot(HttpClient* client, const std::string& root, const std::string& name,
                 const std::string& record, bool is_model, const std::vector<Artifact>& recorded,
                 RegistryEntry* entry) {

@@ -1,4 +1,4 @@
-// What an MLflow server holds of a model version, or of a run that is to become one.
+// An MLflow server's data on a model version, or on a run that may become one.
 //
 // Role: the effects of the registry's gate; registration.h decides.
 #ifndef RHARNESS_HARNESS_INSIGHT_PUBLISH_MLFLOW_REGISTRY_H_
@@ -18,9 +18,9 @@ struct RegistryFile {
   std::string path;  // below what is registered
   std::uint64_t size_bytes = 0;
   std::string sha256;  // empty: not hashed
-  // Of a logged model, and none of the files in which MLflow describes it (MLmodel, conda.yaml).
+  // Of a logged model, without MLflow's own description files (MLmodel, conda.yaml).
   bool of_model = false;
-  std::string record_path = {};  // where an import has it, of a logged model; empty: `path`
+  std::string record_path = {};  // its path in an import, for a logged model; empty: `path`
 };
 
 struct RegistryModel {  // a logged model of a run
@@ -31,17 +31,17 @@ struct RegistryModel {  // a logged model of a run
 
 struct RegistryEntry {
   std::string name;       // for people: "model iris version 2", "run 97a7..."
-  std::string run_id;     // at MLflow; empty: a version that is of no run
+  std::string run_id;     // at MLflow; empty: a version without a run
   bool deleted = false;   // the run is in the trash
   bool is_model = false;  // a version of a logged model (MLflow 3)
-  std::string root;       // where its files lie: "mlflow-artifacts:/1/models/m-.../artifacts"
-  std::vector<RegistryModel> models;   // of a run: those that its outputs name
-  std::optional<RegistryModel> model;  // of a version: the logged model that it is
+  std::string root;       // place of its files: "mlflow-artifacts:/1/models/m-.../artifacts"
+  std::vector<RegistryModel> models;   // of a run: the models that its outputs name
+  std::optional<RegistryModel> model;  // of a version: its logged model
   std::vector<RegistryFile> files;
   std::string unread;  // why its files could not be read; empty: they were
 };
 
-// The version, or the newest one where none is given. Errors: not_found (no such model, version or
+// The version, or the newest one if none is given. Errors: not_found (no such model, version or
 // run), those of HttpClient.
 Result<RegistryEntry> FindModelVersion(HttpClient* client, const std::string& model,
                                        std::optional<std::uint64_t> version);
@@ -49,8 +49,8 @@ Result<RegistryEntry> FindRegistryRun(HttpClient* client, const std::string& run
 
 // Lists the entry's files through the server, 10,000 a folder at most, those of a run's logged
 // models below their names, and hashes those that could be recorded weights, and of logged models
-// any recorded file, by their names or sizes, 64 GiB each at most. What the server does not hand
-// out ("s3:" without its proxy), and what is too many, fills `unread`. Errors: those of HttpClient.
+// any recorded file, by their names or sizes, 64 GiB each at most. Files that the server does not
+// serve ("s3:" without its proxy), and too many files, set `unread`. Errors: those of HttpClient.
 Status ReadRegistryFiles(HttpClient* client, const std::vector<Artifact>& recorded,
                          RegistryEntry* entry);
 

@@ -1,4 +1,4 @@
-// What a drill said of each run, in the words in which an MLflow server keeps it.
+// A drill's verdict on each run, in the form for an MLflow server.
 //
 // Role: pure. Between a report and the requests that write it (mlflow_writer.h).
 #ifndef RHARNESS_HARNESS_INSIGHT_PUBLISH_MLFLOW_VERDICTS_H_
@@ -28,17 +28,17 @@ struct MlflowVerdict {
   Verdict verdict = Verdict::kInconclusive;
   WallTime decided{};
   std::vector<std::pair<std::string, std::string>> tags;  // in the order in which they are set
-  // 1 or 0; empty where the verdict says neither that the run reproduced nor that it drifted.
+  // 1 or 0; empty if the verdict shows neither that the run reproduced nor that it drifted.
   std::optional<double> reproduced;
   std::int64_t timestamp_ms = 0;  // of the metric: when the drill ended, since 1970
 };
 
-// The id at MLflow of what was imported from there; empty for all else, and for an id that is not
-// of letters, digits, '-' and '_'.
+// The id at MLflow of a run imported from there; empty for all else, and for an id with other
+// characters than letters, digits, '-' and '_'.
 std::string MlflowIdOf(const Manifest& manifest);
 
-// One a run of the report that `ids` (run_id to the id at MLflow) names, in the report's order. Of
-// the reasons the tag has the decisive ones, 4,900 bytes at most: MLflow 2 refuses 5,000.
+// One per run of the report in `ids` (run_id to the id at MLflow), in the report's order. The tag
+// has the decisive reasons, 4,900 bytes at most: MLflow 2 refuses 5,000.
 std::vector<MlflowVerdict> MlflowVerdictsOf(const Report& report, std::string_view report_sha256,
                                             const std::map<std::string, std::string>& ids);
 

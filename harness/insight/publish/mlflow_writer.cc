@@ -65,7 +65,7 @@ class MlflowWriter {
  private:
   bool Cancelled() const { return options_.should_cancel && options_.should_cancel(); }
 
-  // `once` as often as it takes; each begins by reading.
+  // Repeats `once` as needed; each try begins by reading.
   Published Try(Published one, const std::function<Status(Published*)>& once) {
     if (Cancelled() || failures_ >= kMostFailuresInARow) {
       one.message = Cancelled() ? "was interrupted" : "not tried, after other failures";
@@ -95,7 +95,7 @@ class MlflowWriter {
     return one;
   }
 
-  // A run that is gone says nothing of the server.
+  // A missing run says nothing about the server.
   Published Failed(Published one, const Error& error) {
     failures_ = error.code == ErrorCode::kNotFound ? 0 : failures_ + 1;
     one.state = PublishState::kFailed;
@@ -204,8 +204,8 @@ class MlflowWriter {
     return answer.ok() ? Status() : Status(answer.error());
   }
 
-  // The registered versions that the runs are, by model. A run whose versions cannot be asked for
-  // has a line of its own.
+  // The registered versions of the runs, by model. A run whose versions cannot be queried gets a
+  // line of its own.
   std::map<std::string, DrilledVersions> FindModels(
       const std::vector<const MlflowVerdict*>& verdicts, std::vector<Published>* all) {
     std::map<std::string, DrilledVersions> models;

@@ -1,7 +1,7 @@
 // Verdicts written to the MLflow server that the runs came from: tags, a metric, an alias.
 //
-// Role: the effects. What is written is decided in mlflow_verdicts.h and, for aliases, in
-// mlflow_aliases.h. The drill's folder is not touched.
+// Role: the effects. mlflow_verdicts.h and, for aliases, mlflow_aliases.h decide what is written.
+// Never changes the drill's folder.
 #ifndef RHARNESS_HARNESS_INSIGHT_PUBLISH_MLFLOW_WRITER_H_
 #define RHARNESS_HARNESS_INSIGHT_PUBLISH_MLFLOW_WRITER_H_
 
@@ -20,8 +20,8 @@ namespace rharness {
 struct PublishOptions {
   std::string alias;  // of the model versions that the runs are; empty: none
   bool dry_run = false;
-  int attempts = 3;                             // of a run, where the server is not there or fails
-  std::chrono::milliseconds first_wait{1'000};  // twice as long the next time
+  int attempts = 3;                             // per run, if the server is unreachable or fails
+  std::chrono::milliseconds first_wait{1'000};  // doubles each time
   std::function<bool()> should_cancel;
   Clock* clock = &SystemClock();
 };
@@ -29,23 +29,23 @@ struct PublishOptions {
 enum class PublishState { kUnchanged, kWritten, kWouldWrite, kFailed, kNotTried };
 std::string_view PublishStateName(PublishState state);  // "unchanged", "would_write", ...
 
-// What became of one run's verdict, or of one model's alias.
+// The result for one run's verdict, or for one model's alias.
 struct Published {
   std::string subject;  // the run's id here, or "model NAME"
   std::string mlflow_id;
   PublishState state = PublishState::kNotTried;
   std::vector<std::string> changes;  // "rharness.verdict: drifted (was identical)"
-  std::string message;               // of a failure; of what was left as it is, why
+  std::string message;               // of a failure; or why it was left unchanged
 };
 
-// Of requests that write, one attempt each: each run is read again before it is written again, so
-// that no request that was answered unseen is made twice.
+// For writing requests, one attempt each: each run is read again before a second write, so that a
+// request with a lost answer is not repeated.
 HttpLimits PublishLimits();
 
-// One a verdict, in their order, then one for each model whose alias is looked at. What is there
-// already is not written again: a drill that is written twice changes nothing. A run of which a
-// later drill has said something keeps its tags, and gets the metric's point alone. After three
-// runs in a row at which the server failed, was too slow or refused, the rest is not tried.
+// One per verdict, in their order, then one for each model with a checked alias. Existing values
+// are not written again: a repeated drill changes nothing. A run with a verdict of a later drill
+// keeps its tags, and gets only the metric's point. After three runs in a row at which the server
+// failed, was too slow or refused, the rest is not tried.
 std::vector<Published> PublishToMlflow(HttpClient* client,
                                        const std::vector<MlflowVerdict>& verdicts,
                                        const PublishOptions& options);

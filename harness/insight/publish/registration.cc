@@ -87,8 +87,9 @@ std::vector<RecordedFile> RecordedFiles(const std::vector<Artifact>& artifacts) 
   return files;
 }
 
-// How much a registered path is a recorded one, which may lie in another folder there: the same
-// path, then what ends as it does, with the fewest folders above, then the same name. Empty: not.
+// The similarity of a registered path to a recorded one, which may be in another folder there: the
+// same path, then paths with a common ending, with the fewest folders above, then the same name.
+// Empty: none.
 std::optional<std::pair<int, std::ptrdiff_t>> Likeness(const std::string& registered,
                                                        const std::string& recorded) {
   if (registered == recorded) return std::pair(3, std::ptrdiff_t{0});
@@ -100,8 +101,8 @@ std::optional<std::pair<int, std::ptrdiff_t>> Likeness(const std::string& regist
   return std::pair(1, std::ptrdiff_t{0});
 }
 
-// A registered file, held to the recorded files that it is most like. That its content is that of
-// some other recorded file counts for nothing: what reads it goes by its path.
+// A registered file, compared with the most similar recorded files. Content equal to a different
+// recorded file does not count: readers use the path.
 struct HeldFile {
   const RecordedFile* named = nullptr;  // null: nothing is recorded of it
   bool held = false;
@@ -120,12 +121,12 @@ HeldFile Hold(const RegistryFile& file, const std::vector<RecordedFile>& recorde
   return found;
 }
 
-// Of a logged model all files, of others those that are named as weights.
+// For a logged model all files, else those named as weights.
 struct HeldFiles {
-  std::size_t held = 0;       // of a logged model, that have their recorded SHA-256
-  std::size_t unknown = 0;    // of a logged model, of which nothing is recorded
+  std::size_t held = 0;       // of a logged model, with their recorded SHA-256
+  std::size_t unknown = 0;    // of a logged model without a record
   std::string first_unknown;  // path
-  Findings others;            // that are recorded with another one
+  Findings others;            // recorded with other content
 };
 
 HeldFiles HoldFiles(const RegistryEntry& entry, const std::vector<RecordedFile>& recorded,

@@ -1,6 +1,7 @@
-// May this model be registered, or promoted? What its record, its last drill and its files say.
+// Decides whether a model may be registered or promoted, from its record, its last drill and its
+// files.
 //
-// Role: pure; mlflow_registry.h and the history bring what it decides by.
+// Role: pure; its input comes from mlflow_registry.h and the history.
 #ifndef RHARNESS_HARNESS_INSIGHT_PUBLISH_REGISTRATION_H_
 #define RHARNESS_HARNESS_INSIGHT_PUBLISH_REGISTRATION_H_
 
@@ -25,13 +26,13 @@ struct RegistrationFinding {
 // What is known of the run that the entry is.
 struct RunKnown {
   std::optional<Manifest> manifest;
-  bool manifest_differs = false;        // two records of the run do not say the same
+  bool manifest_differs = false;        // two records of the run differ
   std::optional<std::string> retired;   // why, and who signed
-  std::string retirement_doubt;         // it is not as it was signed; then nobody is named
-  std::vector<VerdictRecord> verdicts;  // in the order in which they were entered
+  std::string retirement_doubt;         // it differs from its signed form; then nobody is named
+  std::vector<VerdictRecord> verdicts;  // in order of entry
 };
 
-// The verdict that counts: the last one that is not "infra", which says nothing of the run.
+// The verdict that counts: the last one that is not "infra", which says nothing about the run.
 const VerdictRecord* DecidingVerdict(const RunKnown& known);
 
 // Empty: admitted. `max_age_days`: of the last good verdict; empty: any.
@@ -40,7 +41,7 @@ std::vector<RegistrationFinding> DecideRegistration(const RegistryEntry& entry,
                                                     std::optional<double> max_age_days,
                                                     WallTime now);
 
-// The artifacts that are weights and have a hash.
+// The weights with a hash among the artifacts.
 std::vector<Artifact> WeightsOf(const Manifest& manifest);
 
 }  // namespace rharness

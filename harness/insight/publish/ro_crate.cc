@@ -19,7 +19,7 @@ constexpr char kRharnessId[] = "#rharness";
 
 Json Reference(std::string_view id) { return Json::MakeObject({{"@id", id}}); }
 
-// A list of one as what is in it, as the specification recommends; of none, as it is.
+// A list of one as its element, as the specification recommends; an empty one unchanged.
 Json Unwrapped(Json list) { return list.AsArray().size() == 1 ? Json(list.AsArray()[0]) : list; }
 
 // With the offset that the profile's validator asks for.
@@ -158,7 +158,7 @@ class CrateBuilder {
     return id;
   }
 
-  // A run has one, whatever its number of reruns.
+  // A run has one, for any number of reruns.
   std::string AddVerdict(const ReportRun& run) {
     std::string id = "#verdict/" + EscapedForUrl(run.run_id);
     if (!IsNew(id)) return id;

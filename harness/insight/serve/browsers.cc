@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-// Device and inode; zeros where it is no file, or none that is there.
+// Device and inode; zeros for a missing file, or for no file.
 std::pair<std::uint64_t, std::uint64_t> FileOf(const std::string& history) {
   if (IsPostgresqlUrl(history)) return {};
   const auto path = ParseHistoryUrl(history);

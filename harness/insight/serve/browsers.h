@@ -1,4 +1,4 @@
-// Connections to one history, one for each request that is being answered.
+// Connections to one history, one per request in progress.
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_BROWSERS_H_
 #define RHARNESS_HARNESS_INSIGHT_SERVE_BROWSERS_H_
 
@@ -17,10 +17,10 @@ class Browsers {
  public:
   explicit Browsers(std::string history) : history_(std::move(history)) {}
 
-  // One that waits, or a new one; of a file that was replaced always a new one. Errors: those of
+  // An idle one, or a new one; for a replaced file always a new one. Errors: those of
   // HistoryBrowser::Open.
   Result<std::unique_ptr<HistoryBrowser>> Take();
-  // Not to be called with one that failed, since its connection may be what failed.
+  // Do not call it with a failed one, since its connection may be at fault.
   void GiveBack(std::unique_ptr<HistoryBrowser> browser);
 
  private:

@@ -17,7 +17,7 @@ namespace {
 constexpr BrowserLimits kCountingLimits = {.lock = std::chrono::seconds(10),
                                            .answer = std::chrono::minutes(2),
                                            .gone = std::chrono::seconds(10)};
-// So that measuring trends takes a twentieth of a core at most.
+// Limits the measuring of trends to a twentieth of a core.
 constexpr int kRestPerWork = 20;
 
 }  // namespace
@@ -57,7 +57,7 @@ void SiteCounter::Publish(bool whole) {
   current_ = std::move(counted);
 }
 
-// Told in the log when it changes: what is wrong with a file stays so for a while.
+// Logged when it changes: the fault of a file lasts for a while.
 void SiteCounter::LookAtFiles() {
   const auto now = std::chrono::steady_clock::now();
   if (!asked_.any() || (looked_ && now < *looked_ + limits_.files)) return;
@@ -109,7 +109,7 @@ Status SiteCounter::CountWeeks() {
                      CountNewVerdicts(browser_.get(), oldest, limits_.drills, &totals_));
     if (!more) break;
     any = true;
-    // The first time it takes seconds: what is there is shown meanwhile.
+    // The first time takes seconds: partial data are shown meanwhile.
     if (first && steps % 20 == 0) Publish(false);
   }
   if (Ending() || (!any && open_bad_of_ == totals_.sequence)) return {};
@@ -119,8 +119,8 @@ Status SiteCounter::CountWeeks() {
   return {};
 }
 
-// Trouble with trends is theirs alone: weeks are counted on, and the next attempt waits as long as
-// it would after one that went well.
+// Trouble with trends affects only trends: counting weeks continues, and the next attempt waits as
+// long as after a successful one.
 void SiteCounter::Measure() {
   const auto began = std::chrono::steady_clock::now();
   if (totals_.sequence == measured_ || (measure_after_ && began < *measure_after_)) return;

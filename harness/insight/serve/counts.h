@@ -1,8 +1,8 @@
-// What no page can find for itself, found beside them: verdicts by week, runs that are open by now
-// and did not reproduce, trends, and what people signed in files.
+// Counts that are too slow for a page: verdicts by week, open runs that did not reproduce before,
+// trends, and signed files.
 //
-// Role: a thread of its own with a connection of its own, which reads what drills said since and
-// hands out what it has. Not here: what shows them.
+// Role: a thread of its own with a connection of its own, which reads new verdicts of drills and
+// returns its current state. Not here: the pages.
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_COUNTS_H_
 #define RHARNESS_HARNESS_INSIGHT_SERVE_COUNTS_H_
 
@@ -21,30 +21,30 @@
 
 namespace rharness {
 
-inline constexpr int kSiteWeeks = 52;  // that are counted, this one included
+inline constexpr int kSiteWeeks = 52;  // number of weeks counted, including this one
 
 struct SiteCounted {
   WeekTotals weeks;
   std::vector<std::string> open_bad;           // HistoryBrowser::OpenBadRuns
-  bool whole = false;                          // whether `weeks` had all that there was
+  bool whole = false;                          // whether `weeks` is complete
   std::shared_ptr<const TrendsReport> trends;  // none: not measured yet
-  std::optional<WallTime> trends_failed;       // the last attempt to measure them, where it failed
-  int measurements = 0;                        // attempts, those that failed among them
+  std::optional<WallTime> trends_failed;       // the last attempt to measure them, if it failed
+  int measurements = 0;                        // attempts, including failed ones
   std::shared_ptr<const SiteFiles> files = nullptr;  // none: none were given
 };
 
 struct CountLimits {
-  std::chrono::milliseconds every{2'000};  // how often it asks whether there is something new
+  std::chrono::milliseconds every{2'000};  // polling interval for new drills
   std::chrono::seconds trends{300};        // at least, between two attempts to measure trends
   std::int64_t drills = 50;                // that are counted at once
   std::chrono::seconds files{5};           // between two looks at files
 };
-// More than a page shows: of some the next drill says more.
+// More than a page shows: the next drill will decide some.
 inline constexpr std::size_t kOpenBadRuns = 30;
 
 class SiteCounter {
  public:
-  // Begins to count. Trouble with the history is told in the log, once a message, and tried again.
+  // Starts counting. Logs trouble with the history, once per message, and retries.
   explicit SiteCounter(std::string history, SiteFilesAsked files = {},
                        const CountLimits& limits = {});
   // Waits for the query at hand.
@@ -72,7 +72,7 @@ class SiteCounter {
   std::int64_t open_bad_of_ = -1;  // the sequence that it speaks of
   std::shared_ptr<const TrendsReport> trends_;
   std::optional<WallTime> trends_failed_;
-  std::string told_of_trends_;  // in the log, of the last trouble with them
+  std::string told_of_trends_;  // the last logged trouble with them
   int measurements_ = 0;
   std::shared_ptr<const SiteFiles> files_;
   std::optional<std::chrono::steady_clock::time_point> looked_;  // at files

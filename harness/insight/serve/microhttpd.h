@@ -1,7 +1,7 @@
 // libmicrohttpd, loaded when a server is started.
 //
-// Role: private to server.cc. Nothing of rharness is linked to it, since it brings a TLS library
-// along that no other verb needs.
+// Role: private to server.cc. rharness does not link to it, since it pulls in a TLS library that no
+// other verb needs.
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_MICROHTTPD_H_
 #define RHARNESS_HARNESS_INSIGHT_SERVE_MICROHTTPD_H_
 
@@ -22,7 +22,7 @@ struct Microhttpd {
   decltype(&MHD_destroy_response) destroy = nullptr;
 };
 
-// The same one for the life of the process. Errors: unsupported, which names the package.
+// The same one for the life of the process. Errors: unsupported, with the package's name.
 Result<const Microhttpd*> LoadMicrohttpd();
 
 }  // namespace rharness

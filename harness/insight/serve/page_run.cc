@@ -1,4 +1,4 @@
-// The page of one run: what was recorded, and all that drills said of it.
+// The page of one run: its record, and all verdicts of drills on it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -62,7 +62,7 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
   }
 }
 
-// Behind each file of the record that two people had deleted, that and who they were.
+// Adds to each file of the record that two people had deleted this fact and their names.
 Status AddDeletions(const PageInputs& inputs, const std::string& run_id, SiteRun* page) {
   ASSIGN_OR_RETURN(const auto deleted,
                    DeletedFilesOf(run_id, nullptr, inputs.now, &inputs.browser.store()));

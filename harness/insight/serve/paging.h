@@ -1,7 +1,7 @@
-// A page of a longer list: which rows it has, and whether there are more on either side.
+// A page of a longer list: its rows, and whether there are more on either side.
 //
 // Role: pure. A page is read towards the end or the start of its list, with one row more than it
-// shows, which tells whether the list goes on.
+// shows, to see whether the list continues.
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_PAGING_H_
 #define RHARNESS_HARNESS_INSIGHT_SERVE_PAGING_H_
 
@@ -18,7 +18,7 @@
 
 namespace rharness {
 
-// From where a page of a list goes on, as the address before said it; not given: from its start.
+// The start of a page of a list, from its address; not given: the start of the list.
 struct PageMark {
   bool given = false;
   Toward toward = Toward::kEnd;
@@ -33,13 +33,13 @@ Result<PageMark> PageMarkOf(const std::map<std::string, std::string>& query);
 inline NameStart NameStartOf(const PageMark& mark) { return {mark.name, mark.toward}; }
 std::optional<PageStart> PageStartOf(const PageMark& mark);
 
-// From where the page is to be read instead, of which so many rows were read. Back to the start: it
-// is the first page, which may have more than what was before the row that it was read from. Behind
-// the last row, as of an address that was kept: it is the last one.
+// The start to read from instead, given the number of rows read. Back at the start: reads the first
+// page, which may have more rows than those before the start row. After the last row, as for a
+// stored address: reads the last page.
 std::optional<PageMark> ReadInstead(const PageMark& mark, std::size_t rows, std::size_t limit);
 
-// Leaves `limit` rows. `address` makes that of the page beside a row: of (row, "before") and (row,
-// "after").
+// Leaves `limit` rows. `address` makes the address of the page beside a row: for (row, "before")
+// and (row, "after").
 template <class Row, class Address>
 SitePager CutPage(const PageMark& mark, std::size_t limit, std::vector<Row>* rows,
                   const Address& address) {

@@ -51,7 +51,7 @@ Result<std::string> Written(const Result<Model>& model, const SiteFrame& frame) 
 using PageMaker = Result<std::string> (*)(const PageAsked& asked);
 struct Route {
   std::string_view path;
-  std::string_view key;  // of a thing: its name in the query, where it is not in the path
+  std::string_view key;  // of a thing: its name in the query, if it is not in the path
   PageMaker make;
 };
 
@@ -131,8 +131,8 @@ HttpResponse AnswerOf(int status, std::string_view type, std::string body,
   return answer;
 }
 
-// What stays as it is while the server runs. A reader that has it already is told so (RFC 9110,
-// 13.1.2): its tag is made of what it holds.
+// Constant while the server runs. A reader that has it gets 304 (RFC 9110, 13.1.2): its tag depends
+// on the content.
 HttpResponse KeptAnswer(const HttpRequest& request, std::string_view type, std::string_view body,
                         std::string_view keep) {
   const std::string tag = fmt::format("\"{}\"", Sha256HexOf(body).substr(0, 32));

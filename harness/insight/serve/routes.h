@@ -1,6 +1,6 @@
-// Which address is which page, and with which headers it goes out.
+// The page of each address, and the headers of its answer.
 //
-// Role: from a request to an answer. Not here: sockets (server.h), what pages say (pages.h).
+// Role: from a request to an answer. Not here: sockets (server.h), the content of pages (pages.h).
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_ROUTES_H_
 #define RHARNESS_HARNESS_INSIGHT_SERVE_ROUTES_H_
 
@@ -16,9 +16,9 @@
 
 namespace rharness {
 
-// Of an answer of any kind: nothing but the site's own style is loaded, nobody frames it, nothing
-// is kept, and no other site is told where a reader came from.
-// Source: Content Security Policy Level 3; OWASP Secure Headers Project.
+// For every answer: loads nothing but the site's own style, forbids frames, caches nothing, and
+// sends no referrer to other sites. Source: Content Security Policy Level 3; OWASP Secure Headers
+// Project.
 inline constexpr std::string_view kSitePolicy =
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'";
@@ -34,9 +34,9 @@ class Site {
  public:
   explicit Site(SiteSettings settings);
 
-  // From any thread. GET and HEAD alone (405), of a Host that is ours (421), without a body (413),
-  // of an address that is one (400, 414) and of a page (404). Trouble with the history is 503, what
-  // was changed in it 500, and the log is told why; a page never is.
+  // From any thread. Only GET and HEAD (405), for one of our Hosts (421), without a body (413),
+  // with a valid address (400, 414) of a page (404). Trouble with the history is 503, changed
+  // records 500; the reason goes to the log, never to a page.
   HttpResponse Answer(const HttpRequest& request);
 
  private:
@@ -46,7 +46,7 @@ class Site {
   HttpResponse Health();
 
   const SiteSettings settings_;
-  const std::string shown_;  // the history, without where it lies
+  const std::string shown_;  // the history, without its place
   Browsers browsers_;
 };
 

@@ -1,4 +1,4 @@
-// Verdicts of one run, their details, and where they turned.
+// Verdicts of one run, their details, and their changes.
 #include "harness/insight/serve/run_life.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What drills said of one run, with all that the history keeps of how each verdict came about.
+// The drills' verdicts on one run, with all data of the history behind each verdict.
 //
 // Role: a part of the page of a run (pages.h).
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_RUN_LIFE_H_
@@ -19,7 +19,7 @@ namespace rharness {
 
 class RunLife {
  public:
-  // `manifest`: null where it cannot be read; then nothing is held to it.
+  // `manifest`: null if it cannot be read; then nothing is compared with it.
   RunLife(HistoryBrowser* browser, std::string run_id, const Manifest* manifest)
       : browser_(*browser),
         run_id_(std::move(run_id)),
@@ -28,17 +28,17 @@ class RunLife {
 
   // The strip of the last verdicts, and a page of them with their reruns, measures and signatures.
   Status AddVerdicts(const PageMark& mark, SiteRun* page);
-  // Where the strip's verdicts turned; what differed at the last turns. To be called after that.
+  // Where the strip's verdicts changed; the differences at the last changes. Call it after that.
   Status AddChanges(SiteRun* page);
 
  private:
   using Layers = Result<std::optional<SiteLayers>>;
 
   Status AddDetails(SiteRunVerdict* verdict, SiteRun* page);
-  // Of a rerun, held to the record; none where that is not kept, or too much of it was read already
-  // for one page.
+  // The layers of a rerun compared with the record; none if they are not kept, or if too much was
+  // read already for one page.
   Layers LayersOf(const std::string& surroundings);
-  // None where what is kept was changed, which is said: the rest of the page is worth showing.
+  // None if the stored data changed, which the page reports: the rest of the page is still useful.
   static Layers OrSaid(Layers layers, SiteRun* page);
 
   HistoryBrowser& browser_;
@@ -47,11 +47,11 @@ class RunLife {
   Surveyor surveyor_;
 };
 
-// Why what the history says of its retirement, or of a request for it, is not what was signed;
-// empty: it is. Errors: those of the history.
+// Why the history's data on its retirement, or on a request for it, differ from the signed form;
+// empty: they match. Errors: those of the history.
 Result<std::string> RetirementDoubt(HistoryStore* store, const std::string& run_id, WallTime now);
-// Who signed for or against its retirement, in the order in which they were entered; where that is
-// doubtful, nobody is named.
+// Who signed for or against its retirement, in order of entry; if that is doubtful, nobody is
+// named.
 Status AddRetirementSignatures(HistoryStore* store, const std::string& run_id,
                                const std::string& doubt, SiteRun* page);
 

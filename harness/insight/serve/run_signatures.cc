@@ -1,4 +1,4 @@
-// Who signed for a run's retirement, and whether that is what the history says.
+// The signers of a run's retirement, and whether they match the history.
 #include <set>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace rharness {
 namespace {
 
-// Whom the row names, where it is what was signed.
+// The person named by the row, if it matches the signed form.
 std::string SignerOf(const SignedRecord& record, const std::string& doubt) {
   if (!doubt.empty()) return "not shown: it is doubtful";
   return record.signed_by.empty() ? "nobody whom the history names" : record.signed_by;

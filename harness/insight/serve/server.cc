@@ -1,4 +1,4 @@
-// The fence: sockets, libmicrohttpd's callbacks, and who is too slow.
+// The fence: sockets, libmicrohttpd's callbacks, and limits for slow clients.
 #include "harness/insight/serve/server.h"
 
 #include <arpa/inet.h>
@@ -91,7 +91,7 @@ void MicroServer::OnConnection(void* self, MHD_Connection* connection, void** co
     *context = one;
     return;
   }
-  // The socket is closed behind this call: who holds the lock has it open.
+  // The socket is closed after this call: the holder of the lock has it open.
   auto* one = static_cast<Connection*>(*context);
   server->connections_.erase(one);
   delete one;
@@ -152,7 +152,7 @@ MHD_Result MicroServer::Answer(MHD_Connection* connection, const HttpRequest& re
 }
 
 // Called first with the headers alone. A request with a body is answered then, so that none of it
-// is read; another one when it is whole, so that the connection can serve the next.
+// is read; others when complete, so that the connection can serve the next.
 MHD_Result MicroServer::OnRequest(void* self, MHD_Connection* connection, const char*,
                                   const char* method, const char*, const char*,
                                   std::size_t* upload_size, void** context) {

@@ -1,6 +1,6 @@
 // An HTTP server for a few readers: requests in, answers out.
 //
-// Role: the fence around libmicrohttpd. Not here: what is answered (routes.h), TLS (a proxy's).
+// Role: the fence around libmicrohttpd. Not here: the answers (routes.h), TLS (a proxy's).
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_SERVER_H_
 #define RHARNESS_HARNESS_INSIGHT_SERVE_SERVER_H_
 
@@ -28,9 +28,9 @@ struct HttpRequest {
 
 struct HttpResponse {
   int status = 200;
-  std::string body;  // not sent in answer to HEAD
+  std::string body;  // not sent for HEAD
   std::vector<std::pair<std::string, std::string>> headers;
-  bool close = false;  // no other request follows on this connection
+  bool close = false;  // no further request on this connection
 };
 
 // Called from several threads at once.
@@ -41,8 +41,8 @@ struct ServerLimits {
   unsigned connections = 256;             // more wait to be accepted
   std::size_t request_bytes = 16 * 1024;  // of its first line and all headers
   std::chrono::seconds idle{10};          // without a byte
-  // From the start of a connection, or the end of its last answer, to the end of the next one: for
-  // who sends or reads a byte at a time.
+  // Limit from the start of a connection, or the end of its last answer, to the end of the next
+  // one: against clients that send or read a byte at a time.
   std::chrono::seconds answer{20};
 };
 
@@ -67,11 +67,11 @@ class Listener {
 
 class HttpServer {
  public:
-  // What no request reached `handler` for (it is no HTTP, or too long) is answered by the library.
-  // Errors: unsupported (no library), io.
+  // The library answers requests that do not reach `handler` (invalid HTTP, or too long). Errors:
+  // unsupported (no library), io.
   static Result<std::unique_ptr<HttpServer>> Start(Listener listener, const ServerLimits& limits,
                                                    HttpHandler handler);
-  // Ends what is being answered, and closes all connections.
+  // Ends running answers, and closes all connections.
   virtual ~HttpServer() = default;
 };
 

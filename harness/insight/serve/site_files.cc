@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostPolicyFile = 1 << 20;  // as ParsePolicy takes
 
-// Why nobody is named. Where a file lies is for the log.
+// Why nobody is named. A file's place goes to the log only.
 constexpr char kUnsigned[] = "it is not signed as the trust policy asks, or was changed since";
 constexpr char kUnreadable[] = "it cannot be read";
 constexpr char kNoTrust[] = "the trust policy cannot be read";
@@ -42,7 +42,7 @@ void Doubt(const char* words, const Error& error, SignedFile* file) {
   file->trouble = error.ToString();
 }
 
-// Who signed this content of it, or the doubt. `sha256`: of what was read.
+// The signers of this content of it, or the doubt. `sha256`: of the bytes read.
 void HoldToSignatures(const fs::path& path, const std::string& sha256,
                       const Result<TrustPolicy>& trust, WallTime now, SignedFile* file) {
   if (!trust.ok()) return Doubt(kNoTrust, trust.error(), file);

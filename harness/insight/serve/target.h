@@ -1,6 +1,6 @@
-// What a request asks for, and at which door: its address and its Host. Pure.
+// The target of a request: its address and its Host. Pure.
 //
-// Role: the one reader of what strangers write into a request's first line and its Host header.
+// Role: the only reader of the untrusted first line and Host header of a request.
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_TARGET_H_
 #define RHARNESS_HARNESS_INSIGHT_SERVE_TARGET_H_
 
@@ -22,8 +22,8 @@ struct RequestTarget {
 inline constexpr std::size_t kMostTargetBytes = 4096;
 
 // An absolute path with its query (RFC 9112 3.2.1, origin form; "+" is a blank in a query). Errors:
-// invalid_input for any other form, for more bytes than above or 16 values, for an escape that is
-// none, for bytes below 32 or 127, escaped or not, for what is no UTF-8, and for a name twice.
+// invalid_input for any other form, for more bytes than above or 16 values, for an invalid escape,
+// for bytes below 32 or 127, escaped or not, for invalid UTF-8, and for a repeated name.
 Result<RequestTarget> ParseTarget(std::string_view text);
 
 // Where to listen, or where somebody does.
@@ -34,18 +34,18 @@ struct ListenAddress {
 
   std::string ToString() const;  // "127.0.0.1:8780", "[::1]:8780"
 };
-// "127.0.0.1:8780", "[::1]:0", "localhost:8780". Errors: invalid_input, names too: looking them up
-// might give another address tomorrow.
+// "127.0.0.1:8780", "[::1]:0", "localhost:8780". Errors: invalid_input, also for names: a lookup
+// might give a different address tomorrow.
 Result<ListenAddress> ParseListenAddress(std::string_view text);
 
-// Which Host headers are ours. A page of a stranger's whose name was made to lead here (DNS
-// rebinding) has another one.
+// The accepted Host headers. A foreign page whose name resolves here (DNS rebinding) has a
+// different one.
 class AllowedHosts {
  public:
-  // `names`: by which a proxy or a name server leads here, at any port.
+  // `names`: the names of a proxy or a name server for this server, at any port.
   AllowedHosts(const ListenAddress& address, const std::vector<std::string>& names);
-  // The header's text, in any case; the address (on loopback "localhost", too) at its own port.
-  // Where strangers reach it, any address at that port: no name leads to such a header.
+  // The header's text, in any case; the address (on loopback also "localhost") at its own port. If
+  // the server is publicly reachable, any address at that port: no name leads to such a header.
   bool Admit(std::string_view header) const;
 
  private:

@@ -1,7 +1,7 @@
-// Verdicts by week and family, counted once and then kept up with.
+// Verdicts by week and family, counted once and then updated.
 //
-// Role: a million verdicts cannot be counted for each page, and none that was counted ever changes,
-// so that only those of new drills are read again. Not here: threads; what shows them.
+// Role: a million verdicts cannot be counted for each page, and counted ones never change, so only
+// those of new drills are read. Not here: threads; the pages.
 #ifndef RHARNESS_HARNESS_INSIGHT_SERVE_WEEKS_H_
 #define RHARNESS_HARNESS_INSIGHT_SERVE_WEEKS_H_
 
@@ -28,12 +28,11 @@ struct FamilyWeeks {
 struct WeekTotals {
   std::map<std::string, FamilyWeeks> families;
   std::map<WallTime, VerdictTotals> all;
-  std::int64_t sequence = 0;  // of the last drill that is counted
+  std::int64_t sequence = 0;  // of the last counted drill
 };
 
-// Adds what the next `drills` drills said; weeks before `oldest` and verdicts of no name that this
-// version knows are left out. Whether there was anything. Errors: the browser's; nothing is changed
-// then.
+// Adds the verdicts of the next `drills` drills; ignores weeks before `oldest` and verdicts with
+// unknown names. Returns whether there was anything. Errors: the browser's; then nothing changes.
 Result<bool> CountNewVerdicts(HistoryBrowser* browser, WallTime oldest, std::int64_t drills,
                               WeekTotals* totals);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLeastGain = 0.5;
 
-// The values of one axis in a stretch of weeks, and how many judged runs had each.
+// The values of one axis in a range of weeks, with the number of judged runs of each.
 class Values {
  public:
   // Of runs that were rerun on all of these.
@@ -89,7 +89,7 @@ class Stretches {
   std::vector<std::vector<const Stack*>> spreads_;
 };
 
-// The value whose share grew most from one stretch to another; of equal ones the first by name.
+// The value whose share grew most from one range to the other; of equal ones the first by name.
 std::optional<std::string> GrewMost(std::vector<std::string> values, const Values& from,
                                     const Values& to) {
   const auto most = std::ranges::max_element(

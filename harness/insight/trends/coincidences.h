@@ -1,4 +1,4 @@
-// What most runs of a family ran on before a change of its rate, and not after. Pure.
+// Finds what most runs of a family ran on before a change of its rate, and not after. Pure.
 #ifndef RHARNESS_HARNESS_INSIGHT_TRENDS_COINCIDENCES_H_
 #define RHARNESS_HARNESS_INSIGHT_TRENDS_COINCIDENCES_H_
 

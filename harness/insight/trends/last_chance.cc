@@ -28,10 +28,10 @@ std::string CommonValue(const ShownRun& run, const std::vector<Stack>& stacks, S
   return common;
 }
 
-// What a place means for what is to go.
+// The effect of `gone` on a place.
 struct PlaceWithout {
   bool goes = false;   // it has something that goes
-  bool known = false;  // of all that is asked for something is known
+  bool known = false;  // a value is known for everything asked
 };
 
 std::vector<PlaceWithout> Without(const std::vector<Stack>& stacks, const std::vector<Gone>& gone) {
@@ -44,7 +44,7 @@ std::vector<PlaceWithout> Without(const std::vector<Stack>& stacks, const std::v
   return places;
 }
 
-// What nothing that is known has, perhaps by a slip of who asks.
+// Values that nothing known has, perhaps by a typing error.
 std::vector<std::string> Nowhere(const std::vector<Stack>& stacks, const std::vector<Gone>& gone,
                                  const std::vector<UnshownRun>& unshown) {
   std::vector<std::string> nowhere;

@@ -1,4 +1,4 @@
-// Which runs hang on one image, driver, GPU or node, and which could not be rerun without it. Pure.
+// Runs that depend on one image, driver, GPU or node, and could not be rerun without it. Pure.
 #ifndef RHARNESS_HARNESS_INSIGHT_TRENDS_LAST_CHANCE_H_
 #define RHARNESS_HARNESS_INSIGHT_TRENDS_LAST_CHANCE_H_
 
@@ -15,14 +15,14 @@ namespace rharness {
 // `stacks`: by place.
 std::vector<TrendOnly> OnlyWith(const Tracks& tracks, const std::vector<Stack>& stacks);
 
-// A run that was never shown to reproduce, with what it was recorded on; empty: not looked at.
+// A run never shown to reproduce, with its recorded environment; empty: not read.
 struct UnshownRun {
   std::string run_id;
   std::string family;
   std::optional<Stack> recorded;
 };
 
-// Of all that are not retired. `gone` all go together.
+// Over all runs that are not retired. All of `gone` go together.
 LastChance LastChanceOf(const Tracks& tracks, const std::vector<Stack>& stacks,
                         const std::vector<Gone>& gone, const std::vector<UnshownRun>& unshown);
 

@@ -1,4 +1,4 @@
-// Rates by week, where they changed, and how long runs last: the pure parts of trends.h.
+// Rates by week, their changes, and the lifetimes of runs: the pure parts of trends.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -137,7 +137,7 @@ std::vector<Group> GroupBy(const Tracks& tracks, int names, F index_of) {
   return groups;
 }
 
-// Those that changed first, then those with most that did not reproduce, then by name.
+// Changed ones first, then those with the most unreproduced runs, then by name.
 void Rank(std::size_t most, std::vector<TrendSeries>* series) {
   std::ranges::stable_sort(*series, [](const TrendSeries& a, const TrendSeries& b) {
     return std::tuple(a.changes.empty(), -a.counts.bad, std::string_view(a.value)) <

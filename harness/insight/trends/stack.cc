@@ -61,7 +61,7 @@ void FillPackages(std::string text, Stack* stack) {
 // "libc6:amd64" of "dpkg libc6:amd64".
 std::string_view WithoutManager(std::string_view name) { return name.substr(name.find(' ') + 1); }
 
-// By its name, or by that without the architecture that Debian's tools put behind it.
+// By its name, or by the name without the architecture suffix of Debian's tools.
 bool NamesPackage(const std::string& pattern, std::string_view name) {
   name = WithoutManager(name);
   return GlobMatches(pattern, name) || GlobMatches(pattern, name.substr(0, name.find(':')));

@@ -1,4 +1,4 @@
-// What a verdict was reached on, in the words that trends are told by. Pure.
+// The environment of a verdict, in the terms of trends. Pure.
 #ifndef RHARNESS_HARNESS_INSIGHT_TRENDS_STACK_H_
 #define RHARNESS_HARNESS_INSIGHT_TRENDS_STACK_H_
 
@@ -17,8 +17,8 @@ inline constexpr std::size_t kAxes = 7;
 inline constexpr std::array<std::string_view, kAxes> kAxisNames = {
     "image", "driver", "gpu", "cpu", "system", "packages", "node"};
 
-inline constexpr std::string_view kHost = "host";  // the image of what runs in none
-inline constexpr std::string_view kNone = "none";  // the driver, or GPU, of what has none
+inline constexpr std::string_view kHost = "host";  // the image of host runs
+inline constexpr std::string_view kNone = "none";  // the driver, or GPU, of machines without one
 
 // By axis; empty: not known.
 struct Stack {
@@ -31,26 +31,26 @@ struct Stack {
   }
 };
 
-// Of an environment as the history keeps it (kEnvironmentParts); the node is not of it. Errors:
-// invalid_input where a part cannot be read; `where` names it.
+// From an environment in the history (kEnvironmentParts), which has no node. Errors: invalid_input
+// for an unreadable part; `where` names it.
 Result<Stack> StackOf(const Surroundings& environment, std::string_view where);
-// Of what a run was recorded on.
+// From the recorded environment of a run.
 Stack StackOf(const Manifest& manifest);
 
-// "numpy 1.26.0 -> 1.26.4, torch gone and 3 more" between two lists as Stack::packages has them;
-// empty where nothing can be said.
+// "numpy 1.26.0 -> 1.26.4, torch gone and 3 more" between two lists in the form of Stack::packages;
+// empty if not known.
 std::string PackageChanges(const std::string& before, const std::string& after);
 
-// What is to go: "image=sha256:12*", "driver=550.*", "gpu=*H100*", "node=gpu-7",
-// "package=numpy=1.26.*", "package=numpy". Globs (harness/base/glob.h). "none" is nothing that
-// could go, and "host" goes where it is named by all its letters.
+// What goes away: "image=sha256:12*", "driver=550.*", "gpu=*H100*", "node=gpu-7",
+// "package=numpy=1.26.*", "package=numpy". Globs (harness/base/glob.h). "none" cannot go, and
+// "host" only matches its full name.
 class Gone {
  public:
   // Errors: invalid_input.
   static Result<Gone> Parse(std::string_view text);
   bool Has(const Stack& stack) const;
   bool Knows(const Stack& stack) const;  // whether anything is known of its axis
-  // What a stack has of its kind: an image, a driver, ..., or the names of packages that are used.
+  // The stack's values of its kind: an image, a driver, ..., or the names of used packages.
   std::vector<std::string> NamesIn(const Stack& stack) const;
   const std::string& value() const { return value_; }
   const std::string& text() const { return text_; }

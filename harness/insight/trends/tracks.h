@@ -1,7 +1,7 @@
-// Verdicts, one after another, gathered into what trends are made of. Pure.
+// Gathers verdicts, one after the other, into the data of trends. Pure.
 //
-// Role: between a history of a million verdicts and the questions asked of it: memory goes by runs,
-// weeks and places, not by verdicts.
+// Role: between a history of a million verdicts and the trends: memory grows with runs, weeks and
+// places, not with verdicts.
 #ifndef RHARNESS_HARNESS_INSIGHT_TRENDS_TRACKS_H_
 #define RHARNESS_HARNESS_INSIGHT_TRENDS_TRACKS_H_
 
@@ -35,14 +35,14 @@ class NameTable {
   std::vector<const std::string*> names_;
 };
 
-// Where a run was rerun: an environment, by its digest in the history, and a node.
+// The place of a rerun: an environment, by its digest in the history, and a node.
 struct Place {
   int environment = 0;
   int node = 0;
 };
 
-// Runs once a week, each by the last that was said of it then; in one spread: the places of its
-// reruns, all of which that verdict speaks of.
+// Runs once per week, each by its last verdict in it; `spread`: all places of that verdict's
+// reruns, as an index into spreads().
 struct TrackCell {
   int family = 0;
   int week = 0;
@@ -50,7 +50,7 @@ struct TrackCell {
   std::array<std::int64_t, 3> counts{};  // by Standing
 };
 
-// The last that was said of a run in one place. Run after run, of each in their order.
+// The last verdict on a run in one place. Run after run, each in its order.
 struct LastAt {
   int run = 0;
   int family = 0;
@@ -58,7 +58,7 @@ struct LastAt {
   Standing said = Standing::kOpen;
 };
 
-// A run that is not retired and reproduced where it was judged last, place by place.
+// A run that is not retired and reproduced in its last verdict, place by place.
 struct ShownRun {
   std::string run_id;
   int family = 0;
@@ -67,11 +67,11 @@ struct ShownRun {
 
 class Tracks {
  public:
-  // Cells and last_at are kept of weeks from `first_week` on; lifetimes and shown runs of all.
-  // Verdicts later than `now` are of a clock that is ahead: they are left out.
+  // Keeps cells and last_at for weeks from `first_week` on; lifetimes and shown runs for all.
+  // Ignores verdicts later than `now`, which come from a clock that is ahead.
   Tracks(int first_week, WallTime now) : first_week_(first_week), now_(now) {}
 
-  // Run after run, each in its order, as HistoryStore::EachVerdict has them.
+  // Run after run, each in its order, as in HistoryStore::EachVerdict.
   void Take(const VerdictStep& step);
   void Finish();  // after the last one
 
@@ -85,9 +85,9 @@ class Tracks {
   const std::vector<std::vector<int>>& spreads() const { return spreads_; }
   const std::vector<TrackCell>& cells() const { return cells_; }
   const std::vector<LastAt>& last_at() const { return last_at_; }
-  // By family: from the first verdict by which a run reproduced to the one from which on it did not
-  // any more, or to the last one by which it did; in days. Of a run that did not when it was looked
-  // at first nobody knows how long it had: it is followed from its first good verdict on.
+  // By family: from the first verdict by which a run reproduced to the verdict from which on it did
+  // not, or to the last one by which it did; in days. The earlier life of a run that did not
+  // reproduce at first is not known: it counts from its first good verdict on.
   const std::vector<std::vector<stats::Lifetime>>& lifetimes() const { return lifetimes_; }
   // By family: runs with bad verdicts and without a good one.
   const std::vector<std::int64_t>& never_seen() const { return never_seen_; }
@@ -99,7 +99,7 @@ class Tracks {
     int where = 0;  // a spread, or a place
     Standing standing = Standing::kOpen;
   };
-  void Close();  // of the run that was taken last
+  void Close();  // of the last run taken
   void Count(int week, const Said& said);
   int PlaceOf(const std::string& environment, int node);
   int SpreadOf(const VerdictStep& step);

@@ -1,4 +1,4 @@
-// The history asked once, and its tracks told; see trends.h.
+// Reads the history once, and words its tracks; see trends.h.
 #include "harness/insight/trends/trends.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string NamesOf(const std::vector<const TrendSeries*>& series) {
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// A rerun names it: where it is not there any more, the history is not as it was written.
+// A rerun names it: if it is missing, the history has changed.
 Error Unheld(const Error& error) {
   if (error.code != ErrorCode::kNotFound) return error;
   return IntegrityError("is not in the history any more, and a rerun took place in it",
@@ -65,7 +65,7 @@ Result<std::vector<Stack>> StacksOf(HistoryStore* history, const Tracks& tracks,
   return stacks;
 }
 
-// Runs that are not retired and were never shown to reproduce, with what they were recorded on.
+// Runs that are not retired and were never shown to reproduce, with their recorded environments.
 Result<std::vector<UnshownRun>> UnshownRuns(HistoryStore* history, const Tracks& tracks,
                                             std::vector<std::string>* notes) {
   std::unordered_set<std::string> shown;

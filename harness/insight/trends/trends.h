@@ -1,8 +1,7 @@
-// How reproducibility went over time: rates by week, when they changed, how long it lasts, and what
-// hangs on what.
+// Reproducibility over time: rates by week, their changes, how long it lasts, and dependencies.
 //
-// Role: reads the history once, put together by the pure parts of this folder; the writers in
-// reports/trends_report.h lay it out. Nothing is rerun, nothing is written.
+// Role: reads the history once, and combines the pure parts of this folder; the writers in
+// reports/trends_report.h lay it out. Reruns and writes nothing.
 #ifndef RHARNESS_HARNESS_INSIGHT_TRENDS_TRENDS_H_
 #define RHARNESS_HARNESS_INSIGHT_TRENDS_TRENDS_H_
 
@@ -20,16 +19,16 @@ namespace rharness {
 inline constexpr int kMostTrendWeeks = 520;
 
 struct TrendsAsked {
-  int weeks = 52;  // 1 to kMostTrendWeeks, the one at hand among them
+  int weeks = 52;  // 1 to kMostTrendWeeks, including the current one
   std::vector<Gone> gone;
 };
 
-// Filled but for `version` and `history`. exit_code: 1 where runs would be lost of what goes, else
-// 0. Errors: those of the history. Cost: seconds a million verdicts; an environment that the
-// history does not hold any more as it was is an integrity error.
+// Fills all but `version` and `history`. exit_code: 1 if runs would be lost with `gone`, else 0.
+// Errors: those of the history. Cost: seconds per million verdicts; a changed environment in the
+// history is an integrity error.
 Result<TrendsReport> MeasureTrends(HistoryStore* history, const TrendsAsked& asked, WallTime now);
 
-// The parts that need no history; for tests, too. `stacks`: by place.
+// The parts without a history; also for tests. `stacks`: by place.
 std::vector<TrendSeries> SeriesOf(const Tracks& tracks, const std::vector<Stack>& stacks,
                                   double alpha);
 std::vector<TrendSurvival> SurvivalOf(const Tracks& tracks);

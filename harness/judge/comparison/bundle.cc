@@ -40,7 +40,7 @@ Status AddMember(archive* writer, const std::string& name, const std::string& co
   return {};
 }
 
-// The folder that all members lie in: the file's name without its extensions.
+// The folder of all members: the file's name without its extensions.
 std::string TopOf(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   return name.substr(0, name.size() - kExtension.size());

@@ -1,4 +1,4 @@
-// A comparison for the postmortem: every report of it in one archive.
+// A comparison for the postmortem: all its reports in one archive.
 #ifndef RHARNESS_HARNESS_JUDGE_COMPARISON_BUNDLE_H_
 #define RHARNESS_HARNESS_JUDGE_COMPARISON_BUNDLE_H_
 
@@ -19,9 +19,9 @@ struct BundleMember {
 Status CheckBundlePath(const std::filesystem::path& path);
 
 // Writes a tar archive, compressed with zstd, whose members lie below a folder named like the file
-// without its extensions. Equal members make equal bytes: no time, owner or order of the machine
-// goes into it. The file appears whole or not at all. Errors: invalid_input (a name that does not
-// end in .tar.zst, a member name that leaves the folder), io.
+// without its extensions. Equal members make equal bytes: it contains no time, owner or order of
+// the machine. The file appears completely or not at all. Errors: invalid_input (a name that does
+// not end in .tar.zst, a member name that leaves the folder), io.
 Status WriteBundle(const std::filesystem::path& path, const std::vector<BundleMember>& members);
 
 }  // namespace rharness

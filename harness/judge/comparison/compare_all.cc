@@ -44,13 +44,12 @@ class Sides {
 struct Work {
   std::string title;
   bool single = false;
-  bool skips_unknown = false;  // folders may hold what is not compared
+  bool skips_unknown = false;  // folders may have files that are not compared
   PathPairs pairs;
 };
 
-// Whether a path is a thing of its own. A folder whose index or .metadata says that it is one
-// checkpoint, or that holds MLPerf results, is no folder of things because it is damaged: that is
-// the error of the call.
+// Whether a path is one thing. A folder whose index or .metadata makes it one checkpoint, or that
+// has MLPerf results, stays one thing if it is damaged: that is the error of the call.
 Result<bool> IsOneThing(const fs::path& path, Sides* sides) {
   if (!IsFolder(path)) return true;
   const Result<Subject>& subject = sides->Of(path);
@@ -60,8 +59,8 @@ Result<bool> IsOneThing(const fs::path& path, Sides* sides) {
   return false;
 }
 
-// Two folders are one pair when each is a thing of its own, such as a sharded checkpoint; else they
-// are folders of things.
+// Two folders are one pair when each is one thing, such as a sharded checkpoint; else they are
+// folders of things.
 Result<Work> PairUp(const ComparisonRequest& request, Sides* sides) {
   Work work;
   if (!request.pairs.empty()) {
@@ -91,15 +90,15 @@ bool IsUnknown(const PathPair& pair, Sides* sides) {
   return true;
 }
 
-// Text without a checkpoint's name: a lock, a log, a note beside the data. Not what is loaded with
-// weights, such as a config.json.
+// Text without a checkpoint's name: a lock, a log, a note beside the data. Excludes files loaded
+// with weights, such as a config.json.
 bool IsNote(const fs::path& path) {
   if (SideFileOf(path.filename()) == SideFile::kModel) return false;
   const auto head = ReadHead(path, 4096);
   return head.ok() && IsText(*head) && !IsCheckpointName(path.filename().string());
 }
 
-// Whether a pair that was compared holds no tensor and is one file twice: it shows nothing.
+// Whether a compared pair has no tensor and is one file twice: it shows nothing.
 bool IsEmptyTwice(const Comparison& comparison, const PathPair& pair) {
   const auto vacuous = [](const CheckpointComparison& checkpoint) {
     return checkpoint.difference.vacuous && !checkpoint.from_digests;
@@ -135,7 +134,7 @@ Result<Gathered> GatherOne(const PathPair& pair, const std::vector<Subject>& rep
   return gathered;
 }
 
-// What was made whole where it was found needs no second half.
+// A comparison finished at its source needs no second half.
 Gathered Finished(Comparison comparison) {
   return {.comparison = std::move(comparison), .facts_a = {}, .facts_b = {}, .judged = true};
 }

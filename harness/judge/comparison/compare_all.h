@@ -1,4 +1,4 @@
-// What `rharness compare` does, as a list of passes: pair up, load, compare, tally.
+// The passes of `rharness compare`: pair up, load, compare, tally.
 #ifndef RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_ALL_H_
 #define RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_ALL_H_
 
@@ -24,17 +24,17 @@ struct ComparisonRequest {
   std::filesystem::path rcp;  // MLPerf reference convergence points; empty: none
   SubjectOptions subject;
   CompareOptions compare;
-  // Reads one side; called once for each, whatever is asked of it.
+  // Reads one side; called once for each.
   std::function<Result<Subject>(const std::filesystem::path&, const SubjectOptions&)> load =
       LoadSubject;
-  // Called before each pair: how many are done, of how many, and its name; at the end without one.
+  // Called before each pair: number done, total, and its name; at the end without a name.
   std::function<void(std::size_t, std::size_t, const std::string&)> progress;
 };
 
-// One comparison, or one a pair. In a set of pairs a side that cannot be read makes its pair
+// One comparison, or one per pair. In a set of pairs an unreadable side makes its pair
 // not_comparable, with the error as its reason; for a single pair it is the error of the call. So
-// is a folder of MLPerf results, or of one checkpoint, that cannot be read: its files are no pairs.
-// Errors: those of LoadSubject, FindPairs and PairFolders.
+// is an unreadable folder of MLPerf results, or of one checkpoint: its files are no pairs. Errors:
+// those of LoadSubject, FindPairs and PairFolders.
 Result<ComparisonSet> CompareAll(ComparisonRequest request);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Fingerprints decide by behaviour: what probes saw, whatever the versions of the stack are.
+// Fingerprints decide by behaviour: the results of probes, whatever the versions of the stack.
 #include <algorithm>
 
 #include "compare/fingerprints/fingerprint_diff.h"

@@ -1,5 +1,5 @@
-// Two groups of MLPerf results as a comparison: same, equivalent or shifted, and what the official
-// checker would say.
+// Two groups of MLPerf results as a comparison: same, equivalent or shifted, and the official
+// checker's decision.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Verdict VerdictOf(GroupOutcome outcome) {
   Abort("unknown GroupOutcome");
 }
 
-// Settings as facts: hyperparameters are code, what follows from the machine is environment.
+// Settings as facts: hyperparameters are code, settings derived from the machine are environment.
 void AddSettings(const GroupComparison& groups, Comparison* comparison) {
   std::vector<Fact> a, b;
   for (const SettingDifference& difference : groups.differences) {
@@ -88,8 +88,8 @@ Status AddRcp(const ResultGroup& group, std::string_view side, const RcpSet& set
   return {};
 }
 
-// Groups that cannot tell: no run reached the target, or an evaluation is not finite. What they
-// agree in is no pass.
+// Uninformative groups: no run reached the target, or an evaluation is not finite. Their agreement
+// is no pass.
 std::string WhyVacuous(const ResultGroup& group, std::string_view side) {
   if (group.converged.empty()) {
     return fmt::format("no run of {} ({}) reached the target", side, group.name);

@@ -1,4 +1,4 @@
-// Lining up what two subjects have in common.
+// Aligns the common parts of two subjects.
 #include "harness/judge/comparison/compare_subjects.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 namespace rharness {
 namespace {
 
-// Bits are expected where they were promised, and where nothing but bits could be compared.
+// Bits are expected if they were promised, and if only bits could be compared.
 bool ExpectsBits(const Subject& a, const Subject& b, const CompareOptions& options) {
   if (options.expect_bitwise) return *options.expect_bitwise;
   if (a.declared_bitwise && b.declared_bitwise) return *a.declared_bitwise && *b.declared_bitwise;
@@ -29,8 +29,8 @@ bool ExpectsBits(const Subject& a, const Subject& b, const CompareOptions& optio
   return a.curves.empty() && !a.results && a.manifest.metrics.empty();
 }
 
-// Facts that only one side speaks of are no difference; what defines a run is, when one side has it
-// alone: a seed, a flag, a file that it reads.
+// A fact on one side only is no difference, unless it defines a run: a seed, a flag, a file that it
+// reads.
 bool MustBeOnBoth(const Fact& fact) {
   return fact.key.starts_with("seed.") || fact.key.starts_with("hyperparameter.") ||
          fact.key.starts_with("determinism.") || fact.key.starts_with("data.") ||
@@ -40,7 +40,7 @@ bool MustBeOnBoth(const Fact& fact) {
 // `all`: of two environments or fingerprints every fact must be on both sides.
 void AddMissing(const std::vector<Fact>& from, bool all, std::vector<Fact>* to) {
   std::set<std::string> known;
-  std::vector<std::string> not_known;  // what the keys of such facts begin with
+  std::vector<std::string> not_known;  // prefixes of the keys of such facts
   for (const Fact& fact : *to) {
     known.insert(fact.key);
     if (fact.kind == FactKind::kNotKnown) not_known.push_back(fact.key);
@@ -140,7 +140,7 @@ void NoteUnknown(const Subject& a, const Subject& b, Comparison* comparison) {
   }
 }
 
-// A rerun that failed says nothing about what it left behind.
+// A failed rerun says nothing about its outputs.
 void NoteFailure(const Subject& subject, std::string_view side, Comparison* comparison) {
   if (subject.failure.empty()) return;
   comparison->findings.push_back({.code = "run_failed",
@@ -167,7 +167,7 @@ void AcceptRounding(const std::vector<Metric>& reference, double value, MetricDe
   }
   const double limit = kRoundingFloor * std::abs(metric->value);
   if (!(std::abs(value - metric->value) <= limit)) return;
-  // What was compared is the value with its own record, whatever further runs there are.
+  // The value was compared with its own record, whatever further runs exist.
   decision->mean_history = metric->value;
   decision->difference = value - metric->value;
   decision->verdict = MetricVerdict::kWithin;
@@ -179,7 +179,7 @@ void LeaveOut(const std::vector<OtherEvalSet>& others, std::vector<Metric>* metr
   for (const OtherEvalSet& other : others) {
     std::erase_if(*metrics, [&](const Metric& metric) { return metric.name == other.metric; });
   }
-  // What is left was measured on one set, whatever its name.
+  // The remaining ones were measured on one set, under any name.
   for (Metric& metric : *metrics) metric.evaluated_on.clear();
 }
 
@@ -190,7 +190,7 @@ bool IsRerunOf(const Subject& a, const Subject& b) {
 
 // The metrics of A that B has as well and that can be compared.
 std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
-  // Evidence knows no units and margins; where the other side is a manifest, its definitions hold.
+  // Evidence has no units and margins; if the other side is a manifest, its definitions hold.
   std::vector<Metric> reference = a.manifest.metrics;
   if (a.side.kind == "evidence" && b.side.kind == "manifest") {
     for (Metric& metric : reference) {
@@ -203,7 +203,7 @@ std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
   }
   for (Metric& metric : reference) {
     const auto other = std::ranges::find(b.manifest.metrics, metric.name, &Metric::name);
-    // Evidence knows no primary ones: of a record and its rerun those of the record decide.
+    // Evidence has no primary metrics: for a record and its rerun those of the record decide.
     const bool said = other != b.manifest.metrics.end() && !IsRerunOf(a, b);
     if (said) metric.primary |= other->primary;
   }
@@ -220,8 +220,8 @@ std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates) {
   if (a.manifest.metrics.empty() || b.manifest.metrics.empty()) return {};
-  // A rerun is held to its own record, as a drill holds it that has this run alone. Else replicates
-  // stand for what runs of A differ by: each is a draw, whatever its seed.
+  // A rerun is compared with its own record, as in a drill of this run alone. Else replicates show
+  // how runs of A differ: each is a draw, with any seed.
   const bool rerun = replicates.empty() && IsRerunOf(a, b);
   RecordedMetrics reference{.run_id = a.manifest.run_id, .metrics = ReferenceOf(a, b)};
   if (rerun) reference.seeds = SeedsOf(a.manifest);
@@ -237,7 +237,7 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
   for (MetricDecision& decision : decisions) {
     if (!rerun)
       AcceptRounding(reference.metrics, ValueOf(b.manifest.metrics, decision.name), &decision);
-    // The value itself, which may be an infinity; and what was not finite in A judges nothing.
+    // The value itself, which may be an infinity; a non-finite value in A judges nothing.
     decision.reruns = {ValueOf(b.manifest.metrics, decision.name)};
     if (!IsMeasured(ValueOf(reference.metrics, decision.name))) {
       decision.verdict = MetricVerdict::kInconclusive;

@@ -1,5 +1,5 @@
-// Two subjects side by side: every tensor, curve, metric and fact that both have, then the verdict
-// and its causes.
+// Compares two subjects: every tensor, curve, metric and fact of both, then the verdict and its
+// causes.
 #ifndef RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_SUBJECTS_H_
 #define RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_SUBJECTS_H_
 
@@ -15,17 +15,16 @@
 namespace rharness {
 
 struct CompareOptions {
-  // Empty: bits are expected of checkpoints and environments, of manifests when both declare them,
-  // and of curves and results never.
+  // Empty: bits are expected for checkpoints and environments, for manifests if both declare them,
+  // and never for curves and results.
   std::optional<bool> expect_bitwise;
   CurveRules curves;
-  std::optional<RcpSet> rcp;  // reference convergence points: the official checker's decision too
-  bool weights_only = false;  // of a checkpoint with optimizer state, the weights alone
+  std::optional<RcpSet> rcp;  // reference convergence points: adds the official checker's decision
+  bool weights_only = false;  // compare the weights alone of a checkpoint with optimizer state
   int threads = 0;            // 0: one per core
 };
 
-// A comparison whose parts are filled and that is not judged yet, with what Explain needs beside
-// it.
+// A filled comparison that is not judged yet, with the further input of Explain.
 struct Gathered {
   Comparison comparison;
   std::vector<Fact> facts_a;
@@ -40,10 +39,10 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
 // The second half.
 Comparison FinishComparison(Gathered gathered);
 
-// Pure but for reading the checkpoints' bytes. `replicates`: further runs of A's configuration;
+// Pure except for reading the checkpoints' bytes. `replicates`: further runs of A's configuration;
 // their curves make the divergence envelope, their metrics the history, their result groups the
-// family. Errors: those of Checkpoint::Read and CheckUnchanged, integrity when a kept checkpoint
-// is not the recorded one.
+// family. Errors: those of Checkpoint::Read and CheckUnchanged, integrity when a kept checkpoint is
+// not the recorded one.
 Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
                                    const std::vector<Subject>& replicates,
                                    const CompareOptions& options);
@@ -52,8 +51,8 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates);
 
-// Fingerprints decide by what their probes saw: fills verdict, headline and findings, one a changed
-// probe. That the stack around them changed is for layers and causes.
+// Fingerprints decide by their probes: fills verdict, headline and findings, one per changed probe.
+// Layers and causes report changes of the stack around them.
 void CompareFingerprints(const Fingerprint& a, const Fingerprint& b, Comparison* comparison);
 
 // MLPerf results decide by themselves: fills verdict, findings, metrics, curves and layers. Errors:

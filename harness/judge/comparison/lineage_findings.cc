@@ -29,7 +29,7 @@ Manifest Told(const Subject& subject, const Subject& other) {
   return told;
 }
 
-// What evidence has is primary where the manifest beside it says so.
+// A metric of evidence is primary if the manifest on the other side says so.
 bool IsPrimary(const std::string& name, const Subject& a, const Subject& b) {
   for (const Subject* side : {&a, &b}) {
     const Subject& other = side == &a ? b : a;

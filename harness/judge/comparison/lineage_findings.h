@@ -1,4 +1,4 @@
-// What two subjects say of their data's lineage: metrics on other eval sets, data of other makers.
+// Compares the lineage of two subjects' data: metrics on other eval sets, data of other makers.
 #ifndef RHARNESS_HARNESS_JUDGE_COMPARISON_LINEAGE_FINDINGS_H_
 #define RHARNESS_HARNESS_JUDGE_COMPARISON_LINEAGE_FINDINGS_H_
 
@@ -10,12 +10,12 @@
 
 namespace rharness {
 
-// Metrics that both have and that were not measured on one set. Evidence does not say on what;
-// where the other side is a manifest its definitions hold, with the data that the evidence saw.
+// Metrics of both that were not measured on one set. Evidence has no definitions; if the other side
+// is a manifest its definitions hold, with the data that the evidence saw.
 std::vector<OtherEvalSet> OtherEvalSets(const Subject& a, const Subject& b);
 
-// Adds a finding for each of these, and for data of one content that another transform made; notes
-// on metrics of which one manifest alone says the set. Pure.
+// Adds a finding for each of these, and for data of equal content from another transform; notes
+// metrics whose set only one manifest states. Pure.
 void NoteLineage(const Subject& a, const Subject& b, Comparison* comparison);
 
 }  // namespace rharness

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxFiles = 1'000'000;
 
 bool IsSide(const fs::path& path) { return path.stem() == "before" || path.stem() == "after"; }
 
-// Whether it is a link that leads nowhere, or to a folder that does not lie below `folder`.
+// Whether it is a dangling link, or one to a folder outside of `folder`.
 bool IsDeadEnd(const fs::directory_entry& entry, const fs::path& folder) {
   std::error_code error;
   if (!entry.is_symlink(error)) return false;
@@ -55,8 +55,8 @@ Result<std::set<fs::path>> FilesBelow(const fs::path& folder, bool sides = false
   return files;
 }
 
-// What of a folder is compared with its like: of a drill the evidence alone, of MLPerf results the
-// folder that holds them, else every file.
+// The comparable items of a folder: for a drill the evidence alone, for MLPerf results the folder
+// around them, else every file.
 std::set<fs::path> ItemsOf(const fs::path& folder, const std::set<fs::path>& files) {
   std::error_code error;
   const bool drill = fs::is_regular_file(folder / "report.json", error) &&

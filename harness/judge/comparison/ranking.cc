@@ -27,7 +27,7 @@ constexpr std::size_t kMostRuns = 5000;  // pairs are looked at, each
 
 struct Side {
   std::map<std::string, std::vector<double>> values;  // by run
-  std::vector<std::string> without;                   // runs whose record has no such metric
+  std::vector<std::string> without;                   // runs without such a metric in their record
   std::string direction;                              // of the first record that has one
 };
 
@@ -75,7 +75,7 @@ Result<Side> ReadSide(const fs::path& folder, const std::string& metric) {
   return side;
 }
 
-// What counts: larger is better, and what is not finite is behind all that is.
+// The sort key: larger is better, and non-finite values rank last.
 double Worth(double value, bool higher) {
   if (!std::isfinite(value)) return -std::numeric_limits<double>::infinity();
   return higher ? value : -value;

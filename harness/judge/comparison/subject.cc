@@ -1,4 +1,4 @@
-// Finding out by content what a path is.
+// Recognises the kind of a path by content.
 #include "harness/judge/comparison/subject.h"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 
-// The schema of one of our own records: "manifest", "evidence", "fingerprint". Empty if it is none;
-// all of them begin with it.
+// The schema of one of our own records: "manifest", "evidence", "fingerprint". Empty for others;
+// all of ours begin with it.
 std::string_view SchemaOf(std::string_view head) {
   constexpr std::string_view kMark = "\"rharness.";
   const auto key = head.find("\"schema\"");
@@ -52,7 +52,7 @@ bool LooksLikeText(std::string_view head) {
   });
 }
 
-// An environment as manifests and evidence hold it, kept as a file of its own.
+// An environment in the form of manifests and evidence, as a file of its own.
 bool LooksLikeEnvironment(std::string_view head) {
   return LooksLikeJson(head) && head.find("\"variables\"") != head.npos &&
          head.find("\"software\"") != head.npos && head.find("\"hardware\"") != head.npos;

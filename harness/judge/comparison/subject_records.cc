@@ -27,8 +27,8 @@ Result<std::shared_ptr<Checkpoint>> Open(const fs::path& path, const SubjectOpti
   return std::shared_ptr<Checkpoint>(std::move(checkpoint));
 }
 
-// Where evidence's artifacts lie: beside it, in "artifacts", below which locations are recorded
-// from the drill folder on. Nothing outside of the evidence's folder is read.
+// The place of evidence's artifacts: beside it, in "artifacts"; recorded locations below that start
+// at the drill folder. Reads nothing outside of the evidence's folder.
 std::optional<fs::path> FindBeside(const fs::path& folder, const std::string& location) {
   const auto beside = location.find("artifacts/");
   if (beside == std::string::npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// One loader for each kind of subject, private to LoadSubject.
+// One loader per kind of subject, private to LoadSubject.
 #ifndef RHARNESS_HARNESS_JUDGE_COMPARISON_SUBJECT_RECORDS_H_
 #define RHARNESS_HARNESS_JUDGE_COMPARISON_SUBJECT_RECORDS_H_
 
@@ -17,7 +17,7 @@ Result<std::string> ReadHead(const std::filesystem::path& path, std::size_t limi
 
 Result<Subject> LoadManifestSubject(const std::filesystem::path& path,
                                     const SubjectOptions& options);
-// Artifacts are looked for in the folder that the evidence lies in.
+// Looks for artifacts in the folder of the evidence.
 Result<Subject> LoadEvidenceSubject(const std::filesystem::path& path,
                                     const SubjectOptions& options);
 Result<Subject> LoadCheckpointSubject(const std::filesystem::path& path,

@@ -1,4 +1,4 @@
-// What keeps a run from being rerun, and the command that would fill it.
+// What blocks a rerun of a run, and the command that would fill it.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_BLOCKERS_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_BLOCKERS_H_
 
@@ -22,16 +22,16 @@ struct Blocker {
 
 // "rharness import --complete FILE --data NAME=PATH"; empty where no option would fill it.
 std::string FillingOf(const AdmissionFinding& finding);
-// Of one manifest in one file: with its name, and that of the data.
+// For one manifest in one file: with its name, and that of the data.
 std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
                       std::string_view file);
 
-// Pure. Counts what blocks the n-th run, n = 1, 2, ..., into `blockers`: one a field and code, in
-// the order in which they came. Returns whether anything does.
+// Pure. Counts what blocks the n-th run, n = 1, 2, ..., into `blockers`: one per field and code, in
+// order of appearance. Returns whether anything does.
 bool CountBlockers(const Manifest& manifest, std::size_t n, std::vector<Blocker>* blockers);
 
-// The part of a manifest that a JSON path is of: "data[3].sha256" is of "data",
-// "environment.hardware.gpus" of "environment.hardware".
+// The part of a manifest that a JSON path belongs to: "data[3].sha256" to "data",
+// "environment.hardware.gpus" to "environment.hardware".
 std::string_view PartOf(std::string_view path);
 
 }  // namespace rharness

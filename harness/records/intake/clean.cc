@@ -1,4 +1,4 @@
-// The checks of strangers' text, one a kind of field.
+// The checks of untrusted text, one per kind of field.
 #include "harness/records/intake/clean.h"
 
 #include <algorithm>

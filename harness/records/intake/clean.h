@@ -1,6 +1,6 @@
-// Text of a stranger's record, brought to what a manifest may hold, or refused.
+// Untrusted text of a record: made safe for a manifest, or refused.
 //
-// Role: for this folder, and for what writes back. Pure.
+// Role: for importers and for code that writes back. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_CLEAN_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_CLEAN_H_
 
@@ -12,11 +12,11 @@
 
 namespace rharness {
 
-// A name of 1 to 256 bytes; empty where nothing is left.
+// A name of 1 to 256 bytes; empty if nothing is left.
 std::string CleanName(std::string_view text);
 // Lower-case hexadecimal digits, upper case lowered; empty for anything else.
 std::optional<std::string> CleanHex(std::string_view text);
-// A path as manifests hold it: relative below its folder, or absolute, in normal form.
+// A path as in manifests: relative below its folder, or absolute, in normal form.
 std::optional<std::string> CleanPath(std::string_view text);
 // The same, relative only.
 std::optional<std::string> CleanRelativePath(std::string_view text);

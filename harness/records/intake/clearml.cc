@@ -41,7 +41,7 @@ Result<Json> ReadTask(const ClearmlSession& session) {
   return task;
 }
 
-// Itself, or those in it; a folder before the archive that ClearML makes of it.
+// Itself, or those in it; prefers a folder to ClearML's archive of it.
 Result<std::vector<fs::path>> SessionsOf(const fs::path& source) {
   std::error_code error;
   if (!fs::is_directory(source, error) || HasTask(source)) return std::vector<fs::path>{source};

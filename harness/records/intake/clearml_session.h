@@ -1,6 +1,6 @@
-// The files of one offline session of ClearML's, whether they lie in a folder or in a zip archive.
+// The files of one offline session of ClearML, in a folder or in a zip archive.
 //
-// Role: private to the files of ClearML's importer. Nothing is unpacked to disk, no link followed.
+// Role: private to ClearML's importer. Unpacks nothing to disk, follows no link.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_CLEARML_SESSION_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_CLEARML_SESSION_H_
 
@@ -16,20 +16,20 @@
 
 namespace rharness {
 
-// Of a zip archive an artifact is read whole, into memory.
+// An artifact in a zip archive is read completely, into memory.
 inline constexpr std::uint64_t kMostZippedArtifact = std::uint64_t{1} << 30;
 
 class ClearmlSession {
  public:
-  // A folder with task.json, or an archive with it. Errors: not_found (no task.json), those of
-  // HeldFolder and ReadZipDirectory.
+  // A folder or an archive with task.json. Errors: not_found (no task.json), those of HeldFolder
+  // and ReadZipDirectory.
   static Result<ClearmlSession> Open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
   // Errors: not_found, unsupported or invalid_input (longer than `most`), io, integrity.
   Result<std::string> Read(const std::string& relative, std::uint64_t most) const;
-  // Fills sha256 and size_bytes of the file `relative`, and of a folder's location and, for the
-  // roles that have them, tensors; what of that cannot be had is said in `trouble`.
+  // Fills sha256 and size_bytes of the file `relative`; in a folder also its location and, for the
+  // roles that have them, tensors. `trouble` names the failures.
   Status Describe(const std::string& relative, Artifact* artifact, std::string* trouble) const;
 
  private:

@@ -68,7 +68,7 @@ void SetClearmlCode(const Json& task, ImportedRun* run) {
   }
 }
 
-// Its arguments are nowhere: those that argparse saw are in the section "Args", by name.
+// Its arguments are not recorded: those that argparse saw are in the section "Args", by name.
 void SetClearmlCommand(const Json& task, ImportedRun* run) {
   const std::string entry = TextAt(task, "script", "entry_point");
   if (entry.empty()) return;

@@ -1,4 +1,4 @@
-// A task of ClearML's as a manifest: which field is which, and what it is worth.
+// Maps a task of ClearML to a manifest, with the grade of each field.
 //
 // Role: private to the files of ClearML's importer. Pure. Source: task.json, metrics.jsonl and
 // log.jsonl as clearml 2.1 writes them offline; backend_api/services, tasks, of the same.
@@ -21,10 +21,10 @@ inline constexpr std::size_t kMostClearmlPoints = 1'000'000;  // of one task; mo
 // What a session logged while it ran, line by line.
 class ClearmlEvents {
  public:
-  // metrics.jsonl and log.jsonl: an array of events a line. A line that is none is told.
+  // metrics.jsonl and log.jsonl: an array of events per line. Reports an invalid line.
   void Add(std::string_view text, const std::string& file);
   // Curves "loss/train" and the last value of each as a metric; single values as metrics; first
-  // and last times; a remark for all that was left out.
+  // and last times; a remark for everything left out.
   void AddTo(ImportedRun* run) const;
 
  private:
@@ -48,9 +48,9 @@ void AddClearmlTask(const Json& task, ImportedRun* run);
 
 struct ClearmlArtifact {
   std::string key;
-  std::string uri;     // where it was put; without credentials
-  std::string file;    // below the session; empty: it is not there
-  std::string sha256;  // as ClearML hashed it; often of the whole file
+  std::string uri;     // where it was stored; without credentials
+  std::string file;    // below the session; empty: missing
+  std::string sha256;  // ClearML's hash; often of the whole file
   std::uint64_t size_bytes = 0;
 };
 

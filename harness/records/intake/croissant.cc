@@ -33,7 +33,7 @@ bool IsOfType(const Json& object, std::string_view type) {
   return found;
 }
 
-// A text, or the id of what is referred to.
+// A text, or the id of a referenced object.
 std::string TextOrId(const Json* json) {
   if (json == nullptr) return "";
   if (json->IsObject()) return LooseText(*json, "@id");
@@ -62,7 +62,7 @@ void SplitTree(std::string_view url, MadeBy* made_by) {
   made_by->repository = url;
 }
 
-// An activity's address and label, where a file or the data set has one.
+// An activity's address and label, if a file or the data set has one.
 // Source: Croissant 1.1, "Provenance Representation"; w3.org/TR/prov-o.
 MadeBy ReadMaker(const Json& object, const MadeBy& otherwise) {
   const Json* activity = object.Find("prov:wasGeneratedBy");
@@ -153,7 +153,7 @@ class CroissantUser {
                        day_);
   }
 
-  // Where it lies, as the record or the Croissant says it: relative, or a name of its own.
+  // Its place, from the record or the Croissant: relative, or a plain name.
   static std::optional<std::string> PathOf(const CroissantFile& file) {
     if (!file.content_url.empty() && !HasScheme(file.content_url)) {
       return CleanRelativePath(file.content_url);
@@ -180,7 +180,7 @@ class CroissantUser {
     const auto path = PathOf(file);
     DataItem* item = Matching(file, path);
     if (item == nullptr) {
-      if (!file.contained_in.empty()) return {};  // the archive is what is had
+      if (!file.contained_in.empty()) return {};  // only the archive is available
       if (!path || file.name.empty()) {
         TellOfCroissant(&use_.remarks,
                         fmt::format("{}: its name or contentUrl {} cannot be a path; left out",
@@ -268,7 +268,7 @@ class CroissantUser {
     return {};
   }
 
-  // Relative to the root where it lies below; else absolute.
+  // Relative to the root if it lies below; else absolute.
   std::string Place(const fs::path& path) const {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(path, error);

@@ -1,4 +1,4 @@
-// Croissant: what the publisher of a data set says of its files, put into a manifest's data.
+// Croissant: a publisher's description of the files of a data set, merged into a manifest's data.
 //
 // Role: the effects behind `rharness import --complete --croissant`. It describes data and no run, so it is
 // no source of imports. Source: Croissant 1.0 and 1.1 (docs.mlcommons.org/croissant).
@@ -23,35 +23,35 @@ struct CroissantFile {  // a cr:FileObject
   std::string name;
   std::string content_url;
   std::string sha256;        // 64 lower-case hexadecimal digits, or empty
-  std::string stated;        // what stands there for a SHA-256 and is none: "croissant-sha256:..."
-  std::string contained_in;  // the id of an archive; empty: it stands alone
+  std::string stated;        // text in place of a SHA-256 that is none: "croissant-sha256:..."
+  std::string contained_in;  // the id of an archive; empty: a file of its own
   MadeBy made_by;            // of prov:wasGeneratedBy, its own or the data set's; may be empty
 };
 
 struct Croissant {
   std::string name;
   std::string version;
-  MadeBy made_by;                    // what generated it as a whole, if it says so
+  MadeBy made_by;                    // what generated it as a whole, if stated
   std::vector<CroissantFile> files;  // the first 10,000
-  std::vector<std::string> remarks;  // what is odd in it, a sentence each
+  std::vector<std::string> remarks;  // its oddities, a sentence each
 };
 
-// Remarks tell of a "sha256" that is no SHA-256 (the specification's own examples have 32 and 63
-// characters), of a live data set, and of FileSets, whose files nobody hashed. Errors:
-// invalid_input for what is no Croissant.
+// Remarks report a "sha256" that is no SHA-256 (the specification's own examples have 32 and 63
+// characters), a live data set, and FileSets, whose files have no hashes. Errors: invalid_input for
+// a file that is no Croissant.
 Result<Croissant> ParseCroissant(const Json& json, std::string_view file);
 
 struct CroissantUse {
-  std::size_t files = 0;     // that are data of the manifest now
-  std::size_t verified = 0;  // of them that lie here with the stated SHA-256
+  std::size_t files = 0;     // now data of the manifest
+  std::size_t verified = 0;  // of these, found here with the stated SHA-256
   std::vector<std::string> remarks;
 };
 
-// Fills the data of `manifest`: an item that has the name, the path or the file name of a file gets
-// its SHA-256 and source; a file that stands alone and is no item yet becomes one. Each field is a
-// hint in the origin. A file that lies where its relative contentUrl says, below `folder`, or where
-// the item's location says, is hashed and must have the stated SHA-256. Errors: invalid_input where
-// the record, the Croissant and the file at hand do not agree, both named; io.
+// Fills the data of `manifest`: an item with the name, the path or the file name of a file gets its
+// SHA-256 and source; a file outside of archives that is no item yet becomes one. Each field is a
+// hint in the origin. A file at its relative contentUrl, below `folder`, or at the item's location,
+// is hashed and must have the stated SHA-256. Errors: invalid_input if the record, the Croissant
+// and the file at hand disagree, both named; io.
 Result<CroissantUse> ApplyCroissant(const Croissant& croissant, const std::filesystem::path& folder,
                                     const std::filesystem::path& root, WallTime now,
                                     Manifest* manifest);

@@ -1,4 +1,4 @@
-// DVC repositories: stages of dvc.lock in the workspace, and those that experiments ran.
+// DVC repositories: stages of dvc.lock in the workspace, and of experiments.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ bool HasDvcFolder(const fs::path& folder) {
   return fs::is_directory(fs::symlink_status(folder / ".dvc", error));
 }
 
-// The repository that a source is, or lies in; a source without one is taken for one.
+// The repository of a source, or around it; a source without one counts as one.
 fs::path RootOf(const fs::path& source) {
   for (fs::path at = source; !at.empty(); at = at.parent_path()) {
     if (HasDvcFolder(at)) return at;
@@ -60,7 +60,7 @@ class DvcImport {
     for (const std::string& file : files.tracked) ReadTracked(file, &shared);
     std::vector<DvcStageRun> stages;
     for (const std::string& file : files.locks) ReadLock(file, &shared, &stages);
-    // An experiment has its commit, which the same stage in the workspace does not say.
+    // An experiment has its own commit, unlike the same stage in the workspace.
     if (repository != nullptr) RETURN_IF_ERROR(TakeExperiments(files.locks, shared));
     for (const DvcStageRun& stage : stages) RETURN_IF_ERROR(Take(stage, shared));
     if (without_outs_ > 0) {

@@ -7,7 +7,7 @@
 namespace rharness {
 namespace {
 
-// What has a meaning of its own outside of quotes, in sh, bash or zsh.
+// Characters with a meaning outside of quotes, in sh, bash or zsh.
 constexpr std::string_view kSpecial = "|&;<>()$`*?[]#~={}!^\n\r";
 // What may begin a line and is no program.
 constexpr std::array<std::string_view, 34> kNoPrograms = {

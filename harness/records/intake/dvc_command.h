@@ -1,6 +1,6 @@
-// A line that DVC gives to a shell, as an argument vector.
+// A shell line of DVC as an argument vector.
 //
-// Role: private to the files of DVC's importer. Pure.
+// Role: private to DVC's importer. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_DVC_COMMAND_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_DVC_COMMAND_H_
 
@@ -11,13 +11,13 @@
 
 namespace rharness {
 
-// The words of a line in which every shell sees a program and its arguments, and nothing else: no
-// variable, pattern, redirection, second command, assignment, reserved or built-in word. Quotes and
-// backslashes are taken as POSIX has them. Empty for any other line.
+// The words of a line that is only a program and its arguments in every shell: no variable,
+// pattern, redirection, second command, assignment, reserved or built-in word. Quotes and
+// backslashes follow POSIX. Empty for any other line.
 std::optional<std::vector<std::string>> PlainWords(std::string_view line);
 
-// What runs the lines one after the other, each in a shell of its own, until one fails: the words
-// of a single plain line, else /bin/sh with the lines as arguments. Empty where there are none.
+// A command that runs the lines one after the other, each in a shell of its own, until one fails:
+// the words of a single plain line, else /bin/sh with the lines as arguments. Empty without lines.
 std::vector<std::string> CommandOfLines(const std::vector<std::string>& lines);
 
 }  // namespace rharness

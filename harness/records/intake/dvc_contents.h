@@ -1,9 +1,9 @@
-// Where the content of a path lies today that DVC knows by its MD5, and our hashes of it.
+// Finds the current place of a path that DVC knows by its MD5, and hashes it.
 //
-// Role: private to the files of DVC's importer. Looks in the workspace and in the caches; whatever
-// is found is hashed whole, once, and believed only where its MD5 is the recorded one. An MD5 can
-// be forged by whoever made both files: it says that this is what DVC had, not that nobody meant
-// harm. No link is followed below a workspace or a cache.
+// Role: private to DVC's importer. Searches the workspace and the caches; hashes each find
+// completely, once, and accepts it only if its MD5 is the recorded one. The author of both files
+// can forge an MD5: it shows that this is what DVC had, not that nobody meant harm. Follows no link
+// below a workspace or a cache.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_DVC_CONTENTS_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_DVC_CONTENTS_H_
 
@@ -30,14 +30,12 @@ struct DvcHashes {
   bool text = false;  // of "md5-dos2unix": some of it counts as text, whose line ends do not count
 };
 
-// Of a file, read once. "md5-dos2unix" takes 1 MiB at a time, and where the first 512 bytes of that
-// have no NUL and at most 30 % of bytes that no text has, CRLF counts as LF (but not over two such
-// pieces). Errors: io; unsupported where there is no MD5. Source: dvc_data/hashfile/hash.py and
-// istextfile.py.
+// Of a file, read once. "md5-dos2unix" takes 1 MiB at a time; if its first 512 bytes have no NUL
+// and at most 30 % of non-text bytes, CRLF counts as LF (but not across two such pieces). Errors:
+// io; unsupported without MD5. Source: dvc_data/hashfile/hash.py and istextfile.py.
 Result<DvcHashes> HashForDvc(const OpenedFile& file, bool dos2unix, std::string where);
 
-// The same hash of a text.
-// Whether the entry's hashes are of texts with CRLF as LF: those of DVC before 3.0.
+// The same hash of a text. Whether the entry's hashes treat CRLF as LF: those of DVC before 3.0.
 inline bool IsDos2Unix(const DvcEntry& entry) { return entry.algorithm != "md5"; }
 Result<std::string> DvcMd5Of(std::string_view text, bool dos2unix);
 
@@ -51,22 +49,22 @@ struct DvcFoundFile {
 struct DvcContent {
   std::string sha256;  // of the file, or HashTree of the directory
   std::uint64_t size_bytes = 0;
-  std::filesystem::path at;  // what has just this content; empty: it lies in pieces
+  std::filesystem::path at;  // a path with exactly this content; empty: it lies in pieces
   std::vector<DvcFoundFile> files;
-  bool line_ends_open = false;  // an old hash, which does not tell CRLF from LF
-  std::string changed;          // what lies in the workspace is another one: a sentence
+  bool line_ends_open = false;  // an old hash, which ignores CRLF versus LF
+  std::string changed;          // the workspace has other content: a sentence
 };
 
 class DvcContents {
  public:
-  // `caches` are folders with files/md5/ab/cdef... (DVC 3) and ab/cdef... (before) in them; those
-  // that are not there are passed over.
+  // `caches` are folders with files/md5/ab/cdef... (DVC 3) and ab/cdef... (before) in them; missing
+  // ones are ignored.
   DvcContents(const HeldFolder& root, const std::vector<std::filesystem::path>& caches,
               std::function<bool()> should_cancel);
 
-  // Of an entry with an MD5; `path` is where it lies below the root, "" where it does not. Errors:
-  // not_found (it is nowhere, or parts of it), integrity (what is there is another one; with both
-  // hashes), process (cancelled), unsupported.
+  // Of an entry with an MD5; `path` is its place below the root, or "". Errors: not_found (it is
+  // nowhere, or parts of it), integrity (the content differs; with both hashes), process
+  // (cancelled), unsupported.
   const Result<DvcContent>& Find(const DvcEntry& entry, const std::string& path);
   // The text of a file, of at most kMostDvcBytes. Errors: as Find.
   Result<std::string> Read(const DvcEntry& entry, const std::string& path) const;
@@ -91,7 +89,7 @@ class DvcContents {
 // HashTree of a directory of these files.
 std::string TreeDigestOf(std::vector<DvcFoundFile> files);
 
-// "files/md5/ab/cdef", "ab/cdef": where a cache has an object of this name.
+// "files/md5/ab/cdef", "ab/cdef": the places of this object in a cache.
 std::vector<std::filesystem::path> DvcObjectPaths(const std::string& hash, bool directory);
 
 }  // namespace rharness

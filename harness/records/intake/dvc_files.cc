@@ -45,7 +45,7 @@ Result<DvcEntry> ReadEntry(const Json& json, const std::string& where) {
     break;
   }
   if (entry.algorithm == "md5") {
-    // Before DVC 3 nothing said which hash it is.
+    // Before DVC 3 the kind of hash was not stated.
     if (json.Find("hash") == nullptr) entry.algorithm = "md5-dos2unix";
     entry.directory = entry.hash.ends_with(kDirectory);
     if (entry.directory) entry.hash.resize(entry.hash.size() - kDirectory.size());
@@ -72,7 +72,7 @@ Status ReadEntries(const Json* list, const std::string& where, std::vector<DvcEn
   return {};
 }
 
-// DVC gives every line of a text to a shell of its own, as it does every text of a list.
+// DVC runs every line of a text in a shell of its own, like every text of a list.
 void AddCommands(const Json& cmd, std::vector<std::string>* commands) {
   ForEachElement(&cmd, [&](const Json& one) {
     std::string text = LooseText(&one);

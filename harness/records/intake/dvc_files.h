@@ -1,8 +1,8 @@
 // The files that DVC keeps beside code: dvc.lock, dvc.yaml, *.dvc, .dvc/config, and the listing of
 // a directory.
 //
-// Role: private to the files of DVC's importer, but for listings, which harness/execution/fetch
-// reads, too. Pure. Not here: where any content lies (dvc_contents.h). Sources:
+// Role: private to DVC's importer, except listings, which harness/execution/fetch also reads. Pure.
+// Not here: the places of contents (dvc_contents.h). Sources:
 // dvc.org/doc/user-guide/project-structure; dvc/schema.py, dvc/output.py and
 // dvc_data/hashfile/tree.py of DVC 3.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_DVC_FILES_H_
@@ -28,9 +28,9 @@ inline constexpr std::size_t kMostDvcStages = 100'000;                // of one 
 
 // What DVC knows of the content of a path.
 struct DvcEntry {
-  std::string path;       // as it is written: relative to the stage's folder, absolute, or a URL
+  std::string path;       // as written: relative to the stage's folder, absolute, or a URL
   std::string algorithm;  // "md5", "md5-dos2unix" (before DVC 3), "etag", "checksum"; "": none
-  std::string hash;       // lower-case digits of an MD5, without ".dir"; else as it is written
+  std::string hash;       // lower-case digits of an MD5, without ".dir"; else as written
   bool directory = false;
   std::uint64_t size_bytes = 0;
   // "md5:2306...", "md5:4c9b....dir"; "" without a hash.
@@ -40,10 +40,10 @@ struct DvcEntry {
 
 struct DvcStage {
   std::string name;
-  std::vector<std::string> commands;  // each a line for a shell of its own, one after the other
+  std::vector<std::string> commands;  // one line each, for a shell of its own, in order
   std::vector<DvcEntry> deps, outs;
   Json params;         // by file, each an object by (dotted) name
-  std::string sha256;  // of all that dvc.lock says of the stage
+  std::string sha256;  // of the stage's entry in dvc.lock
 };
 
 struct DvcLock {
@@ -51,14 +51,14 @@ struct DvcLock {
   std::vector<std::pair<std::string, Error>> refused;  // stages: by name, why
 };
 
-// Schema 2.0, and 1.0, which is the stages alone. Errors: those of ParseYamlAsJson; invalid_input,
+// Schema 2.0, and 1.0, which has the stages alone. Errors: those of ParseYamlAsJson; invalid_input,
 // unsupported (another schema).
 Result<DvcLock> ParseDvcLock(std::string_view text, const std::string& file);
 
 struct DvcTracked {            // *.dvc: data without a stage
   std::string folder;          // `wdir`, relative to the file's own
   std::vector<DvcEntry> outs;  // paths relative to `folder`
-  std::string url;             // where `dvc import-url` had it from
+  std::string url;             // source of `dvc import-url`
 };
 
 // Errors: as ParseDvcLock; unsupported: stages of before DVC 1.0 ("cmd" in a .dvc file).
@@ -82,16 +82,16 @@ struct DvcPipeline {  // dvc.yaml
   std::vector<DvcPlot> plots;
 };
 
-// What is of another form is left out. Errors: those of ParseYamlAsJson; invalid_input.
+// Ignores entries of other forms. Errors: those of ParseYamlAsJson; invalid_input.
 Result<DvcPipeline> ParseDvcYaml(std::string_view text, const std::string& file);
 
 struct DvcConfig {
   std::string remote_url;    // of the default remote, without credentials; may be a folder
-  std::string cache_folder;  // as it is written; empty: .dvc/cache
+  std::string cache_folder;  // as written; empty: .dvc/cache
 };
 
-// INI of .dvc/config; later texts (config.local) go before earlier ones. Never an error: what is no
-// setting is passed over, and credentials are not read.
+// INI of .dvc/config; later texts (config.local) override earlier ones. Never an error: ignores
+// lines that are no settings, and reads no credentials.
 DvcConfig ParseDvcConfig(const std::vector<std::string>& texts);
 
 struct DvcListed {
@@ -100,13 +100,13 @@ struct DvcListed {
 };
 
 // The JSON array in a ".dir" object. Errors: invalid_input (another form, a path that leaves the
-// directory or is there twice, more than kMostDvcListing).
+// directory or is repeated, more than kMostDvcListing).
 Result<std::vector<DvcListed>> ParseDvcListing(std::string_view text, const std::string& file);
 // The same array as DVC writes it, by path: the MD5 of this text is the directory's. Paths are
-// UTF-8; other bytes become the lone surrogates that Python has for them.
+// UTF-8; other bytes become Python's lone surrogates.
 std::string WriteDvcListing(std::vector<DvcListed> files);
 
-// Whether a path is none of a file here: "s3://...", "remote://...".
+// Whether a path is no local file: "s3://...", "remote://...".
 bool IsDvcUrl(std::string_view path);
 
 }  // namespace rharness

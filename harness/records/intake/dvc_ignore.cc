@@ -47,7 +47,7 @@ bool PartsMatch(const std::vector<std::string>& pattern, const std::vector<std::
   reached[0] = true;
   for (std::size_t p = 0; p < pattern.size(); ++p) {
     std::vector<bool> next(path.size() + 1, false);
-    // At the end it stands for what is in the folder, not for the folder.
+    // At the end it matches the folder's content, not the folder.
     const std::size_t least = p + 1 == pattern.size() ? 1 : 0;
     for (std::size_t i = 0; i <= path.size(); ++i) {
       if (!reached[i]) continue;
@@ -66,7 +66,7 @@ bool PartsMatch(const std::vector<std::string>& pattern, const std::vector<std::
 
 bool IgnoreGlobMatches(std::string_view glob, std::string_view name) {
   std::size_t g = 0, n = 0;
-  std::size_t star = glob.npos, resume = 0;  // where to go on after the last '*' takes one more
+  std::size_t star = glob.npos, resume = 0;  // where to continue when the last '*' matches one more
   while (n < name.size()) {
     std::size_t after = g;
     if (g < glob.size() && glob[g] == '*') {

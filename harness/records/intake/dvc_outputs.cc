@@ -1,4 +1,4 @@
-// Outputs by their recorded hashes, and what dvc.yaml calls metrics and plots among them.
+// Outputs by their recorded hashes, and the metrics and plots of dvc.yaml among them.
 #include "harness/records/intake/dvc_outputs.h"
 
 #include <fmt/format.h>
@@ -195,7 +195,7 @@ class OutputReader {
     return md5.ok() && *md5 == out.hash ? blob : text;
   }
 
-  // As they are in the workspace, under a name that says what they are.
+  // As in the workspace, under a telling name.
   void AddTensors(const std::string& below, const fs::path& at, Artifact* artifact) {
     if (artifact->role != "weights" && artifact->role != "optimizer") return;
     if (at != (shared_.root.path() / below).lexically_normal()) return;

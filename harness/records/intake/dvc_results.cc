@@ -1,4 +1,4 @@
-// Values by dotted names, and plots brought to a form that curves are read from.
+// Values by dotted names, and plots in a form for reading curves.
 #include "harness/records/intake/dvc_results.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ void Flatten(const Json& json, const std::string& prefix,
   }
 }
 
-// "train.lr" as a name of its own, or step by step.
+// "train.lr" as one name, or step by step.
 const Json* FindDotted(const Json& json, std::string_view name) {
   if (const Json* there = json.Find(name)) return there;
   const Json* at = &json;

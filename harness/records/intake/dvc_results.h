@@ -1,6 +1,6 @@
-// What a stage's metrics, plots and parameters say.
+// A stage's metrics, plots and parameters.
 //
-// Role: private to the files of DVC's importer. Pure.
+// Role: private to DVC's importer. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_DVC_RESULTS_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_DVC_RESULTS_H_
 
@@ -24,13 +24,13 @@ Result<Json> ParseDvcValues(std::string_view text, const std::string& file);
 // values. At most kMostDvcValues.
 std::vector<std::pair<std::string, Json>> FlattenDvcValues(const Json& json);
 
-// The names of values in `recorded` (an object by dotted or nested names) that are other ones in
-// `file`, or are not there: "train.lr (0.2 there, 0.1 recorded)".
+// The names of values in `recorded` (an object by dotted or nested names) that differ in `file` or
+// are missing there: "train.lr (0.2 there, 0.1 recorded)".
 std::vector<std::string> DifferingParams(const Json& recorded, const Json& file);
 
 // Curves of .csv, .tsv and .json: a list of objects, or an object that has such a list. `x` names
-// the column of steps, if it has another name than steps usually have. Errors: invalid_input,
-// unsupported (another kind of file).
+// the column of steps, if it has an unusual name. Errors: invalid_input, unsupported (another kind
+// of file).
 Result<std::vector<CurveSeries>> ParseDvcPlot(std::string_view text, const std::string& file,
                                               const std::string& x);
 

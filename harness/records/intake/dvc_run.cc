@@ -64,7 +64,8 @@ class DvcRunBuilder {
     return DvcPathBelow(shared_.root.path(), stage_.folder, path);
   }
 
-  // The stage's folder, if all that it reads and writes lies in it; else the repository's.
+  // The stage's folder, if it contains everything that the stage reads and writes; else the
+  // repository's.
   std::string BaseFolder() const {
     const auto leaves = [&](const DvcEntry& entry) {
       const std::string below = Below(entry.path);
@@ -116,7 +117,7 @@ class DvcRunBuilder {
     return ParseDvcValues(*text, file);
   }
 
-  // What the commit has otherwise than the run had it; what it has as the run had it is its code.
+  // Paths whose version in the commit differs from the run's; equal ones are its code.
   std::vector<std::string> OtherThanInCommit() {
     std::vector<std::string> others;
     for (const DvcEntry& dep : from_.stage.deps) {
@@ -204,7 +205,7 @@ class DvcRunBuilder {
     }
   }
 
-  // The stage that wrote it, and the commit if that has what the stage read.
+  // The stage that wrote it, and the commit if that has the stage's inputs.
   void AddMaker(const DvcEntry& dep) {
     const std::string below = Below(dep.path);
     if (from_.makers == nullptr || below.empty()) return;
@@ -255,7 +256,7 @@ class DvcRunBuilder {
     return fs::path(clean).filename().string();
   }
 
-  // Where the default remote has a file, or where it was imported from.
+  // The place of a file in the default remote, or its import source.
   std::string SourceOf(const DvcEntry& dep, const std::string& below) const {
     if (IsDvcUrl(dep.path)) return WithoutCredentials(dep.path);
     const std::string& remote = shared_.config.remote_url;

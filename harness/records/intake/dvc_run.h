@@ -1,8 +1,8 @@
-// A stage that DVC ran, as a manifest: which field is which, and what it is worth.
+// Maps a stage that DVC ran to a manifest, with the grade of each field.
 //
-// Role: private to the files of DVC's importer. Of a stage dvc.lock has the command, and of
-// everything that it read and wrote the MD5; what lies where today, and is the same, is hashed, so
-// that data and artifacts get a SHA-256. Nothing there says when or in which environment it ran.
+// Role: private to DVC's importer. dvc.lock has the command of a stage, and the MD5 of everything
+// that it read and wrote; unchanged files at hand are hashed, so that data and artifacts get a
+// SHA-256. DVC does not record when or in which environment it ran.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_DVC_RUN_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_DVC_RUN_H_
 
@@ -20,14 +20,14 @@
 
 namespace rharness {
 
-struct DvcPath {   // what DVC keeps, by its path below the root
+struct DvcPath {   // a path that DVC tracks, below the root
   std::string by;  // "raw.bin.dvc", "dvc.lock stages.train"
   std::string digest;
   std::string url;         // of an import
-  std::size_t owners = 1;  // more than one: which of them wrote it is not clear
+  std::size_t owners = 1;  // more than one: its writer is ambiguous
 };
 
-// The stage that wrote a path, by what the same dvc.lock says.
+// The stage that wrote a path, according to the same dvc.lock.
 struct DvcMaker {
   std::string id;                                          // DvcStageRun::Id
   std::string digest;                                      // that it wrote
@@ -50,25 +50,25 @@ struct DvcStageRun {
   std::string folder;  // of dvc.lock and dvc.yaml, below the root: "" or "a/b"
   DvcStage stage;
   std::shared_ptr<const DvcPipeline> pipeline;        // nullptr: there is no dvc.yaml
-  std::optional<DvcExperiment> experiment;            // empty: it is that of the workspace
+  std::optional<DvcExperiment> experiment;            // empty: the workspace
   std::shared_ptr<const DvcMakers> makers = nullptr;  // of all stages of its dvc.lock; or nullptr
 
-  // As DVC names stages: "train", "a/b/dvc.yaml:train".
+  // DVC's name of the stage: "train", "a/b/dvc.yaml:train".
   std::string Address() const;
-  // Address and the beginning of a hash of what dvc.lock says: another result is another run.
+  // Address and a prefix of a hash of the entry in dvc.lock: another result is another run.
   std::string Id() const;
 };
 
-// The folder that a stage's paths are written relative to, below the root: that of dvc.yaml and its
-// `wdir`. Where that cannot be told, dvc.yaml's, and `trouble` says so.
+// The folder that a stage's paths are relative to, below the root: that of dvc.yaml and its `wdir`.
+// If that is not known, dvc.yaml's, and `trouble` says so.
 std::string DvcStageFolder(const DvcStageRun& run, const std::filesystem::path& root,
                            std::string* trouble);
 
-// Where a path of a stage lies below the root; empty where it does not, or is a URL.
+// The place of a stage's path below the root; empty for a path outside, or a URL.
 std::string DvcPathBelow(const std::filesystem::path& root, const std::string& folder,
                          const std::string& path);
 
-// Of the stages of one dvc.lock, whose folder and pipeline `run` has; its own stage says nothing.
+// Of the stages of one dvc.lock, with the folder and pipeline of `run`; ignores the stage of `run`.
 DvcMakers DvcMakersOf(const std::vector<DvcStage>& stages, DvcStageRun run,
                       const std::filesystem::path& root);
 

@@ -1,4 +1,4 @@
-// What the origin of an imported run says in the end: its fields by path, and those that lack.
+// The final origin of an imported run: its fields by path, and missing ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ bool NamesSeed(std::string_view name) {
   return lower.find("seed") != lower.npos || lower == "random_state";
 }
 
-// Sorted; what was said last of a field counts.
+// Sorted; the last entry of a field counts.
 std::vector<FieldOrigin> ByPath(std::vector<FieldOrigin> fields) {
   std::vector<std::size_t> order(fields.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// Values with their worth: each setter checks what a manifest may hold.
+// Values with their grades: each setter checks the rules of a manifest.
 #include "harness/records/intake/imported_run.h"
 
 #include <fmt/format.h>
@@ -39,8 +39,8 @@ std::optional<std::int64_t> SeedIn(std::string_view name, const Json& value) {
   return value.kind() == Json::Kind::kString ? IntegerOf(value.AsString()) : value.ToInt64();
 }
 
-// A setting with notes in the place of the secrets in it. What lies in a member that is one by its
-// name is one as well.
+// A setting with notes in place of its secrets. Everything inside a member with a secret's name is
+// secret.
 Json WithoutSecrets(std::string_view name, Json value) {
   if (value.IsArray()) {
     Json::Array elements;
@@ -59,7 +59,7 @@ Json WithoutSecrets(std::string_view name, Json value) {
   return IsSecret(name, text) ? Json(Withheld(name, text)) : value;
 }
 
-// The member of `items` with this name, made where it is not there.
+// The member of `items` with this name; makes a missing one.
 template <class T>
 T& Named(std::vector<T>* items, std::string_view name) {
   const auto found = std::ranges::find(*items, name, &T::name);
@@ -117,7 +117,7 @@ ImportedRun::ImportedRun(std::string_view kind, std::string_view source, std::st
 }
 
 void ImportedRun::Note(std::string path, const Worth& worth) {
-  // A name of as much as a manifest takes is in a longer path.
+  // A name of the largest allowed size is part of a longer path.
   constexpr std::size_t kMostPath = 256;
   if (path.size() > kMostPath) {
     const std::string digest = Sha256HexOf(path).substr(0, 12);

@@ -1,8 +1,7 @@
-// A run that another tool recorded, as a manifest in which every field says what it is worth.
+// A run that another tool recorded, as a manifest with a grade for every field.
 //
-// Role: what every importer of this folder makes, one a run. Importers set values through it, so
-// that nothing of a stranger's record gets into a manifest that no manifest may hold, and nothing
-// gets in without its grade.
+// Role: every importer of this folder makes one per run. Importers set values through it, so that
+// no invalid value of an untrusted record gets into a manifest, and none without its grade.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_IMPORTED_RUN_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_IMPORTED_RUN_H_
 
@@ -16,7 +15,7 @@
 
 namespace rharness {
 
-// Where a value stood, and its worth: Exact("params.lr"), Hint("tag ...", "a short commit").
+// The place of a value, and its grade: Exact("params.lr"), Hint("tag ...", "a short commit").
 struct Worth {
   Grade grade = Grade::kMissing;
   std::string from;
@@ -27,13 +26,13 @@ Worth Hint(std::string_view from, std::string_view why);
 class ImportedRun {
  public:
   // `kind` and `id` make the run id, the same at every import: "mlflow-3f2a..." (RunIdOf). `source`
-  // must hold no credentials. The family is `family`, or the kind where that is empty.
+  // must hold no credentials. The family is `family`, or the kind if that is empty.
   ImportedRun(std::string_view kind, std::string_view source, std::string_view id);
 
-  // Each of these puts the value in and notes its worth. A value that no manifest can hold (a
-  // control character in a commit, a path that leaves its folder, an integer beyond 64 bits for a
-  // seed) is left out with a remark that quotes it, and the field stays missing. Texts lose control
-  // characters. An empty value is no value: nothing happens.
+  // Each of these sets the value and its grade. A value that no manifest can hold (a control
+  // character in a commit, a path that leaves its folder, an integer beyond 64 bits for a seed) is
+  // left out with a remark that quotes it, and the field stays missing. Control characters are
+  // removed from texts. An empty value has no effect.
   void SetFamily(std::string_view family, const Worth& worth);
   void SetTimes(WallTime started, WallTime ended, const Worth& worth);  // {}: not known
   void SetRepository(std::string_view repository, const Worth& worth);
@@ -44,7 +43,7 @@ class ImportedRun {
   void SetImage(std::string_view reference, const Worth& worth);
   // An image's id or tag that names no image in a registry becomes a remark.
   void AddData(DataItem item, const Worth& worth);
-  // Of data and metrics that were added before; nothing happens for others.
+  // Of data and metrics that were added before; no effect for others.
   void SetMadeBy(std::string_view data, MadeBy made_by, const Worth& worth);
   void SetEvalSet(std::string_view metric, std::string_view data, const Worth& worth);
   void SetCommand(std::vector<std::string> command, const Worth& worth);
@@ -58,17 +57,16 @@ class ImportedRun {
   void SetGpuDriver(std::string_view version, const Worth& worth);
   void SetFlag(std::string_view name, std::string_view value, const Worth& worth);
   void AddMetric(std::string_view name, double value, const Worth& worth);
-  // Points in any order; of several at one step the last one counts, which is told.
+  // Points in any order; of several at one step the last one counts, with a remark.
   void AddCurve(std::string_view name, std::vector<std::int64_t> steps, std::vector<double> values,
                 const Worth& worth);
   void AddArtifact(Artifact artifact, const Worth& worth);
-  // One sentence about what could not be read: "run.log: line 7: no number". The first 100 are
-  // kept.
+  // One sentence about an unreadable part: "run.log: line 7: no number". Keeps the first 100.
   void Remark(std::string sentence);
 
-  // The manifest with its origin: fields by path, and those that a rerun needs and nobody set as
-  // missing. Values that are seeds by their name ("seed", "random_state", "data_seed") among the
-  // hyperparameters are named in a remark and not taken for seeds.
+  // The manifest with its origin: fields by path, and fields that a rerun needs and nobody set as
+  // missing. Hyperparameters with names of seeds ("seed", "random_state", "data_seed") get a remark
+  // and do not count as seeds.
   Manifest Take() &&;
 
  private:
@@ -82,11 +80,11 @@ class ImportedRun {
   std::set<std::string> artifact_paths_;
 };
 
-// Letters, digits, '.', '_' and '-' of "KIND-ID", others as '-'; where that changed or shortened
-// the id, the first 12 digits of its SHA-256 end it, so that two ids never share one.
+// Letters, digits, '.', '_' and '-' of "KIND-ID", others as '-'; if that changed or shortened the
+// id, the first 12 digits of its SHA-256 end it, so that two ids never share one.
 std::string RunIdOf(std::string_view kind, std::string_view id);
 
-// As a manifest may hold it; `refused` gets a part that none may.
+// The part that a manifest may hold; `refused` gets an invalid part.
 MadeBy CleanMadeBy(MadeBy made_by, std::string* refused);
 
 }  // namespace rharness

@@ -14,70 +14,67 @@ namespace rharness {
 // MiB at most each. Members, all but run_id optional: run_id, family, code {git_sha, repo, dirty},
 // container, data (name to "PATH content=sha256:HEX", or objects with name, path, content),
 // command, hardware {cpu, gpus, driver}, env, seeds, hyperparams, metrics, output_model {path,
-// sha256}. What is none of these is named in a remark.
+// sha256}. Other members are named in a remark.
 bool IsPlainRecord(const std::string& source);
 Status ImportPlainRecords(const ImportRequest& request, const ImportSink& sink);
 
 // mlperf.cc: result logs of MLPerf, 256 MiB each: the source itself, or every file below it named
-// result_*.txt or with ":::MLLOG " in its first 64 KiB. The description of the system that lies at
+// result_*.txt or with ":::MLLOG " in its first 64 KiB. The system's description at
 // systems/SYSTEM.json of the same submission is a hint. A run's id is BENCHMARK-DIGEST of its log;
-// --run takes a log's path below the source, too. A line that is no event is left out and told (100
-// a log); a log that contradicts itself is refused, as is one that is there twice.
+// --run also takes a log's path below the source. A line that is no event is left out with a remark
+// (100 per log); a log that contradicts itself is refused, as is a repeated one.
 bool IsMlperf(const std::string& source);
 Status ImportMlperf(const ImportRequest& request, const ImportSink& sink);
 
 // megatron.cc: golden values of Megatron's functional tests, 64 MiB each: the source itself, or
-// every .json below it of their form. They hold curves alone. --run takes paths, too.
+// every .json below it of their form. They hold curves alone. --run also takes paths.
 bool IsMegatron(const std::string& source);
 Status ImportMegatron(const ImportRequest& request, const ImportSink& sink);
 
 // trainer.cc: folders of a Hugging Face Trainer, one run each: trainer_state.json (64 MiB),
 // training_args.json or .bin, config.json, all_results.json (4 MiB each), and the weights and
-// optimizer states there and in checkpoint-N/. Whatever is a pickle is read as inert values.
+// optimizer states there and in checkpoint-N/. Pickles are read as inert values.
 bool IsTrainer(const std::string& source);
 Status ImportTrainer(const ImportRequest& request, const ImportSink& sink);
 
 // mlflow*.cc: an mlruns/ folder, the SQLite file of a tracking server, or its URL. Params, the last
 // value and all points of metrics, dataset inputs (their digests are hints), git and image tags,
-// and artifacts; experiments are families. Runs that were deleted are left out. Of one run at most
-// 1,000,000 points and 100,000 artifacts; of a server artifacts up to 64 GiB each, answers of 64
-// MiB and 120 s, 5 attempts. Credentials come from MLflow's own variables and file alone
-// (mlflow_credentials.h).
+// and artifacts; experiments are families. Deleted runs are left out. Limits: 1,000,000 points and
+// 100,000 artifacts per run; from a server artifacts up to 64 GiB each, answers of 64 MiB and 120
+// s, 5 attempts. Credentials come only from MLflow's own variables and file (mlflow_credentials.h).
 bool IsMlflow(const std::string& source);
 Status ImportMlflow(const ImportRequest& request, const ImportSink& sink);
 
-// wandb*.cc: folders of Weights & Biases' client, one run each: the transaction log (2 GiB) and,
-// where they are, files/{wandb-metadata.json,config.yaml,wandb-summary.json,requirements.txt,
-// diff.patch} (64 MiB each); what else lies in files/ are artifacts. A log that is damaged or cut
-// off gives what came before, and what comes after from the next of its blocks on. Of one run at
-// most 1,000,000 values.
+// wandb*.cc: folders of Weights & Biases' client, one run each: the transaction log (2 GiB) and, if
+// present, files/{wandb-metadata.json,config.yaml,wandb-summary.json,requirements.txt, diff.patch}
+// (64 MiB each); other files in files/ are artifacts. A damaged or cut log yields the records
+// before the damage, and those after it from the next block on. At most 1,000,000 values per run.
 bool IsWandb(const std::string& source);
 Status ImportWandb(const ImportRequest& request, const ImportSink& sink);
 
 // dvc*.cc: a DVC repository (its folder, one in it, or a dvc.lock), without DVC: each stage of a
-// dvc.lock that has outputs is a run, and each stage that an experiment (refs/exps of git) has
-// otherwise than the commit it began from. Its id is the stage's address and the beginning of a
-// hash of its entry: another result is another run; --run takes addresses and experiments' names,
-// too. Deps that git has as they were recorded are code, all others data. Contents are looked for
-// in the workspace, the cache (also one that .dvc/config names outside) and a default remote that
-// is a folder, and count where their MD5 is the recorded one; without `artifacts` none are. HEAD is
-// a hint for the commit, and left out where it has another version of a dep or a parameter. 64 MiB
-// of each file and listing, 524,288 files of a directory, 10,000 deps and outs of a stage, 10,000
-// experiments.
+// dvc.lock that has outputs is a run, and each stage of an experiment (refs/exps of git) that
+// differs from its baseline commit. Its id is the stage's address and a prefix of a hash of its
+// entry: another result is another run; --run also takes addresses and experiments' names. Deps
+// that git has as recorded are code, all others data. Contents are searched in the workspace, the
+// cache (also one outside that .dvc/config names) and a default remote that is a folder, and count
+// if their MD5 is the recorded one; without `artifacts` none are. HEAD is a hint for the commit,
+// and left out if it has another version of a dep or a parameter. 64 MiB of each file and listing,
+// 524,288 files of a directory, 10,000 deps and outs of a stage, 10,000 experiments.
 bool IsDvc(const std::string& source);
 Status ImportDvc(const ImportRequest& request, const ImportSink& sink);
 
-// clearml*.cc: offline sessions of ClearML's library, each a folder or the zip archive that it
-// makes of it, or a folder of such: task.json (64 MiB), metrics.jsonl and log.jsonl (1 GiB each)
-// and artifacts (in an archive up to 1 GiB each). Of one task at most 1,000,000 values and 10,000
-// artifacts. Archives are not unpacked.
+// clearml*.cc: offline sessions of ClearML's library, each a folder or its zip archive, or a folder
+// of these: task.json (64 MiB), metrics.jsonl and log.jsonl (1 GiB each) and artifacts (in an
+// archive up to 1 GiB each). At most 1,000,000 values and 10,000 artifacts per task. Archives are
+// not unpacked.
 bool IsClearml(const std::string& source);
 Status ImportClearml(const ImportRequest& request, const ImportSink& sink);
 
 // ro_crate_import.cc: a folder with ro-crate-metadata.json (64 MiB), or that file: each
 // CreateAction of a Process or Workflow Run Crate is a run, named by its id and the metadata's
-// digest. Times, tools, images, files (hashed where the crate has them) and values; a command it
-// does not have.
+// digest. Times, tools, images, files (hashed if the crate contains them) and values; it has no
+// command.
 bool IsRoCrate(const std::string& source);
 Status ImportRoCrate(const ImportRequest& request, const ImportSink& sink);
 

@@ -1,4 +1,4 @@
-// Finding where values end, without understanding them; see json_items.h.
+// Finds the ends of values, without parsing them; see json_items.h.
 #include "harness/records/intake/json_items.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBlock = std::size_t{1} << 20;
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// Whether a byte stands outside of all strings and brackets, whose kinds do not matter here.
+// Whether a byte is outside of all strings and brackets, whose kinds do not matter here.
 class Nesting {
  public:
   bool outside() const { return depth_ == 0 && !in_string_; }
@@ -58,7 +58,7 @@ Result<bool> JsonItems::Fill(std::size_t at) {
   buffer_.erase(0, taken_);
   taken_ = 0;
   const std::size_t had = buffer_.size();
-  buffer_.resize(had + std::max(kBlock, had));  // so that a large value is moved a few times only
+  buffer_.resize(had + std::max(kBlock, had));  // so that a large value is moved only a few times
   ssize_t count = 0;
   do {
     count = ::read(fd_.get(), buffer_.data() + had, buffer_.size() - had);

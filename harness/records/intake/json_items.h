@@ -1,7 +1,7 @@
-// The JSON values of a file one by one, in memory for one of them: of one array its elements, else
-// values that follow each other, as in JSON Lines.
+// The JSON values of a file one by one, with one in memory at a time: the elements of one array,
+// else consecutive values, as in JSON Lines.
 //
-// Role: private to this folder, for sources that hold very many runs.
+// Role: private to this folder, for sources with very many runs.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_JSON_ITEMS_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_JSON_ITEMS_H_
 
@@ -19,20 +19,19 @@ namespace rharness {
 
 struct JsonItem {
   std::string where;  // "FILE: $[3]" of an array, "FILE: line 17" of other values
-  Result<Json> json;  // invalid_input: what stands there is no JSON
+  Result<Json> json;  // invalid_input: the text there is no JSON
 };
 
-// A value that is no JSON is an item with its error, and reading goes on behind it: in an array at
-// the next comma outside of all brackets, else at the next line. Values that do not stand on lines
-// of their own may take several lines, until one of these is wrong: from there on each line is a
-// value, so that a file costs no more than two readings of it.
+// Invalid JSON is an item with its error, and reading continues after it: in an array at the next
+// comma outside of all brackets, else at the next line. Values may take several lines until one of
+// them is invalid: from there on each line is a value, so that a file costs at most two readings.
 class JsonItems {
  public:
   // Errors: those of opening a regular file.
   static Result<JsonItems> Open(const std::filesystem::path& path, std::uint64_t most_bytes);
 
   // None at the end. Errors: io; invalid_input for a value of more than `most_bytes`, and for an
-  // array that is cut off or that something follows.
+  // array that is cut off or followed by text.
   Result<std::optional<JsonItem>> Next();
 
  private:
@@ -40,18 +39,18 @@ class JsonItems {
   JsonItems(Descriptor fd, std::string name, std::uint64_t most_bytes)
       : fd_(std::move(fd)), name_(std::move(name)), most_bytes_(most_bytes) {}
 
-  // Reads more; false: there is none. Errors: io, invalid_input where `at` bytes are there already
-  // and are too many.
+  // Reads more; false: there is none. Errors: io, invalid_input if `at` bytes are there already and
+  // exceed the limit.
   Result<bool> Fill(std::size_t at);
-  // How far the first byte is, of what is not taken yet, for which `ends` says true; else all.
+  // Distance to the first remaining byte for which `ends` is true; else all of the rest.
   template <class F>
   Result<std::size_t> Find(F ends);
-  // Takes blanks away, and looks at what follows; NUL at the end of the file.
+  // Skips blanks, and returns the next character; NUL at the end of the file.
   Result<char> First();
   void Take(std::size_t count);
-  // How far the next comma or closing bracket is, outside of all brackets and strings.
+  // Distance to the next comma or closing bracket outside of all brackets and strings.
   Result<std::size_t> LengthOfElement();
-  // How far the end of the line is, and that of the first bracket that opens.
+  // Distance to the end of the line, and to the end after the first bracket that opens.
   Result<std::size_t> LengthOfLine();
   Result<std::size_t> LengthOfValue();
   Result<Json> Parse(std::size_t length, const std::string& where) const;
@@ -65,10 +64,10 @@ class JsonItems {
   Form form_ = Form::kUnknown;
   std::string buffer_;
   std::size_t taken_ = 0;     // of the buffer
-  std::uint64_t offset_ = 0;  // in the file, of what is not taken
+  std::uint64_t offset_ = 0;  // in the file, of the rest
   std::uint64_t line_ = 1;
   std::size_t index_ = 0;  // of the next element
-  bool by_lines_ = false;  // a value of several lines was wrong
+  bool by_lines_ = false;  // a value of several lines was invalid
   bool complete_ = false;  // the rest of the file is in the buffer
 };
 

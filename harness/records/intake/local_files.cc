@@ -1,4 +1,4 @@
-// Listing and hashing what lies below a folder, without following links out of it.
+// Lists and hashes the files below a folder, without following links out of it.
 #include "harness/records/intake/local_files.h"
 
 #include <fmt/format.h>

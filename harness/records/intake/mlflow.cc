@@ -24,7 +24,7 @@ struct Way {
   fs::path database, folder;  // one of them, or neither
 };
 
-// In a folder where MLflow worked, its database comes before the runs of older versions.
+// In a folder of MLflow, its database precedes the runs of older versions.
 Way FindWay(const std::string& source) {
   std::error_code error;
   if (!fs::is_directory(source, error)) {

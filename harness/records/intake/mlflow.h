@@ -1,6 +1,6 @@
-// The ways into MLflow's records, one file each; mlflow.cc finds which a source is.
+// The readers of MLflow's records, one file each; mlflow.cc selects one for a source.
 //
-// Role: private to the files of MLflow's importer.
+// Role: private to MLflow's importer.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_H_
 
@@ -13,7 +13,7 @@
 
 namespace rharness {
 
-// How an import went so far, the same by every way in.
+// The state of an import, for every reader.
 class MlflowImport {
  public:
   MlflowImport(const ImportRequest& request, const ImportSink& sink)
@@ -23,7 +23,7 @@ class MlflowImport {
   Status Take(MlflowRun run);
   void Refuse(const std::string& where, const Error& why) { sink_.refuse(where, why); }
   void CountDeleted() { ++deleted_; }
-  // Tells how many deleted runs were left out; not_found where there was no other one.
+  // Reports the number of deleted runs left out; not_found if there was no other run.
   Status Finish() const;
 
  private:
@@ -39,8 +39,8 @@ bool IsMlflowFolder(const std::filesystem::path& folder);
 bool HasMlflowRuns(const std::filesystem::path& folder);
 Status ImportMlflowFolder(const std::filesystem::path& folder, MlflowImport* import);
 
-// mlflow_database.cc: a tracking server's SQLite file. It is not changed: where no write-ahead log
-// lies beside it, it is read as a file that nobody writes, and refused (io) when it was written to.
+// mlflow_database.cc: a tracking server's SQLite file. Never changes it: without a write-ahead log
+// beside it, it counts as a file without writers, and is refused (io) if it was written to.
 bool IsMlflowDatabase(const std::filesystem::path& file);
 Status ImportMlflowDatabase(const std::filesystem::path& file, MlflowImport* import);
 

@@ -1,6 +1,6 @@
 // MLflow's SQLite file; the only file of this folder with sqlite3.h.
 // Sources: mlflow/store/tracking/dbmodels/models.py of MLflow 3; sqlite.org/uri.html (immutable),
-// sqlite.org/security.html (files of strangers).
+// sqlite.org/security.html (untrusted files).
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ bool HasWriteAheadLog(const fs::path& file) {
   return !error && size > 0;
 }
 
-// "file:" and the path with what a URI cannot have as %XX.
+// "file:" and the path with %XX for characters that a URI cannot have.
 std::string UriOf(const fs::path& file, const char* query) {
   std::string uri = "file:";
   for (const char c : fs::absolute(file).string()) {
@@ -86,7 +86,7 @@ class MlflowDatabase {
                : IoError(std::move(why), file_.string());
   }
 
-  // f(statement) of each row; `parameter` is ?1, where there is one. A Status of f ends it.
+  // Calls f(statement) for each row; `parameter` is ?1, if there is one. An error of f ends it.
   template <class F>
   Status Rows(const std::string& sql, const std::optional<std::string>& parameter, F f) const {
     sqlite3_stmt* prepared = nullptr;
@@ -131,7 +131,7 @@ std::string CellText(sqlite3_stmt* row, int column) {
 
 constexpr std::array<const char*, 5> kTables = {"experiments", "runs", "metrics", "params", "tags"};
 
-// Reads what a run has, row by row.
+// Reads the data of a run, row by row.
 class DatabaseRun {
  public:
   DatabaseRun(const MlflowDatabase& database, const fs::path& file, MlflowImport* import)
@@ -345,7 +345,7 @@ bool IsMlflowDatabase(const fs::path& file) {
 
 namespace {
 
-// SQLite takes what lacks at a file's end for zeros. Source: sqlite.org/fileformat2.html, 1.3.
+// SQLite reads zeros beyond a truncated file's end. Source: sqlite.org/fileformat2.html, 1.3.
 Status CheckWhole(const fs::path& file) {
   ASSIGN_OR_RETURN(const OpenedFile opened, OpenRegularFile(file));
   std::array<unsigned char, 100> head{};

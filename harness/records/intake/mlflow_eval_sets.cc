@@ -1,5 +1,4 @@
-// On which data set a metric of MLflow's was measured: as it was logged with it, or as contexts
-// hint.
+// The data set of a metric of MLflow: as logged with it, or hinted by contexts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@ bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> word
   return std::ranges::find(words, text) != words.end();
 }
 
-// "test_accuracy", "eval/loss" and "val-f1" say that they are none of training.
+// "test_accuracy", "eval/loss" and "val-f1" are no metrics of training.
 bool NamesEvaluation(std::string_view metric) {
   const std::string_view first = metric.substr(0, metric.find_first_of("_/-. "));
   return IsOneOf(first, {"eval", "evaluation", "test", "testing", "val", "valid", "validation"});

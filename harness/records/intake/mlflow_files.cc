@@ -1,4 +1,4 @@
-// Listing and hashing what an MLflow server hands out.
+// Lists and hashes the files that an MLflow server serves.
 // Source: mlflow/server/handlers.py and mlflow/protos of MLflow 3.
 #include "harness/records/intake/mlflow_files.h"
 
@@ -19,8 +19,8 @@ constexpr std::size_t kMostFolders = 10'000;                           // of one
 constexpr std::uint64_t kMostArtifactBytes = std::uint64_t{64} << 30;  // to be hashed
 constexpr int kMostFailures = 3;  // of downloads that a server fails
 
-// Of a server that keeps files itself ("mlflow-artifacts:/1/RUN/artifacts"), its interface for
-// them; of others, where its own pages get them.
+// For a server that stores files itself ("mlflow-artifacts:/1/RUN/artifacts"), its interface for
+// them; for others, the address used by its own pages.
 std::pair<std::string, HttpQuery> AddressOf(const MlflowServed& served, const std::string& path) {
   constexpr std::string_view kKept = "mlflow-artifacts:";
   std::string_view rest = served.root;
@@ -48,7 +48,7 @@ struct MlflowFiles::Listing {
   std::size_t known_folders = 1;
   bool cut = false;  // there is more than is taken
 
-  // What a server lists must lie below the folder that it was asked for.
+  // A server's entries must lie below the requested folder.
   void Add(const std::string& folder, const Json& file) {
     const std::string path = LooseText(file, "path");
     const auto clean = CleanRelativePath(path);

@@ -1,6 +1,6 @@
-// Files that an MLflow server lists and hands out: a run's artifacts, or those of a logged model.
+// Files that an MLflow server lists and serves: a run's artifacts, or those of a logged model.
 //
-// Role: private to the files of MLflow's importer.
+// Role: private to MLflow's importer.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_FILES_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_FILES_H_
 
@@ -14,13 +14,13 @@
 
 namespace rharness {
 
-// How a server is asked for a folder: one query is for what it holds, one for a file in it.
+// How to ask a server for a folder: one query for its entries, one for a file in it.
 struct MlflowServed {
   std::string list;  // the call, "/api/2.0/mlflow/artifacts/list"
   HttpQuery list_query;
-  std::string folder_key;  // what the query calls a folder below: "path"
-  std::string root;        // where it lies: "mlflow-artifacts:/1/RUN/artifacts", "s3://..."
-  std::string file;        // the call for a file where the server does not keep it itself
+  std::string folder_key;  // the query's name of a subfolder: "path"
+  std::string root;        // its place: "mlflow-artifacts:/1/RUN/artifacts", "s3://..."
+  std::string file;        // the call for a file that the server does not store itself
   HttpQuery file_query;
   std::string file_key;
 };
@@ -33,8 +33,8 @@ class MlflowFiles {
   // Both outlive it.
   MlflowFiles(HttpClient* client, const MlflowImport* import) : client_(client), import_(import) {}
 
-  // Path below `served`, size and, where the import asks for them, hash of each file, by path; at
-  // most kMostMlflowArtifacts. What cannot be read becomes a remark. Errors: those of listing.
+  // Path below `served`, size and, if the import asks for them, hash of each file, by path; at most
+  // kMostMlflowArtifacts. Unreadable files become remarks. Errors: those of listing.
   Status Read(const MlflowServed& served, std::vector<Artifact>* artifacts,
               std::vector<std::string>* remarks);
 

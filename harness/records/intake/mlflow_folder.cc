@@ -43,7 +43,7 @@ Result<Json> ReadMeta(const fs::path& root, const fs::path& folder) {
   return meta;
 }
 
-// The names of the folders in a folder, sorted; links are none.
+// The names of the folders in a folder, sorted; ignores links.
 Result<std::vector<std::string>> FoldersIn(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -78,7 +78,7 @@ ModelsByRun FindModels(const fs::path& root, const fs::path& experiment) {
   return models;
 }
 
-// Reads one run; what of it cannot be read becomes a remark.
+// Reads one run; unreadable parts become remarks.
 class FolderRun {
  public:
   FolderRun(const fs::path& root, fs::path experiment, fs::path folder, const ModelsByRun& models,
@@ -115,7 +115,7 @@ class FolderRun {
     run_->remarks.push_back(fmt::format("{}: {}", file.lexically_relative(folder_).string(), why));
   }
 
-  // f(name, file) of each file below a folder of the run's: names have '/' where folders are.
+  // Calls f(name, file) for each file below a folder of the run; names have '/' for subfolders.
   template <class F>
   void ForFiles(const char* part, F f) {
     const fs::path start = root_ / folder_ / part;

@@ -15,10 +15,10 @@
 namespace rharness {
 namespace {
 
-// The first part of a path, under which nothing else may lie.
+// The first part of a path; nothing else may be under it.
 std::string FirstPart(const std::string& path) { return path.substr(0, path.find('/')); }
 
-// As an importer's ways spell it, and as it is called.
+// By its spelling in each importer, and by its name.
 std::string StatusOf(const MlflowModel& model) {
   constexpr std::array<std::array<std::string_view, 3>, 3> kSpellings = {
       {{"1", "LOGGED_MODEL_PENDING", "PENDING"},

@@ -1,4 +1,4 @@
-// A run of MLflow's as a manifest: which field is which, and what it is worth.
+// Maps a run of MLflow to a manifest, with the grade of each field.
 // Sources: mlflow/utils/mlflow_tags.py (names of tags), mlflow/data/digest_utils.py (digests of the
 // first rows), mlflow/store/tracking/file_store.py (lines of metrics), of MLflow 3.
 #include "harness/records/intake/mlflow_run.h"
@@ -35,7 +35,7 @@ std::string TagOf(const MlflowRun& run, const std::string& name) {
 }
 
 WallTime TimeOf(std::int64_t milliseconds) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // far beyond what SetTimes takes
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // far beyond the range of SetTimes
   return WallTime(std::chrono::milliseconds(std::clamp<std::int64_t>(milliseconds, -1, kMost)));
 }
 
@@ -77,7 +77,7 @@ void SetImages(const MlflowRun& from, ImportedRun* run) {
   }
 }
 
-// MLflow cuts values that are longer, where it is told to.
+// MLflow cuts longer values, if configured.
 bool MayBeCut(const std::string& value) {
   return value.size() == 250 || value.size() == 500 || value.size() == 6000;
 }
@@ -92,7 +92,7 @@ void SetParams(const MlflowRun& from, ImportedRun* run) {
   }
 }
 
-// Where a source's JSON says its content lies; empty for others, such as notebooks.
+// The place of the content in a source's JSON; empty for others, such as notebooks.
 std::string PlaceOf(const MlflowInput& input) {
   const auto json = ParseJson(input.source, "");
   if (!json.ok() || !json->IsObject()) return "";

@@ -1,8 +1,8 @@
-// A run as MLflow keeps it, however it was read, and what of it a manifest takes.
+// A run of MLflow from any reader, and its mapping to a manifest.
 //
-// Role: private to the files of MLflow's importer: one reader for each way in (a folder, a
-// database, a server) fills in a MlflowRun, and one function makes a manifest of it, so that the
-// same run is the same manifest by every way.
+// Role: private to MLflow's importer: one reader per source (a folder, a database, a server) fills
+// in a MlflowRun, and one function makes a manifest of it, so that the same run gives the same
+// manifest.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_RUN_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_MLFLOW_RUN_H_
 
@@ -26,7 +26,7 @@ struct MlflowPoint {
   double value = 0.0;
 };
 
-struct MlflowInput {  // a data set that was logged
+struct MlflowInput {  // a logged data set
   std::string name;
   std::string digest;       // MLflow's: of its first rows
   std::string source_type;  // "local", "http", "s3", "code", ...
@@ -37,18 +37,18 @@ struct MlflowInput {  // a data set that was logged
 // A logged model (MLflow 3): its files lie outside of its run's artifacts.
 struct MlflowModel {
   std::string id;      // "m-..."
-  std::string name;    // as it was logged; several of a run may share it
-  std::string status;  // as its source spells it: "LOGGED_MODEL_READY", "2"
+  std::string name;    // as logged; several of a run may share it
+  std::string status;  // as in its source: "LOGGED_MODEL_READY", "2"
   std::int64_t created_ms = 0;
   std::int64_t step = 0;
-  bool is_output = false;           // the run's outputs name it; else the model alone names the run
+  bool is_output = false;           // the run's outputs name it; else only the model names the run
   std::vector<Artifact> artifacts;  // paths are below the model
-  std::string folder;               // among the run's artifacts; PlaceMlflowModels says which
+  std::string folder;               // among the run's artifacts; set by PlaceMlflowModels
 };
 
 struct MlflowRun {
   std::string id;
-  std::string experiment;       // its name; its id where it has none
+  std::string experiment;       // its name; its id if it has none
   std::string status;           // "FINISHED", "FAILED", "KILLED", "RUNNING", "SCHEDULED" or empty
   std::int64_t started_ms = 0;  // since 1970; 0: not known
   std::int64_t ended_ms = 0;
@@ -56,10 +56,10 @@ struct MlflowRun {
   std::map<std::string, std::string> tags;
   std::map<std::string, std::vector<MlflowPoint>> metrics;
   std::vector<MlflowInput> inputs;
-  // By metric, the name and digest of the data set that it was logged with; of several: two empty
-  // ones.
+  // By metric, the name and digest of the data set that it was logged with; two empty ones for
+  // several.
   std::map<std::string, std::pair<std::string, std::string>> measured_on;
-  std::vector<Artifact> artifacts;  // their roles are set when the manifest is made
+  std::vector<Artifact> artifacts;  // without roles until the manifest is made
   std::vector<MlflowModel> models;
   std::vector<std::string> remarks;
 };
@@ -68,12 +68,12 @@ inline constexpr std::size_t kMostMlflowPoints = 1'000'000;   // of one run; mor
 inline constexpr std::size_t kMostMlflowArtifacts = 100'000;  // of one run; more are a remark
 inline constexpr std::size_t kMostMlflowModels = 1000;        // logged models of one run; likewise
 
-// What is said of an output that is not there any more.
+// The remark about an output that no longer exists.
 std::string DeletedMlflowModel(const std::string& id);
-// Whether its files are all there, by its status.
+// Whether all its files exist, by its status.
 bool IsReadyMlflowModel(const MlflowModel& model);
 
-// Of a machine's load ("system/...") or what a drill said ("rharness..."), not of the training:
+// A metric of a machine's load ("system/...") or a drill ("rharness..."), not of the training:
 // neither read nor compared.
 bool IsMlflowSystemMetric(std::string_view name);
 
@@ -82,7 +82,7 @@ bool IsMlflowSystemMetric(std::string_view name);
 Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where,
                                           std::pair<std::string, std::string>* set = nullptr);
 
-// Notes with which data set a value of the metric was logged; an empty name: with none.
+// Notes the data set of a logged value of the metric; an empty name: none.
 void SayMeasuredOn(const std::string& metric, std::pair<std::string, std::string> set,
                    MlflowRun* run);
 
@@ -91,17 +91,16 @@ std::optional<double> MlflowNumber(const Json& json);
 // Numbers and texts of digits, as servers write 64 bits.
 std::optional<std::int64_t> MlflowInteger(const Json* json);
 
-// Names of data by data set, as they were added to `run`. A metric is said to be measured on the
-// set that it was logged with; else, by its name ("test_..."), on the only one of a context of
-// evaluation.
+// Names of data by data set, as added to `run`. A metric counts as measured on the set that it was
+// logged with; else, by its name ("test_..."), on the only one of a context of evaluation.
 void SetMlflowEvalSets(const MlflowRun& from,
                        const std::map<std::pair<std::string, std::string>, std::string>& names,
                        ImportedRun* run);
 
-// Gives each logged model of the run a folder among its artifacts: the model's name; of several of
-// one name, and where the run's own artifacts have the name, "NAME@ID", but for the last one.
+// Gives each logged model of the run a folder among its artifacts: the model's name; for several of
+// one name, and if the run's own artifacts have the name, "NAME@ID", but for the last one.
 void PlaceMlflowModels(MlflowRun* from);
-// Adds their files as artifacts of the role "model": exact where the run's outputs name the model,
+// Adds their files as artifacts of the role "model": exact if the run's outputs name the model,
 // else hints. Models that are not ready are remarks.
 void AddMlflowModels(MlflowRun& from, ImportedRun* run);
 

@@ -22,7 +22,8 @@ constexpr int kPageOfRuns = 100;
 constexpr int kPageOfPoints = 10'000;
 constexpr int kPageOfModels = 50;
 
-// f(element) of each object of an array; nothing for what is none: empty arrays are left out.
+// Calls f(element) for each object of an array; no call for other values: servers leave out empty
+// arrays.
 template <class F>
 void ForObjects(const Json* array, F f) {
   if (array == nullptr || !array->IsArray()) return;

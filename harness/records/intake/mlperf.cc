@@ -1,5 +1,5 @@
-// MLPerf result logs: one run a log, with the description of its system where one lies beside.
-// Source: MLCommons policies, submission layout (results/SYSTEM/BENCHMARK/result_N.txt and
+// MLPerf result logs: one run per log, with the description of its system if present. Source:
+// MLCommons policies, submission layout (results/SYSTEM/BENCHMARK/result_N.txt and
 // systems/SYSTEM.json).
 #include <fmt/format.h>
 
@@ -77,7 +77,7 @@ struct EventSpan {
   WallTime last{};
 };
 
-// The times of the first and the last event; an unreadable one is none.
+// The times of the first and the last event; an unreadable one does not count.
 EventSpan EventSpanOf(std::string_view text) {
   const auto time_at = [&](std::size_t mark) {
     WallTime time{};
@@ -105,7 +105,7 @@ void SetMlperfSettings(const MllogRun& log, ImportedRun* run) {
   if (log.target) run->SetHyperparameter("target", Json(*log.target), Exact("target"));
 }
 
-// Steps are whole; where positions are fractions they are millionths, and the name says so.
+// Steps are whole numbers; fractional positions become millionths, and the name says so.
 void AddEvaluations(const MllogCurve& curve, ConvergenceUnit unit, ImportedRun* run) {
   bool fractions = false;
   for (const MllogEvaluation& one : curve.evaluations) {
@@ -143,7 +143,7 @@ void SetMlperfResult(const MllogRun& log, ImportedRun* run) {
 }
 
 struct SubmissionPlace {
-  fs::path submission;  // the folder that holds results/ and systems/
+  fs::path submission;  // the folder with results/ and systems/
   std::string system;   // as the folder is called
 };
 

@@ -1,4 +1,4 @@
-// System descriptions: objects of texts, whose forms differ between those who hand them in.
+// System descriptions: objects of texts, with forms that differ between submitters.
 #include "harness/records/intake/mlperf_system.h"
 
 #include <fmt/format.h>

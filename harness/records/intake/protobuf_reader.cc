@@ -1,4 +1,4 @@
-// Varints, fixed fields and lengths, each within what is left of the message.
+// Varints, fixed fields and lengths, each within the rest of the message.
 #include "harness/records/intake/protobuf_reader.h"
 
 namespace rharness {

@@ -1,7 +1,7 @@
 // The wire format of Protocol Buffers, field by field, without a schema.
 //
-// Role: private to this folder. Pure. Not here: groups, which nothing that is read has.
-// Source: protobuf.dev/programming-guides/encoding.
+// Role: private to this folder. Pure. Not here: groups, which no file here has. Source:
+// protobuf.dev/programming-guides/encoding.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_PROTOBUF_READER_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_PROTOBUF_READER_H_
 
@@ -13,18 +13,18 @@ namespace rharness {
 struct ProtobufField {
   std::uint32_t number = 0;
   std::uint64_t value = 0;   // of a varint, or the 8 or 4 bytes of a fixed one
-  std::string_view content;  // of what has a length: texts, bytes, messages
+  std::string_view content;  // for types with a length: texts, bytes, messages
 
   std::int64_t AsInt() const { return static_cast<std::int64_t>(value); }
 };
 
-// Reads a message to its end, or to the first byte that is none of the format's.
+// Reads a message to its end, or to the first invalid byte.
 class ProtobufReader {
  public:
   explicit ProtobufReader(std::string_view message) : rest_(message) {}
-  // Whether there was another field.
+  // Whether there was a further field.
   bool Next(ProtobufField* field);
-  // After Next said no: whether it ended amid something.
+  // After Next returned false: whether the message ended inside a field.
   bool failed() const { return failed_; }
 
  private:
@@ -36,7 +36,7 @@ class ProtobufReader {
   bool failed_ = false;
 };
 
-// f(field) of each field of a message; whether the whole of it could be read.
+// Calls f(field) for each field of a message; returns whether the whole of it could be read.
 template <class F>
 bool ForProtobufFields(std::string_view message, F f) {
   ProtobufReader reader(message);

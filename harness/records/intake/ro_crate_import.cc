@@ -21,7 +21,7 @@ namespace {
 constexpr char kCrateMetadata[] = "ro-crate-metadata.json";
 constexpr std::uint64_t kMostCrateBytes = std::uint64_t{64} << 20;
 
-// "a%20b" as "a b"; what is no escape stays.
+// "a%20b" as "a b"; an invalid escape stays.
 std::string Unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -69,7 +69,7 @@ class CrateRuns {
     return found;
   }
 
-  // f(entity) of each that a member refers to; what refers to nothing is left out.
+  // Calls f(entity) for each that a member refers to; ignores dangling references.
   template <class F>
   void ForReferred(const Json& entity, std::string_view member, F f) const {
     ForEachElement(entity.Find(member), [&](const Json& reference) {

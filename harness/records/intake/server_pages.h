@@ -1,6 +1,6 @@
-// The pages of a list that a server gives one by one.
+// The pages of a list that a server serves one by one.
 //
-// Role: private to the files of MLflow's importer.
+// Role: private to MLflow's importer.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_SERVER_PAGES_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_SERVER_PAGES_H_
 
@@ -16,13 +16,13 @@
 
 namespace rharness {
 
-// They end when a server says so, and must go on until then.
+// The server marks the last page; until then every page must make progress.
 class ServerPages {
  public:
   explicit ServerPages(std::string what) : what_(std::move(what)) {}
   const std::string& token() const { return token_; }
-  // Whether there is another one after this. Errors: invalid_input for a token that was there
-  // before, and for pages without anything on them, one after the other.
+  // Whether a further page follows. Errors: invalid_input for a repeated token, and for empty pages
+  // in a row.
   Result<bool> Next(const Json& page, std::size_t elements) {
     constexpr std::size_t kMostEmpty = 100;
     token_ = LooseText(page, "next_page_token");

@@ -1,4 +1,4 @@
-// Folders listed through open descriptors, one a level.
+// Lists folders through open descriptors, one per level.
 #include "harness/records/intake/source_folder.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Result<ListedEntries> ListEntries(const HeldFolder& folder) {
   fs::directory_iterator at(folder.through(), error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
-    std::error_code gone;  // what vanished meanwhile is not there
+    std::error_code gone;  // entries that vanish meanwhile are missing
     switch (at->symlink_status(gone).type()) {
       case fs::file_type::directory:
         if (!name.starts_with('.')) listed.folders.push_back(name);

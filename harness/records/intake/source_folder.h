@@ -1,7 +1,7 @@
-// What lies at a source: a file, or a folder and the files below it, reached without any link.
+// The files of a source: a file, or a folder and the files below it, reached without any link.
 //
-// Role: private to this folder. A source may have come from a stranger: no link in it is followed,
-// nothing but regular files is opened, and none of it is waited for.
+// Role: private to this folder. A source may be untrusted: follows no link in it, opens nothing but
+// regular files, and never blocks on them.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_SOURCE_FOLDER_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_SOURCE_FOLDER_H_
 
@@ -23,20 +23,20 @@ class SourceFolder {
   static constexpr int kMostLevels = 32;
   static constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 
-  // The folder, or the one that the file lies in. Links in `source` itself are followed.
-  // Errors: not_found, io, invalid_input (a FIFO, a device).
+  // The folder, or the one around the file. Follows links in `source` itself. Errors: not_found,
+  // io, invalid_input (a FIFO, a device).
   static Result<SourceFolder> Open(const std::string& source);
 
   const HeldFolder& folder() const { return folder_; }
-  // Absolute, links resolved: what the names of folders around a file are read from.
+  // Absolute, links resolved: gives the names of folders around a file.
   const std::filesystem::path& path() const { return path_; }
   // Of a source that is a file: its name; else empty.
   const std::string& file() const { return file_; }
 
   // visit(relative path, kind) of the one file, or of every entry below that is no folder, names
-  // sorted by bytes, files before subfolders. Folders whose names begin with '.' are left out, and
-  // so is what lies deeper than 32 levels. `visit` returns whether to go on. Memory: the names of
-  // one folder a level. Errors: io, and those of `visit`.
+  // sorted by bytes, files before subfolders. Leaves out folders whose names begin with '.', and
+  // everything below 32 levels. `visit` returns whether to continue. Memory: the names of one
+  // folder per level. Errors: io, and those of `visit`.
   using Visit = std::function<Result<bool>(const std::string& relative, EntryKind kind)>;
   Status ForEachFile(const Visit& visit) const;
 
@@ -55,7 +55,7 @@ class SourceFolder {
 // "is a symbolic link; expected a regular file" and the like, as an error about `where`.
 Error NoRegularFile(EntryKind kind, std::string where);
 
-// SOURCE/RELATIVE, or SOURCE where that is the file itself: for messages.
+// SOURCE/RELATIVE, or SOURCE if that is the file itself: for messages.
 std::string PlaceIn(const std::string& source, const SourceFolder& folder,
                     const std::string& relative);
 

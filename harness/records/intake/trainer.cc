@@ -73,7 +73,7 @@ std::string PathBelow(const std::string& folder, std::string_view name) {
   return folder.empty() ? std::string(name) : fmt::format("{}/{}", folder, name);
 }
 
-// Sorts files into runs: a checkpoint-N is of the run in whose folder it lies.
+// Sorts files into runs: a checkpoint-N belongs to the run of its parent folder.
 class TrainerFinder {
  public:
   void Take(const fs::path& relative) {
@@ -106,7 +106,7 @@ class TrainerReader {
   TrainerReader(const ImportRequest& request, const SourceFolder& source, const TrainerRun& found)
       : request_(request), source_(source), found_(found) {}
 
-  // Where its state lies: its own folder, or the last checkpoint that has one.
+  // The folder with its state: its own, or the last checkpoint that has one.
   std::string StateFolder() const {
     if (found_.files.contains(std::string(kTrainerState))) return found_.folder;
     for (auto at = found_.checkpoints.rbegin(); at != found_.checkpoints.rend(); ++at) {
@@ -115,7 +115,7 @@ class TrainerReader {
     return found_.folder;
   }
 
-  // What its state's file holds; a larger one is refused unread.
+  // The content of its state's file; refuses a larger one unread.
   Result<std::string> StateText() const {
     return source_.folder().ReadFile(PathBelow(StateFolder(), kTrainerState), kMostStateBytes);
   }
@@ -156,7 +156,7 @@ class TrainerReader {
     return PathBelow(found_.folder, fmt::format("checkpoint-{}", step));
   }
 
-  // The first of the run's own folder and the one that its state lies in that has the file.
+  // The first with the file, of the run's own folder and the folder of its state.
   std::optional<std::string> Find(const std::string& home, std::string_view name) const {
     if (found_.files.contains(std::string(name))) return PathBelow(found_.folder, name);
     const auto step = CheckpointStep(fs::path(home).filename().string());
@@ -191,7 +191,7 @@ class TrainerReader {
     return "";
   }
 
-  // Puts in what the run was told, and returns OutputFolder's answer.
+  // Adds the run's arguments, and returns OutputFolder's answer.
   std::string AddArguments(const std::string& home, ImportedRun* run) const {
     WithJson(home, "config.json", run, [&](const Json& json) { AddModelConfig(json, run); });
     WithJson(home, "all_results.json", run,
@@ -240,7 +240,7 @@ class TrainerReader {
     }
   }
 
-  // As it is today: whether the run left it so, nobody says.
+  // As it is today: nothing shows that the run left it so.
   void AddArtifact(const std::string& path, const std::string& role,
                    const std::string& output_folder, ImportedRun* run) const {
     Artifact artifact;

@@ -69,7 +69,7 @@ class LogHistory {
   std::map<std::string, HistoryPoints> curves_;
 };
 
-// A number as it is; a text, a boolean as it is; nothing for all else.
+// A number, a text or a boolean; nothing for all else.
 void SetScalarSetting(const std::string& name, const Json& value, const std::string& from,
                       ImportedRun* run) {
   if (IsJsonScalar(value)) run->SetHyperparameter(name, value, Exact(from));

@@ -1,4 +1,4 @@
-// What a Hugging Face Trainer says of a run, in JSON.
+// A Hugging Face Trainer's record of a run, in JSON.
 //
 // Role: private to trainer.cc. Pure. Source: the documentation of transformers, TrainerState,
 // TrainingArguments and PretrainedConfig.
@@ -12,7 +12,7 @@
 namespace rharness {
 
 // trainer_state.json: log_history as curves by step, its summary and the last evaluation as
-// metrics, what was set as hyperparameters. What is of another form is a remark with its index.
+// metrics, its settings as hyperparameters. Entries of another form are remarks with their index.
 void AddTrainerState(const Json& state, ImportedRun* run);
 // The members of TrainingArguments; seed and data_seed are seeds. `from` is the file's name.
 void AddTrainingArgs(const Json& args, const std::string& from, ImportedRun* run);

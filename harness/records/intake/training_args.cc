@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kMostPickleBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMostMembers = 4096;
 
-// Empty for what is no scalar.
+// Empty for anything but a scalar.
 std::optional<Json> PickledScalarOf(const Pickle& pickle, PickleId id) {
   switch (pickle.kind(id)) {
     case PickleKind::kBool:

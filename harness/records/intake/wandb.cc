@@ -1,4 +1,4 @@
-// Weights & Biases: folders that its client wrote, one a run, online or offline.
+// Weights & Biases: folders of its client, one per run, online or offline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMostRuns = 1'000'000;
 constexpr std::size_t kMostLogRemarks = 20;
 
-// The entries of a folder whose names `wanted` takes, sorted; links are none.
+// The entries of a folder whose names `wanted` accepts, sorted; ignores links.
 template <class F>
 Result<std::vector<std::string>> NamesIn(const fs::path& folder, F wanted) {
   std::vector<std::string> names;
@@ -64,7 +64,7 @@ bool IsRunFolder(const fs::path& folder) {
          fs::is_regular_file(folder / "wandb-metadata.json", error);  // before 0.10
 }
 
-// The folders of a source's runs: itself, or those in it, or in its wandb/.
+// The folders of a source's runs: itself, its subfolders, or those of its wandb/.
 Result<std::vector<fs::path>> RunFolders(const fs::path& source) {
   if (IsRunFolder(source)) return std::vector<fs::path>{source};
   for (const fs::path& folder : {source, source / "wandb"}) {
@@ -106,7 +106,7 @@ Status ReadLog(const fs::path& folder, const std::string& name, WandbRun* run) {
   return {};
 }
 
-// f(text) of a file in files/, or beside it as before 0.10, where it is there; what cannot be read
+// Calls f(text) for a file in files/, or beside it as before 0.10, if it exists; an unreadable one
 // becomes a remark.
 template <class F>
 void WithFile(const fs::path& folder, const std::string& file, WandbRun* run, F f) {
@@ -152,7 +152,7 @@ void ReadSideFiles(const fs::path& folder, WandbRun* run) {
 }
 
 Status ReadArtifacts(const fs::path& folder, const ImportRequest& request, WandbRun* run) {
-  // What is read above, and what the console showed.
+  // Files that are read above, and the console's output.
   constexpr std::array<std::string_view, 7> kRead = {
       "wandb-metadata.json", "config.yaml", "wandb-summary.json", "wandb-history.jsonl",
       "requirements.txt",    "diff.patch",  "output.log"};

@@ -64,7 +64,7 @@ class LogReader {
   }
 
  private:
-  // Nothing for what is damaged, which is told, and for padding.
+  // Nothing for a damaged part, which is reported, and for padding.
   std::optional<LogPart> ReadPart(std::size_t block_end) {
     const std::size_t start = at_;
     if (block_end - at_ < kHeadBytes) return Damaged(start, "ends amid a record's head", block_end);
@@ -109,7 +109,7 @@ class LogReader {
       Drop();
     }
     if (!begins && !record_) {
-      // After damage its first part is what was lost.
+      // After damage its first part was lost.
       if (!damaged_) remark_(fmt::format("byte {}: a part of a record without its first", start));
       return;
     }

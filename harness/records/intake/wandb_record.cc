@@ -185,7 +185,7 @@ bool ReadCpu(std::string_view message, WandbHost* host) {
   });
 }
 
-// Several such records add up to one: each has what was known by then.
+// Several such records add up: each has the data known by then.
 bool AddEnvironment(std::string_view message, WandbRun* run) {
   WandbHost& host = run->host;
   host.from = "environment of the log";

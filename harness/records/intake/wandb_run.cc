@@ -1,4 +1,4 @@
-// A run of W&B's as a manifest: which field is which, and what it is worth.
+// Maps a run of W&B to a manifest, with the grade of each field.
 #include "harness/records/intake/wandb_run.h"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ void SetWandbImage(const std::string& docker, ImportedRun* run) {
   run->SetImage(docker, Exact("docker"));
 }
 
-// The program as its repository has it, where that is known.
+// The program by its path in the repository, if known.
 std::string ProgramOf(const WandbHost& host) {
   if (!host.code_path.empty()) return host.code_path;
   const std::filesystem::path program(host.program);
@@ -129,7 +129,7 @@ void SetWandbMetrics(WandbRun& from, ImportedRun* run) {
                     Exact("history." + name));
     }
   }
-  // What the summary says of a metric may be its best value, and comes before its last.
+  // The summary's value of a metric may be its best, and precedes its last one.
   for (const auto& [name, value] : from.summary) {
     ForLeaves(name, value, kMostLevels, [&](const std::string& leaf, const Json& json) {
       const auto number = json.kind() == Json::Kind::kBool ? std::nullopt : json.ToDouble();

@@ -1,4 +1,4 @@
-// A run as Weights & Biases keeps it on disk, and what of it a manifest takes.
+// A run of Weights & Biases on disk, and its mapping to a manifest.
 //
 // Role: private to the files of W&B's importer. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_WANDB_RUN_H_
@@ -18,14 +18,14 @@
 
 namespace rharness {
 
-inline constexpr std::size_t kMostWandbPoints = 1'000'000;  // of one run; more are a remark
+inline constexpr std::size_t kMostWandbPoints = 1'000'000;  // of one run; further ones are a remark
 
 struct WandbGpu {
   std::string name;
   std::uint64_t memory_bytes = 0;
 };
 
-struct WandbHost {   // where and how the program ran
+struct WandbHost {   // host and start of the program
   std::string from;  // "wandb-metadata.json", or the log
   std::string os, python, docker, program, code_path, root, executable, cpu, gpu, cuda;
   std::vector<std::string> args;
@@ -46,11 +46,11 @@ struct WandbCurve {
 struct WandbRun {
   std::string id, project, group;
   WallTime started{};
-  WallTime last_seen{};                   // of the last values that were logged
+  WallTime last_seen{};                   // of the last logged values
   std::optional<std::int64_t> exit_code;  // empty: the log has no end
   WandbHost host;
   std::map<std::string, Json> config;   // without "_wandb"
-  std::map<std::string, Json> summary;  // as W&B sums up each metric
+  std::map<std::string, Json> summary;  // W&B's summary of each metric
   std::map<std::string, WandbCurve> history;
   std::size_t points = 0;
   std::size_t other_values = 0;  // of the history: texts, pictures, tables
@@ -61,18 +61,18 @@ struct WandbRun {
   std::vector<std::string> remarks;
 };
 
-// One record of the transaction log, added to what is known; whether it could be read. Fields that
-// are not needed are skipped. Source: wandb/proto/wandb_internal.proto of wandb 0.31.
+// Adds one record of the transaction log; returns whether it could be read. Skips fields that are
+// not needed. Source: wandb/proto/wandb_internal.proto of wandb 0.31.
 bool AddWandbRecord(std::string_view record, WandbRun* run);
 
-// The files beside the log, where there are any; what the log says comes first.
+// The files beside the log, if any; the log takes precedence.
 void AddWandbMetadata(const Json& metadata, WandbRun* run);  // wandb-metadata.json
 void AddWandbConfig(const Json& config, WandbRun* run);      // config.yaml
 void AddWandbSummary(const Json& summary, WandbRun* run);    // wandb-summary.json
-// wandb-history.jsonl, which clients before 0.10 wrote in place of a log: an object a line, its
-// step "_step", or else the line's number from 0 on.
+// wandb-history.jsonl, the log of clients before 0.10: an object per line, its step "_step", or
+// else the line's number from 0 on.
 void AddWandbHistory(std::string_view text, WandbRun* run);
-// "NAME==VERSION" a line; other lines (URLs, folders) are counted in a remark.
+// "NAME==VERSION" per line; a remark counts other lines (URLs, folders).
 void AddWandbRequirements(std::string_view text, WandbRun* run);
 
 ImportedRun BuildWandbRun(WandbRun run, const ImportRequest& request);

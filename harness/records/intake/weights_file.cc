@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files beside it that an index lists, and how many bytes lie in all of them.
+// The files that an index lists beside it, and the size of all of them.
 Result<std::uint64_t> HashCheckpointParts(const std::shared_ptr<const HeldFolder>& folder,
                                           Artifact* artifact) {
   const fs::path path = folder->path() / artifact->path;

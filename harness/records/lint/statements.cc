@@ -17,7 +17,7 @@ struct Synonym {
   std::string_view subject;
 };
 
-// Names that frameworks and scripts use, brought to one. Sources: the argument lists of
+// Synonyms in frameworks and scripts, mapped to one name. Sources: the argument lists of
 // transformers.TrainingArguments, Megatron-LM, torchrun, PyTorch Lightning's Trainer, and the keys
 // of MLCommons' logs.
 constexpr std::array<Synonym, 47> kSynonyms = {{
@@ -160,7 +160,7 @@ void AddVersionsOfName(std::string_view name, const std::string& place,
         ++from;
       }
       const std::string_view version = VersionAt(lower, from);
-      // "py3" says less than a version, and "pytorch:23.04" is a vendor's date.
+      // "py3" is less than a version, and "pytorch:23.04" is a vendor's date.
       const bool date = from > 0 && lower[from - 1] == ':' && version.size() == 5 &&
                         version[2] == '.' && version >= "17";
       if (date || (version.find('.') == version.npos && library.word != "cudnn")) continue;

@@ -1,4 +1,4 @@
-// Statements of scripts and logs: words of a line that name a subject, with what follows them.
+// Statements of scripts and logs: words of a line that name a subject, with the text after them.
 #include <fmt/format.h>
 
 #include <array>
@@ -105,7 +105,7 @@ void AddConstantOfLine(std::string_view line, const std::string& place,
   statements->push_back({subject, std::move(value), Witness::kScript, place});
 }
 
-// What a log said of one subject.
+// A log's statements on one subject.
 struct Said {
   std::string value;
   std::size_t line = 0;

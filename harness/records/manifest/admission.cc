@@ -43,7 +43,7 @@ class Findings {
   std::vector<AdmissionFinding> list_;
 };
 
-// Reports every value that an earlier one has already had.
+// Reports every repeated value.
 class Uniqueness {
  public:
   Uniqueness(std::string_view code, Findings* findings) : code_(code), findings_(findings) {}
@@ -189,7 +189,7 @@ void CheckEnvironment(const Manifest& m, Findings* out) {
   }
 }
 
-// An output that reruns are held to: by its tensors, or else by its bytes.
+// An output to compare reruns with: by its tensors, or else by its bytes.
 bool HasOutput(const Manifest& m) {
   return std::any_of(m.artifacts.begin(), m.artifacts.end(), [&](const Artifact& artifact) {
     return artifact.role != "log" && artifact.role != "metrics" && artifact.role != kModelOfTracker;
@@ -252,8 +252,8 @@ void CheckMetrics(const Manifest& m, Findings* out) {
 
 bool IsFinite(double value) { return std::isfinite(value); }
 
-// A constant curve shows nothing and refuses nothing: admission_notes.h says so. One that ends
-// without a number is of a run that is no reference.
+// A constant curve shows nothing and refuses nothing: admission_notes.h reports it. A curve that
+// ends without a number is of a run that is no reference.
 void CheckCurves(const std::vector<Curve>& curves, Findings* out) {
   Uniqueness names("duplicate_name", out);
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -298,7 +298,7 @@ void CheckArtifacts(const Manifest& m, Findings* out) {
     } else {
       out->RequireHash(artifact.sha256, "missing_hash", at + ".sha256", "the file");
     }
-    // Where bits are promised, the bytes of a file that no reader opens are held to as well.
+    // With promised bits, the bytes of a file that no reader opens are also compared.
     if (artifact.role == "weights" && m.determinism.declared != "bitwise") {
       out->RequireHash(artifact.tensor_digest, "missing_tensor_digest", at + ".tensor_digest",
                        "its tensors, of a format that is read; declare another file as --artifact "

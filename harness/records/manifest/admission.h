@@ -1,4 +1,4 @@
-// Admission: is a manifest complete and consistent enough to be rerun and judged one day?
+// Admission: is a manifest complete and consistent enough to be rerun and judged later?
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_H_
 
@@ -12,11 +12,11 @@ namespace rharness {
 struct AdmissionFinding {
   std::string code;     // "unpinned_image", "missing_seed", ...
   std::string path;     // JSON path: "$.image.digest"
-  std::string message;  // what is wrong and what was expected
+  std::string message;  // the fault and what was expected
 };
 
-// In a note of `record`: something that the run needs or should have left behind could not be had.
-// A rerun would not have it, or could not be held to it.
+// In a note of `record`: a thing that the run needs or should have left behind was not available. A
+// rerun would not have it, or could not be compared with it.
 inline constexpr char kNotRecorded[] = "was not recorded";
 // Begins a note of `record`: the command ended with 0, and a process of it was killed or could not
 // write. A rerun would have failed.

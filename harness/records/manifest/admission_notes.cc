@@ -13,7 +13,7 @@
 namespace rharness {
 namespace {
 
-// A metric without a margin is held to three standard deviations (compare/metrics/decision.h);
+// A metric without a margin is judged by three standard deviations (compare/metrics/decision.h);
 // twice that lets shifts pass that every run of the family would show.
 constexpr double kWideDeviations = 6.0;
 constexpr double kDefaultDeviations = 3.0;
@@ -21,8 +21,8 @@ constexpr std::size_t kFewestRuns = 3;
 // A smaller-is-better value has no worst one; ten times as large is no longer the same result.
 constexpr double kManyTimes = 10.0;
 
-// Parts of names that speak of a share of something: those of "val_top1-acc" are val, top1, acc.
-// Rates of word errors are none, as they may exceed 1.
+// Parts of names that denote a share: those of "val_top1-acc" are val, top1, acc. Word error rates
+// are none, as they may exceed 1.
 constexpr std::array<std::string_view, 20> kShareNames = {
     "acc", "accuracy", "precision", "recall", "f1",   "auc",  "auroc", "auprc", "ap",      "map",
     "iou", "miou",     "dice",      "mrr",    "ndcg", "hits", "exact", "top1",  "success", "top5"};
@@ -189,13 +189,13 @@ std::pair<std::string_view, std::string_view> PassedBy(const std::vector<std::st
   return {behind_option ? std::string_view(command[at - 1]) : std::string_view(), text};
 }
 
-// A command is kept as it was, since a rerun needs every word of it.
+// A command is kept unchanged, since a rerun needs every word of it.
 std::vector<AdmissionFinding> NotesOnCommand(const std::vector<std::string>& command) {
   std::vector<AdmissionFinding> notes;
   for (std::size_t i = 1; i < command.size(); ++i) {
     const auto [name, value] = PassedBy(command, i);
     const std::string_view bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-    // "--key loss" sorts or groups; a path leads to a secret and is none.
+    // "--key loss" sorts or groups; a path leads to a secret but is none.
     const bool by_name = bare != "key" && IsSecret(bare, value) && value.find_first_of("/.") != 0 &&
                          value.find('$') != 0;
     if (!by_name && !HoldsCredential(value)) continue;

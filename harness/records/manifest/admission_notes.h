@@ -1,5 +1,4 @@
-// What is worth knowing of a manifest that is admitted all the same: what in it cannot fail, and so
-// can show nothing; secrets that it keeps.
+// Notes on an admitted manifest: checks in it that cannot fail, and so show nothing; secrets in it.
 //
 // Role: refuses nothing; `record`, `check` and `history add` print it. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ADMISSION_NOTES_H_
@@ -26,19 +25,19 @@ struct MetricSpread {
   double deviation() const;  // sample standard deviation; 0 of fewer than two runs
 };
 
-// Notes on manifests that are looked at together, since the spread of a metric over its family says
+// Notes on manifests that are checked together, since the spread of a metric over its family shows
 // how wide a margin is.
 //
 // Codes: "vacuous_curve" (constant, or fewer than two points: neither confirms nor refuses
-// anything), "non_finite_curve" (some values; where it ends so, Admit refuses it), "wide_margin"
-// (no value could exceed it, or it is six standard deviations of the family or more; the default
+// anything), "non_finite_curve" (some values; Admit refuses one that ends so), "wide_margin" (no
+// value could exceed it, or it is six standard deviations of the family or more; the default
 // without a margin is three), "bad_margin" (0 or less of a metric that is not primary),
 // "secret_in_command" (a command keeps its words, so that it can be rerun).
 class AdmissionNotes {
  public:
-  // The manifest's notes are Of(how many were added before).
+  // The manifest's notes are Of(number of manifests added before).
   void Add(const Manifest& manifest);
-  // A run that has no notes here and counts for the spread. Each run_id counts once.
+  // A run without notes here that counts for the spread. Each run_id counts once.
   void AddToSpread(const Manifest& manifest);
   std::vector<AdmissionFinding> Of(std::size_t index) const;
 
@@ -62,7 +61,7 @@ class AdmissionNotes {
 // Of one manifest alone.
 std::vector<AdmissionFinding> NotesOnAdmission(const Manifest& manifest);
 
-// Whether all its finite values are one, or it has fewer than two points.
+// Whether all its finite values are equal, or it has fewer than two points.
 bool IsVacuous(const Curve& curve);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// What an artifact is, and what it consists of.
+// The kind of an artifact, and its files.
 #include "harness/records/manifest/artifact.h"
 
 namespace rharness {

@@ -1,4 +1,4 @@
-// A file that a run made, as manifests and evidence record it.
+// A file that a run made, as in manifests and evidence.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ARTIFACT_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_ARTIFACT_H_
 
@@ -27,19 +27,19 @@ struct ArtifactPart {
   std::string sha256;
 };
 
-// The role of what a tracker keeps beside the run: a model as it was logged. The run did not write
+// The role of a model that a tracker keeps beside the run, as it was logged. The run did not write
 // it, and no rerun does.
 inline constexpr std::string_view kModelOfTracker = "model";
 
 struct Artifact {
   std::string role;      // "weights", "optimizer", "metrics", "log", "other" or "model"
   std::string path;      // relative to the working directory
-  std::string location;  // where the original can be read, if kept; relative ones below --root
+  std::string location;  // readable copy of the original, if kept; relative ones below --root
   std::uint64_t size_bytes = 0;
   std::string sha256;
   std::string tensor_digest;          // canonical; weights and optimizer state
-  std::vector<TensorRecord> tensors;  // one a tensor, sorted by name; may be empty
-  // Of an index or a .metadata: the files that it lists, sorted by path, kept beside it. Else
+  std::vector<TensorRecord> tensors;  // one per tensor, sorted by name; may be empty
+  // For an index or a .metadata: the files that it lists, sorted by path, kept beside it. Else
   // empty.
   std::vector<ArtifactPart> parts;
 };
@@ -47,7 +47,7 @@ struct Artifact {
 // Whether an artifact holds tensors: weights or optimizer state.
 bool IsCheckpoint(const Artifact& artifact);
 
-// The paths of all files that an artifact consists of, its own first; relative as its own is.
+// The paths of all files of an artifact, its own first; relative if its own is.
 std::vector<std::filesystem::path> FilesOf(const Artifact& artifact);
 
 }  // namespace rharness

@@ -23,9 +23,8 @@ bool IsOption(std::string_view argument) {
          std::isdigit(static_cast<unsigned char>(argument[1])) == 0 && argument[1] != '.';
 }
 
-// The arguments by what they are called; words besides options and "lr=0.1" by their number among
-// them. The value of an option without one is empty, and so is that of "--lr=". Nothing where a
-// name comes twice.
+// The arguments by name; words besides options and "lr=0.1" by their number among them. The value
+// of an option without one is empty, as is that of "--lr=". Nothing if a name repeats.
 using Named = std::map<std::string, FoundArgument>;
 std::optional<Named> ByName(const std::vector<std::string>& command) {
   Named named;

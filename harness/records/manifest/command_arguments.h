@@ -13,34 +13,34 @@ namespace rharness {
 // Letters, digits and '_', no digit first (POSIX.1-2017, XBD 8.1).
 bool IsVariableName(std::string_view name);
 
-// What an argument is called: the option before it, or the one in it ("--lr=0.1"), else its number.
+// The name of an argument: the option before it, or the one in it ("--lr=0.1"), else its number.
 std::string ArgumentName(const std::vector<std::string>& command, std::size_t argument);
 
-// The argument with which a command passes `name`: "--lr", "lr" and "learning-rate" all mean one
+// The argument by which a command passes `name`: "--lr", "lr" and "learning-rate" all match one
 // with these letters, whatever dashes stand before it, and '-' is '_'.
 struct FoundArgument {
   std::size_t argument = 0;
-  std::string prefix;  // what stays of it: "--lr=" where the value is behind it
+  std::string prefix;  // its fixed part: "--lr=" before a value
   std::string value;
 };
 std::optional<FoundArgument> FindArgument(const std::vector<std::string>& command,
                                           std::string_view name);
 
-// What two commands pass under one name, each in its own spelling.
+// The values that two commands pass under one name, each in its own spelling.
 struct ArgumentChange {
   FoundArgument then;
   std::string now;
 };
-// What differs between two commands that pass the same options and as many words besides, in
-// whatever order and spelling ("--lr 0.1", "--lr=0.1"); empty: they say the same. Nothing: one has
-// an option that the other lacks, or one twice, so that they cannot be told apart by names.
+// The differences of two commands that pass the same options and as many other words, in any order
+// and spelling ("--lr 0.1", "--lr=0.1"); empty: equal. Nothing: one has an option missing from the
+// other, or one twice, so that they cannot be matched by names.
 std::optional<std::vector<ArgumentChange>> ChangedArguments(const std::vector<std::string>& then,
                                                             const std::vector<std::string>& now);
 
-// The command with these arguments set. "--name=value" and "--name value" are put in the place of
-// every value that the command passes under that name, however either of the two spells it; what
-// the command does not pass is appended as it stands. A word that is no option's value and an
-// option without one are appended, too, an option only where the command does not have it.
+// The command with these arguments set. "--name=value" and "--name value" replace every value that
+// the command passes under that name, in either spelling; arguments that the command does not pass
+// are appended unchanged. A word that is no option's value and an option without one are appended,
+// too, an option only if the command does not have it.
 std::vector<std::string> SetArguments(const std::vector<std::string>& command,
                                       const std::vector<std::string>& arguments);
 

@@ -62,7 +62,7 @@ std::vector<CondaPackage> ReadCondaMeta(const fs::path& folder) {
   return all;
 }
 
-// Read again only where conda changed something: a drill asks at every rerun.
+// Read again only if conda changed something: a drill asks at every rerun.
 std::shared_ptr<const std::vector<CondaPackage>> CondaPackagesIn(const fs::path& folder) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const std::vector<CondaPackage>>> known;

@@ -1,4 +1,4 @@
-// The configuration key: which runs are replicates of each other but for their seeds.
+// The configuration key: which runs differ at most in their seeds.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -55,8 +55,8 @@ bool IsSeedValue(std::string_view text, const Manifest& manifest) {
   return IsSeed(value, manifest);
 }
 
-// The one argument that is a seed's value and stands behind no option, as in "train.py 3"; empty
-// where there is none, or several, of which one may be something else.
+// The one argument that is a seed's value and follows no option, as in "train.py 3"; empty if there
+// is none, or if there are several, since one may be something else.
 std::optional<std::size_t> PositionalSeed(const Manifest& manifest) {
   std::optional<std::size_t> found;
   for (std::size_t i = 1; i < manifest.command.size(); ++i) {
@@ -145,7 +145,7 @@ std::string ConfigurationKey(const Manifest& manifest) {
                                     {"hyperparameters", std::move(hyperparameters)},
                                     {"declared", manifest.determinism.declared},
                                     {"command", CommandWithoutSeeds(manifest)}});
-  // Left out where not said, so that runs of before keep their key.
+  // Left out if not stated, so that older runs keep their key.
   if (Json sets = EvalSets(manifest); !sets.AsObject().empty()) {
     identity.AppendMember("evaluated_on", std::move(sets));
   }

@@ -1,4 +1,4 @@
-// An input of a run, as manifests and evidence record it, and what made it.
+// An input of a run, as in manifests and evidence, and its producer.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_DATA_ITEM_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_DATA_ITEM_H_
 
@@ -8,28 +8,29 @@
 
 namespace rharness {
 
-// The transform that wrote a piece of data. At least one of these is there.
+// The transform that wrote a piece of data. At least one member is set.
 struct MadeBy {
   std::string repository;  // folder or URL of its code, without credentials
   std::string commit;      // full: 40 or 64 hex digits
-  std::string version;     // as its authors count: "2.3.1"
+  std::string version;     // its authors' version: "2.3.1"
   bool operator==(const MadeBy&) const = default;
 };
 
 struct DataItem {
   std::string name;      // unique in the manifest
-  std::string location;  // where to fetch it: a path (relative ones below --root); default: path
+  std::string location;  // source of the bytes: a path (relative ones below --root); default: path
   std::string path;      // as the command sees it: relative to its working directory, or absolute
   std::string kind;      // "file", "directory", or "delta": a version of a Delta Lake table
   std::string sha256;    // content hash: of the file, HashTree of the directory, or the snapshot's
   std::uint64_t size_bytes = 0;
-  // What an imported record has instead: "md5:..." of DVC, "mlflow:..." of MLflow. Never a pin.
+  // The digest of an imported record in its place: "md5:..." of DVC, "mlflow:..." of MLflow. Never
+  // a pin.
   std::string other_digest;
-  // Where the content can be fetched, where `location` is none or gone: "https://...",
-  // "s3://BUCKET/KEY?versionId=ID", "lakefs://REPOSITORY/COMMIT/PATH". Without credentials. Of a
+  // URL of the content, if `location` is missing or gone: "https://...",
+  // "s3://BUCKET/KEY?versionId=ID", "lakefs://REPOSITORY/COMMIT/PATH". Without credentials. For a
   // table "delta:FOLDER@VERSION", which names the version.
   std::string source;
-  std::optional<MadeBy> made_by;  // empty: not said; never in evidence, which saw the bytes alone
+  std::optional<MadeBy> made_by;  // empty: not stated; never in evidence, which saw the bytes alone
 };
 
 }  // namespace rharness

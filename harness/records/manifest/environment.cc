@@ -1,5 +1,5 @@
-// Capturing what this process runs on. What the files of the machine mean is host.h's knowledge,
-// what the driver says nvml.h's, how it is put together topology.h's.
+// Captures the environment of this process. host.h parses the machine's files, nvml.h queries the
+// driver, topology.h the machine's structure.
 #include "harness/records/manifest/environment.h"
 
 #include <fmt/format.h>
@@ -76,8 +76,8 @@ struct Host {
   Topology topology;
 };
 
-// Read once: it stays as it is while this process lives, and a drill asks at every rerun. GPUs are
-// not part of it; they can be lost on the way.
+// Read once: constant while this process lives, and a drill needs it at every rerun. Excludes GPUs;
+// they can be lost on the way.
 const Host& ThisHost() {
   static const Host kHost = [] {
     utsname system{};

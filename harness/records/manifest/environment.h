@@ -1,4 +1,4 @@
-// What a run runs on: variables, software, CPU, GPUs. Captured here, compared as facts.
+// The environment of a run: variables, software, CPU, GPUs. Captured here, compared as facts.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ENVIRONMENT_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_ENVIRONMENT_H_
 
@@ -22,7 +22,7 @@ struct Cpu {
   std::string architecture;  // "x86_64"
   std::string model;         // "AMD EPYC 9654 96-Core Processor"
   int logical_cores = 0;
-  int numa_nodes = 0;  // these four as hwloc says them (topology.h); 0: not known
+  int numa_nodes = 0;  // these four from hwloc (topology.h); 0: not known
   int sockets = 0;
   int cores_per_socket = 0;      // without hardware threads
   std::uint64_t l3_bytes = 0;    // of one L3 cache
@@ -34,12 +34,12 @@ struct Gpu {
   std::string model;
   std::uint64_t memory_bytes = 0;
   std::string uuid;
-  // As far as the driver says them; records of before lack them.
+  // As far as the driver reports them; older records do not have them.
   int cores = 0;
   std::string compute_capability;  // "9.0"
   std::string mig;                 // "enabled" or "disabled"; empty: not known, or it has none
   std::string compute_mode;        // "default", "prohibited", "exclusive_process"
-  std::string bus_id;              // of PCI: "0000:17:00.0"; where it is, not what it is
+  std::string bus_id;              // of PCI: "0000:17:00.0"; its place, not its identity
   std::optional<int> numa_node;    // the one that it hangs on
 };
 
@@ -49,53 +49,53 @@ struct Hardware {
   std::vector<Gpu> gpus;
   std::string gpu_driver;    // empty: no driver
   std::string interconnect;  // "nvlink", "pcie" or empty
-  // Of several GPUs: their numbers in the order of the PCIe tree, with a bar between those that
+  // For several GPUs: their numbers in the order of the PCIe tree, with a bar between those that
   // share no port of the host, "0 1 | 2 3". Empty: not known.
   std::string pcie_order;
 };
 
 struct Environment {
-  // Every variable that matters by name: its value, or empty for one known to be unset.
+  // Every relevant variable by name: its value, or empty if known to be unset.
   std::map<std::string, std::optional<std::string>> variables;
   std::map<std::string, std::string> software;  // "cuda": "13.0", "glibc": "2.36", "os": ...
   Hardware hardware;
-  // By package manager: "python", "conda", "dpkg". One that is missing was not looked at; an empty
-  // list: it was, and there is none. See packages.h.
+  // By package manager: "python", "conda", "dpkg". A missing one was not captured; an empty list
+  // was, and has none. See packages.h.
   std::map<std::string, PackageList> packages;
   // SHA-256 of each by its path, relative to the code's root; see lock_files.h. Empty: none found.
   std::map<std::string, std::string> lock_files;
-  // Of a run on the host in which one was seen; see packages.h.
+  // Of a run on the host, if one was seen; see packages.h.
   std::optional<PythonEnvironment> python;
 };
 
 // The variables that change arithmetic or randomness: exact names always recorded, set or unset,
-// and prefixes ("CUDA_", "NCCL_", ...) of which the set ones are recorded.
+// and prefixes ("CUDA_", "NCCL_", ...) recorded only if set.
 const std::vector<std::string>& WatchedVariables();
 const std::vector<std::string>& WatchedPrefixes();
 
-// A variable of a numeric library or of what it runs on (OPENBLAS_..., OMP_..., CUDA_...,
-// NCCL_...), which can change what a given program on given hardware computes.
+// A variable of a numeric library or its runtime (OPENBLAS_..., OMP_..., CUDA_..., NCCL_...), which
+// can change what a given program on given hardware computes.
 bool IsNumericVariable(std::string_view name);
 
-// A variable whose name or value speaks of a secret is recorded as a note in the value's place; see
-// environment_secrets.h. True for such a note, which is no value to pass on.
+// A secret variable is recorded as a note in place of its value; see environment_secrets.h. True
+// for such a note, which must not be passed on as a value.
 bool IsWithheld(std::string_view value);
 
 // This process's environment variables, all of them.
 std::map<std::string, std::string> ProcessEnvironment();
 
-// Reads this process's environment, /proc, os-release and (dlopened, if there) hwloc and NVML.
+// Reads this process's environment, /proc, os-release and (dlopened, if present) hwloc and NVML.
 // Software, CPU and memory are read by the first call of a process, variables and GPUs by every
-// one. `variables`: the environment to look at; empty pointer: this process's own. `named`:
-// variables that are recorded beside the watched ones, set or unset.
+// call. `variables`: the environment to record; null: this process's own. `named`: variables
+// recorded beside the watched ones, set or unset.
 Environment CaptureEnvironment(const std::map<std::string, std::string>* variables = nullptr,
                                const std::set<std::string>& named = {});
 
-// Where a rerun ran. Not compared: two machines of one kind are meant to agree.
+// The machine of a rerun. Not compared: two machines of one kind should agree.
 struct Machine {
   std::string host;
-  std::string boot_id;  // of Linux: another one after every boot
-  std::string node;     // as the scheduler of a cluster calls it; empty: none started this
+  std::string boot_id;  // of Linux: new after every boot
+  std::string node;     // name by the scheduler of a cluster; empty: none started this
 };
 Machine ThisMachine();
 

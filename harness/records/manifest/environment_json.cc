@@ -115,7 +115,7 @@ Json PackagesToJson(const std::map<std::string, PackageList>& packages) {
   return json;
 }
 
-// Here and below, what is not known is left out, so that a record of before keeps its bytes.
+// Here and below, unknown values are left out, so that an older record keeps its bytes.
 Json CpuToJson(const Cpu& cpu) {
   Json json = ObjectOf({{"architecture", cpu.architecture},
                         {"model", cpu.model},
@@ -165,7 +165,7 @@ Json ToJson(const Environment& environment) {
   Json json = ObjectOf({{"variables", std::move(variables)},
                         {"software", std::move(software)},
                         {"hardware", HardwareToJson(environment.hardware)}});
-  // Left out where not captured, so that a record of before keeps its bytes.
+  // Left out if not captured, so that an older record keeps its bytes.
   if (!environment.packages.empty()) {
     json.AppendMember("packages", PackagesToJson(environment.packages));
   }

@@ -66,7 +66,7 @@ Status MakeKey(const fs::path& file) {
   return IoError(std::string("cannot write: ") + std::strerror(reason), file.string());
 }
 
-// Asked for once a process; empty where there is none.
+// Loaded once per process; empty if there is none.
 const std::string& KeyOfThisInstallation() {
   static const std::string kKey = [] {
     const auto file = KeyFile();
@@ -118,7 +118,7 @@ NameSort SortOf(std::string_view name) {
   constexpr std::array<std::string_view, 8> kJoined = {"apikey",     "apitoken",       "authtoken",
                                                        "accesskey",  "accesstoken",    "secretkey",
                                                        "privatekey", "secretaccesskey"};
-  // Of tokenizers and generation, and of what is looked up, sorted or attended by a key.
+  // Words of tokenizers and generation, and of keys for lookup, sorting or attention.
   constexpr std::array<std::string_view, 38> kOfSettings = {
       "pad",    "bos",    "eos",     "unk",    "sep",   "cls",    "mask",    "image",
       "video",  "audio",  "stop",    "end",    "start", "begin",  "special", "prompt",
@@ -213,7 +213,7 @@ bool HoldsToken(std::string_view text) {
   });
 }
 
-// RFC 7519: three parts in base64url between dots, the first of which is a JSON object ("eyJ").
+// RFC 7519: three parts in base64url between dots; the first one is a JSON object ("eyJ").
 bool HoldsWebToken(std::string_view text) {
   constexpr std::size_t kShortestPart = 10;
   for (auto at = text.find("eyJ"); at != text.npos; at = text.find("eyJ", at + 1)) {

@@ -1,4 +1,4 @@
-// Evidence: what one rerun left behind, "rharness.evidence/v1" (evidence.schema.json).
+// Evidence: the results of one rerun, "rharness.evidence/v1" (evidence.schema.json).
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_EVIDENCE_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_EVIDENCE_H_
 
@@ -13,28 +13,28 @@
 
 namespace rharness {
 
-// Something met on the way that a verdict may need: an input changed during the run, an output
-// missing. The drill turns remarks into findings.
+// An observation that a verdict may need: an input changed during the run, an output is missing.
+// The drill turns remarks into findings.
 struct Remark {
   std::string code;   // "data_changed_during_run", "output_missing", ...
   std::string layer;  // "data", "code", "environment", "hardware", "randomness" or empty
   std::string subject;
   std::string observed;
-  std::string limit;  // what was recorded or expected
+  std::string limit;  // the recorded or expected value
   std::string message;
 };
 
 // The remark on a variable that the drill sets or unsets (--env); its subject is "variable NAME".
 inline constexpr std::string_view kEnvironmentOverridden = "environment_overridden";
-// Of a rerun on GPUs that the drill let stand in for the recorded ones.
+// Of a rerun on GPUs that the drill accepted in place of the recorded ones.
 inline constexpr std::string_view kHardwareSubstituted = "hardware_substituted";
 
-// What one rerun saw and made. Written by the drill, read by compare, report and resume.
+// Observations and outputs of one rerun. Written by the drill, read by compare, report and resume.
 struct Evidence {
   std::string run_id;
   int rerun = 0;              // 1, 2, ...
   int attempt = 1;            // > 1 after infrastructure failures
-  std::string ticket_sha256;  // of the ticket that it answers; empty in evidence of older versions
+  std::string ticket_sha256;  // of its ticket; empty in evidence of older versions
   Machine machine;
   WallTime started{};
   WallTime ended{};
@@ -42,10 +42,10 @@ struct Evidence {
   // Set when the rerun could not be done as recorded or at all.
   std::string obstacle;              // one sentence; empty: it was carried out
   std::string obstacle_layer;        // a layer's name: not comparable; empty: infrastructure
-  std::string image_digest;          // as the engine proved it; empty for host runs
+  std::string image_digest;          // as proven by the engine; empty for host runs
   std::string image_id;              // configuration digest of the image that ran
   std::string code_commit;           // as checked out, may be empty
-  std::string code_diff_sha256;      // of the kept diff that was applied to it; empty: none
+  std::string code_diff_sha256;      // of the kept diff that was applied; empty: none
   std::vector<CodeFile> code_files;  // as hashed before the run
   std::vector<DataItem> data;        // as hashed before the run
   std::vector<Remark> remarks;       // inputs changed during the run, outputs missing, ...

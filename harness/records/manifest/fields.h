@@ -1,8 +1,7 @@
-// Reading the fields that manifests and evidence share, with the checks that keep a reader safe.
+// Reads the fields that manifests and evidence share, with the checks that protect a reader.
 //
-// Role: the ground of manifest_reader.cc and evidence.cc; used by readers of what holds a manifest,
-// too. Every function reports through the reader, so its first error sticks and names file and JSON
-// path.
+// Role: under manifest_reader.cc and evidence.cc, and readers of files that hold a manifest. Every
+// function reports through the reader, so its first error sticks and names file and JSON path.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_FIELDS_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_FIELDS_H_
 
@@ -37,7 +36,7 @@ void ReadName(JsonReader& reader, std::string_view key, std::string* out);
 void ReadText(JsonReader& reader, std::string_view key, std::string* out);
 // Optional; a word that may become a command's argument: printable ASCII, no blank, no leading '-'.
 void ReadWord(JsonReader& reader, std::string_view key, std::string* out);
-// Optional; lower-case hexadecimal digits, 128 at most. Whether the length is right is admission's.
+// Optional; lower-case hexadecimal digits, 128 at most. Admission checks the length.
 void ReadHex(JsonReader& reader, std::string_view key, std::string* out);
 // Absent: *out stays. Present: one of `choices`.
 void ReadChoice(JsonReader& reader, std::string_view key, Presence presence,
@@ -83,7 +82,7 @@ Json ToJson(const std::vector<std::string>& texts);
 // The members "steps" and "values", appended to `object`.
 void AppendCurvePoints(const Curve& curve, Json* object);
 
-// An object of these members, whose values are moved into it.
+// An object of these members; their values are moved into it.
 struct JsonField {
   std::string_view key;
   mutable Json value;

@@ -23,7 +23,7 @@ std::vector<Gpu> Given(const Hardware& hardware, const std::vector<int>& gpus) {
   return given.empty() ? hardware.gpus : given;
 }
 
-// Each value once, in order: "NVIDIA A100, NVIDIA H100"; empty where one is not known.
+// Each value once, in order: "NVIDIA A100, NVIDIA H100"; empty if one is not known.
 std::string Distinct(const std::vector<Gpu>& gpus,
                      const std::function<std::string(const Gpu&)>& of) {
   std::set<std::string> values;

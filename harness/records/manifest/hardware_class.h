@@ -1,5 +1,4 @@
-// The class of GPUs that a run depends on: what must be equal for a rerun to be one of the same
-// thing. Pure.
+// The class of GPUs that a run depends on: the properties that a comparable rerun must share. Pure.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_HARDWARE_CLASS_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_HARDWARE_CLASS_H_
 
@@ -12,7 +11,7 @@
 
 namespace rharness {
 
-// GPUs that may stand in for the recorded ones, as the drill has decided for a run.
+// GPUs that may replace the recorded ones, as the drill decided for a run.
 struct Substitution {
   std::string recorded;  // globs over models
   std::string here;
@@ -21,29 +20,30 @@ struct Substitution {
 Json ToJson(const Substitution& substitution);
 void ReadSubstitution(JsonReader& reader, Substitution* out);
 
-// "GPU memory": "80 GiB" recorded, "40 GiB" here. Of what one side alone says nothing is known.
+// "GPU memory": "80 GiB" recorded, "40 GiB" here. A property known on one side only is no
+// difference.
 struct ClassDifference {
   std::string what;
   std::string recorded;
   std::string here;
 };
 
-// What differs for this run on a machine that gives it these GPUs (indices; empty: it may get any).
-// A run without GPUs, or recorded without a list of them, depends on none: on a CPU bits decide,
-// and a promise for one class is held to its model by the comparison. Memory is compared in whole
-// GiB, since drivers keep back some of it; how GPUs are connected only for runs with several. The
+// The differences for this run on a machine that gives it these GPUs (indices; empty: it may get
+// any). A run without GPUs, or recorded without a list of them, depends on none: on a CPU bits
+// decide, and the comparison checks the CPU model of a promise for one class. Memory is compared in
+// whole GiB, since drivers reserve some of it; interconnects only for runs with several GPUs. The
 // UUID names a board and no class.
 std::vector<ClassDifference> CompareHardwareClass(const Manifest& run, const Hardware& here,
                                                   const std::vector<int>& gpus);
 
-// The first of them by which the GPUs here may stand in for the recorded ones; nullptr: none.
+// The first substitution that allows the GPUs here; nullptr: none.
 const Substitution* FindSubstitution(const Manifest& run, const Hardware& here,
                                      const std::vector<Substitution>& substitutions);
 
 // "2 x NVIDIA H100 80GB HBM3 (80 GiB), nvlink"; "no GPU".
 std::string DescribeGpus(const Hardware& hardware);
 
-// Of one GPU, as facts and differences name it; empty where it is not known.
+// Of one GPU, as facts and differences name it; empty if not known.
 std::string GpuMemory(const Gpu& gpu);  // "80 GiB"
 
 }  // namespace rharness

@@ -1,5 +1,5 @@
-// What Linux says about the machine, read from the text of its files. Pure, so that other machines'
-// files can be tested here; environment.cc reads the files.
+// Parses Linux's descriptions of the machine. Pure, so that files of other machines can be tested;
+// environment.cc reads the files.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_HOST_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_HOST_H_
 
@@ -12,8 +12,8 @@
 
 namespace rharness {
 
-// Model, microcode and instruction sets from /proc/cpuinfo (x86, ARM, POWER); what is not said
-// there stays empty. Only flags that numeric libraries dispatch on are kept.
+// Model, microcode and instruction sets from /proc/cpuinfo (x86, ARM, POWER); missing ones stay
+// empty. Keeps only flags that numeric libraries dispatch on.
 void ReadCpuInfo(std::string_view cpuinfo, Cpu* cpu);
 
 // MemTotal of /proc/meminfo; 0 if it is not there.
@@ -25,7 +25,7 @@ std::string PrettyNameOf(std::string_view os_release);
 // The versions of the installed packages in a dpkg status file, by "name:architecture".
 std::map<std::string, std::string> ParseDpkgStatus(std::string_view dpkg_status);
 
-// The same as text: "name:architecture=version", sorted, a line each.
+// The same as text: "name:architecture=version", sorted, one per line.
 std::string InstalledPackages(std::string_view dpkg_status);
 
 }  // namespace rharness

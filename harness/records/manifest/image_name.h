@@ -9,12 +9,12 @@
 namespace rharness {
 
 // "[REGISTRY/]REPOSITORY[:TAG]" into the image's three members, completed; the first part is a
-// registry when it has a '.', a ':' or an upper-case letter or is "localhost". A name without a
-// repository leaves that empty. Source: distribution/reference, "normalize".
+// registry when it has a '.', a ':' or an upper-case letter or is "localhost". It stays empty if
+// the name has no repository. Source: distribution/reference, "normalize".
 void SplitImageName(std::string_view name, Image* image);
 
-// What engines add to a short name: "train" is docker.io/library/train, "lab/train" is
-// docker.io/lab/train. Of an image of another kind, and without a repository, nothing changes.
+// The parts that engines add to a short name: "train" is docker.io/library/train, "lab/train" is
+// docker.io/lab/train. Changes no image of another kind or without a repository.
 void CompleteImageName(Image* image);
 
 }  // namespace rharness

@@ -19,7 +19,7 @@ constexpr std::size_t kMostFields = 1000;  // of a line; profilers write some tw
 struct Row {
   std::vector<std::string_view> words;
   std::vector<std::string_view> families;
-  bool whole = false;  // the words must stand alone: "sin" is not in "using"
+  bool whole = false;  // matches whole words only: "sin" is not in "using"
 };
 
 const std::vector<Row>& Rows() {
@@ -58,7 +58,7 @@ std::string Lower(std::string_view text) {
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool IsUpper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 
-// A word ends where no letter follows, or where the next word begins: "Gelu" in "GeluFunctor".
+// A word ends before a non-letter, or before the next word: "Gelu" in "GeluFunctor".
 bool StandsAlone(std::string_view name, std::size_t at, std::size_t size) {
   const bool begins =
       at == 0 || !IsLetter(name[at - 1]) || (IsUpper(name[at]) && !IsUpper(name[at - 1]));
@@ -86,7 +86,7 @@ const Row* RowOf(std::string_view name) {
   return nullptr;
 }
 
-// Fields between commas; a field in double quotes may hold commas and doubled quotes.
+// Fields between commas; a field in double quotes may contain commas and doubled quotes.
 Result<std::vector<std::string>> FieldsOf(std::string_view line, std::string_view file,
                                           std::size_t number) {
   std::vector<std::string> fields(1);
@@ -146,7 +146,7 @@ Result<std::vector<std::string>> NamesOf(std::string_view text, std::string_view
   const auto lines = LinesOf(text);
   std::size_t at = 0;
   std::optional<std::size_t> column;
-  // A profiler may say where it writes before its table.
+  // A profiler may print its output path before its table.
   while (at < lines.size() && !(column = NameColumn(lines[at].second, file)) &&
          lines[at].second.find(',') == std::string_view::npos) {
     ++at;

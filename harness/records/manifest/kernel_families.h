@@ -1,7 +1,7 @@
-// Which families of probes a run depends on, read off the GPU kernels that it launched.
+// Which families of probes a run depends on, from the GPU kernels that it launched.
 //
 // Role: from a profiler's list of kernel names to Manifest::probe_families, so that nobody has to
-// know what a framework calls underneath.
+// know the kernels behind a framework.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_KERNEL_FAMILIES_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_KERNEL_FAMILIES_H_
 
@@ -15,17 +15,17 @@ namespace rharness {
 
 struct KernelFamilies {
   std::vector<std::string> families;  // sorted, each once
-  std::vector<std::string> unknown;   // kernels whose name tells no family, in the list's order
-  int kernels = 0;                    // different names, copies and fills of memory apart
+  std::vector<std::string> unknown;   // kernels of unknown family, in the list's order
+  int kernels = 0;                    // distinct names, without copies and fills of memory
 };
 
 // `text`: one kernel's name a line; or CSV (RFC 4180) whose header has a column "Name" (`nsys stats
 // --report cuda_gpu_kern_sum --format csv`), "Kernel Name" (`ncu --csv`) or "Kernel". Lines before
 // that header are skipped when they hold no comma. Copies and fills ("[CUDA memcpy HtoD]") compute
-// nothing and are left out. The names are those that cuBLAS, cuDNN, NCCL, CUTLASS, CUB, Triton and
-// PyTorch give their kernels; a name counts for every family that it tells.
-// Errors: invalid_input with the line, for a list without a kernel, a name longer than 64 KiB, a
-// quote that is not closed, or more than 1,000 fields.
+// nothing and are left out. Knows the kernel names of cuBLAS, cuDNN, NCCL, CUTLASS, CUB, Triton and
+// PyTorch; a name counts for every family that it matches.
+// Errors: invalid_input with the line, for a list without a kernel, a name longer than 64 KiB, an
+// unclosed quote, or more than 1,000 fields.
 Result<KernelFamilies> FamiliesOfKernels(std::string_view text, std::string_view file);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Digests of data held against each other, and lineage in words.
+// Compares digests of data, and words lineage.
 #include "harness/records/manifest/lineage.h"
 
 #include <fmt/format.h>

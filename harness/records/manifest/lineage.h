@@ -1,7 +1,7 @@
-// Lineage: on which data a metric was measured, and which transform made data. Pure.
+// Lineage: the data that a metric was measured on, and the transform that made data. Pure.
 //
-// Role: what manifests say of it in words, and whether two of them speak of one thing. What follows
-// for a verdict is decided where they are compared.
+// Role: manifests' statements in words, and whether two of them name one thing. The comparison
+// decides what follows for a verdict.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_LINEAGE_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_LINEAGE_H_
 
@@ -15,14 +15,14 @@
 
 namespace rharness {
 
-// "sha256:..." where that is known, else what an imported record has instead; empty: neither.
+// "sha256:..." if known, else the digest of an imported record; empty: neither.
 std::string DigestOf(const DataItem& item);
 
 enum class SameContent { kYes, kNo, kNotKnown };
-// By SHA-256 where both have one, else by another digest of one algorithm; else not known.
+// By SHA-256 if both have one, else by another digest of one algorithm; else not known.
 SameContent CompareContent(const DataItem& a, const DataItem& b);
 
-// The data that the metric was measured on; nullptr: not said. Such data has a digest.
+// The data that the metric was measured on; nullptr: not stated. Such data has a digest.
 const DataItem* EvalSetOf(const Metric& metric, const std::vector<DataItem>& data);
 
 // "'test' (sha256:6ebb3d2fee24...)".
@@ -30,19 +30,18 @@ std::string InWords(const DataItem& item);
 // "https://git.example/etl at COMMIT, version 2.3.1".
 std::string InWords(const MadeBy& made_by);
 
-// A sentence for each metric of which the manifest says the set, and each piece of data of which it
-// says the maker.
+// A sentence for each metric with a stated set, and for each piece of data with a stated maker.
 std::vector<std::string> TellLineage(const Manifest& manifest);
 
-// A metric and the data it was measured on, of two records.
+// A metric and its evaluation data, of two records.
 struct OtherEvalSet {
   std::string metric;
   DataItem a;
   DataItem b;
-  bool is_known = true;  // false: their digests cannot be held against each other
+  bool is_known = true;  // false: their digests cannot be compared
 };
-// Of what both have, each metric whose eval sets have other contents, or digests of other kinds.
-// One of which a side does not say the set is left out.
+// Each metric of both whose eval sets have other contents, or digests of other kinds. Leaves out a
+// metric without a set on one side.
 std::vector<OtherEvalSet> FindOtherEvalSets(const Manifest& a, const Manifest& b);
 
 // "REPOSITORY@COMMIT", "@COMMIT", "REPOSITORY", each with ",version=V" behind it, or "version=V"

@@ -1,7 +1,7 @@
-// Lock files: what a run's packages were to be, as the tools that install them write it down.
+// Lock files: the intended packages of a run, as written by the tools that install them.
 //
-// Role: found beside the code of a run and of a rerun, and compared by name and SHA-256. What was
-// installed is another matter: packages.h. Runs nothing.
+// Role: found beside the code of a run and of a rerun, and compared by name and SHA-256. packages.h
+// finds the installed ones. Runs nothing.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_LOCK_FILES_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_LOCK_FILES_H_
 
@@ -14,7 +14,7 @@
 
 namespace rharness {
 
-// Patterns of the names of lock files, and the tool that each is of.
+// Patterns of the names of lock files, and their tools.
 struct LockFileKind {
   std::string_view pattern;  // with * and ?
   std::string_view tool;
@@ -22,8 +22,8 @@ struct LockFileKind {
 const std::vector<LockFileKind>& LockFileKinds();
 
 // The SHA-256 of each lock file in `base`, in its `working_directory` and in the folders between
-// them, by its path relative to `base`. Links, files over 16 MiB, files beyond the 64th and what
-// cannot be read are left out.
+// them, by its path relative to `base`. Leaves out links, files over 16 MiB, files beyond the 64th
+// and unreadable ones.
 std::map<std::string, std::string> FindLockFiles(const std::filesystem::path& base,
                                                  const std::string& working_directory);
 

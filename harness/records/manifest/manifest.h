@@ -1,7 +1,7 @@
-// A manifest: everything that must be known to run a training run again and to judge the result.
+// A manifest: everything needed to run a training run again and to judge the result.
 //
 // Role: the unit of history, "rharness.manifest/v1" (manifest.schema.json in this folder). Plain
-// data; whether it is complete and consistent is for admission.h to say.
+// data; admission.h checks whether it is complete and consistent.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_MANIFEST_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_MANIFEST_H_
 
@@ -31,17 +31,18 @@ struct CodeFile {
   std::string sha256;
 };
 
-// What ran. `files`, where given, are the identity (their hashes must be met); else the commit is.
+// The code that ran. `files`, if given, are the identity (their hashes must match); else the commit
+// is.
 struct Code {
   std::string repository;  // folder or URL; a relative folder lies below the drill's --root
   std::string commit;      // 40 or 64 hex digits, or empty
   bool dirty = false;
   std::string diff_sha256;       // of `git diff HEAD`, of a dirty tree
-  std::string kept_diff_sha256;  // of the kept diff, which a rerun applies; empty: none is kept
+  std::string kept_diff_sha256;  // of the kept diff, which a rerun applies; empty: none
   std::vector<CodeFile> files;   // sources and generated files that the run depends on
 };
 
-// Where it ran: a container image pinned by digest, or the host environment.
+// The place of the run: a container image pinned by digest, or the host environment.
 struct Image {
   // "host"; "oci": from a registry; "sif" (Apptainer) and "squashfs" (enroot): a file.
   std::string kind = "host";
@@ -52,7 +53,7 @@ struct Image {
   std::string digest;               // "sha256:" and 64 hex digits: of a manifest, or of the file
   std::string platform;             // "linux/amd64"
   std::string packages_sha256;      // of the host's package list
-  std::vector<std::string> layers;  // RootFS, the lowest first, where an engine knew the image
+  std::vector<std::string> layers;  // RootFS, the lowest first, if an engine knew the image
   std::string base_name;            // label org.opencontainers.image.base.name
   std::string base_digest;          // label org.opencontainers.image.base.digest
 };
@@ -65,7 +66,7 @@ struct Metric {
   bool primary = false;
   std::optional<double> margin;  // the difference that would matter, in the metric's unit
   double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples
-  std::string evaluated_on;      // name of the data that it was measured on; empty: not said
+  std::string evaluated_on;      // name of its evaluation data; empty: not stated
 };
 
 struct Determinism {
@@ -74,7 +75,7 @@ struct Determinism {
   std::map<std::string, std::string> flags;  // "torch.use_deterministic_algorithms": "true"
 };
 
-// What a rerun needs and may use. Zero or absent: the drill's default.
+// Needs and limits of a rerun. Zero or absent: the drill's default.
 struct Resources {
   int cpus = 1;
   int gpus = 0;
@@ -105,37 +106,38 @@ struct Manifest {
   std::vector<Artifact> artifacts;
   Resources resources;
   // Families of probes that the run's arithmetic depends on ("gemm", "collective"). Empty: not
-  // declared, and it depends on all.
+  // declared; it depends on all.
   std::vector<std::string> probe_families;
-  std::vector<Property> properties;             // what it claims; no part of its configuration
-  std::optional<UnreadMembers> unread_metrics;  // empty: not known, as in records of before
-  std::optional<Observation> observation;       // empty: not looked at, as in records of before
+  std::vector<Property> properties;             // its claims; not part of its configuration
+  std::optional<UnreadMembers> unread_metrics;  // empty: not known, as in older records
+  std::optional<Observation> observation;       // empty: not observed, as in older records
   std::vector<std::string> notes;               // findings of `record`
   std::optional<Origin> origin;                 // of what was imported
-  std::string kept;  // folder of what is kept by SHA-256 (kept_files.h), as a location; or empty
+  std::string kept;  // folder of files kept by SHA-256 (kept_files.h), as a location; or empty
 };
 
 inline constexpr int kManifestVersion = 1;
-// In a note: an input was another one after the run than before it. What ran is then not known.
+// In a note: an input changed during the run. So it is not known what ran.
 inline constexpr char kChangedDuringRun[] = "changed during the run";
 
 // Errors: invalid_input with file and JSON path. Checks types and the rules that keep a reader safe
-// (names, paths, lengths of curves, hex digits) and refuses unknown members except "x-..."; what is
-// missing, inconsistent or of the wrong length is admission's. Required: schema, run_id, command,
-// which may be empty where another tool's record does not say it.
+// (names, paths, lengths of curves, hex digits) and refuses unknown members except "x-...";
+// admission checks missing, inconsistent and wrongly sized values. Required: schema, run_id,
+// command, which may be empty if another tool's record does not have it.
 Result<Manifest> ParseManifest(const Json& json, std::string_view file);
-// Whether what a program put together is what ParseManifest takes, by the same checks. Its paths
-// are brought to their normal form. Errors: those of ParseManifest.
+// Whether ParseManifest would accept what a program assembled, by the same checks. Normalises its
+// paths.
+// Errors: those of ParseManifest.
 Status CheckManifest(Manifest* manifest, std::string_view file);
 Json ToJson(const Manifest& manifest);  // starts with "schema": "rharness.manifest/v1"
 Result<Manifest> LoadManifest(const std::filesystem::path& path);
 
-// Runs with one configuration key are replicates but for their seeds: SHA-256 (hex) over family,
-// code identity (files, else commit), data hashes, eval sets, hyperparameters, declared determinism
-// and the command, in which an argument that is a seed's value after one whose name contains "seed"
-// or ends in "random_state" (also "--seed=3") counts as "{seed}", as does the only argument behind
-// no option that is one ("train.py 3"), and a hyperparameter of such a name. 1 and 1.0 are one
-// number, and the order of members, files and data does not count.
+// Runs with equal configuration keys differ at most in their seeds: SHA-256 (hex) over family, code
+// identity (files, else commit), data hashes, eval sets, hyperparameters, declared determinism and
+// the command, in which an argument that is a seed's value after one whose name contains "seed" or
+// ends in "random_state" (also "--seed=3") counts as "{seed}", as does a seed's value that is the
+// only argument without an option ("train.py 3"), and a hyperparameter of such a name. 1 and 1.0
+// are one number; the order of members, files and data does not count.
 std::string ConfigurationKey(const Manifest& manifest);
 
 }  // namespace rharness

@@ -12,7 +12,7 @@ Json CodeToJson(const Code& code) {
                         {"dirty", code.dirty},
                         {"diff_sha256", code.diff_sha256},
                         {"files", ToJsonArray(code.files)}});
-  // Here and below, what is not known is left out, so that a record of before keeps its bytes.
+  // Here and below, unknown values are left out, so that an older record keeps its bytes.
   if (!code.kept_diff_sha256.empty()) {
     json.AppendMember("kept_diff_sha256", code.kept_diff_sha256);
   }
@@ -71,8 +71,8 @@ Json ToJson(const Manifest& manifest) {
                         {"artifacts", ToJsonArray(manifest.artifacts)},
                         {"resources", ToJson(manifest.resources)},
                         {"notes", ToJson(manifest.notes)}});
-  // Left out where not declared, so that a record of before keeps its bytes, by which a history
-  // knows it.
+  // Left out if not declared, so that an older record keeps its bytes, which identify it in a
+  // history.
   if (!manifest.probe_families.empty()) {
     json.AppendMember("probe_families", ToJson(manifest.probe_families));
   }

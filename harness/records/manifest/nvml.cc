@@ -77,7 +77,7 @@ bool HasActiveLink(const Library& nvml, Device device) {
   return false;
 }
 
-// What else tells one class of GPUs from another; what a driver does not answer stays unknown.
+// Further properties of a class of GPUs; properties without an answer stay unknown.
 void ReadClass(const Library& nvml, Device device, Gpu* gpu) {
   constexpr std::array kModes = {"default", "exclusive_thread", "prohibited", "exclusive_process"};
   unsigned cores = 0;

@@ -1,4 +1,4 @@
-// The GPUs and their driver, asked of NVIDIA's management library if the machine has one.
+// The GPUs and their driver, from NVIDIA's management library if present.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_NVML_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_NVML_H_
 
@@ -9,8 +9,8 @@
 namespace rharness {
 
 // Fills gpus, gpu_driver and interconnect ("nvlink" when a link of any GPU is up, else "pcie" when
-// there are GPUs), and returns the newest CUDA version that the driver serves, "13.0". Without the
-// library, the driver or GPUs the fields stay empty. Cost: the library's start, about 0.1 s.
+// there are GPUs), and returns the newest CUDA version that the driver supports, "13.0". Without
+// the library, the driver or GPUs the fields stay empty. Cost: the library's start, about 0.1 s.
 // Source: NVIDIA, NVML API reference; symbols by their versioned names.
 std::string ReadGpus(Hardware* hardware);
 

@@ -1,8 +1,7 @@
-// What a run was seen to use while it ran, beside what its record says it was given.
+// What a run was seen to use, beside the inputs that its record declares.
 //
-// Role: part of a manifest and of evidence, so that a drill compares what was seen with what was
-// seen. Made by harness/records/observe. Absent: nothing was looked at, which is no claim and never
-// a difference.
+// Role: part of a manifest and of evidence, so that a drill compares like with like. Made by
+// harness/records/observe. Absent: nothing was observed, which is no claim and never a difference.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_OBSERVATION_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_OBSERVATION_H_
 
@@ -21,52 +20,52 @@ namespace rharness {
 
 // How a run was looked at.
 inline constexpr std::string_view kSeenByMaps = "maps";        // /proc/PID/maps, in samples
-inline constexpr std::string_view kSeenByPreload = "preload";  // a library before the others
+inline constexpr std::string_view kSeenByPreload = "preload";  // a library loaded before the others
 inline constexpr std::string_view kSeenByPython = "python";    // hooks in each Python
 
 // A library that a process had mapped as code.
 struct SeenLibrary {
-  std::string path;      // absolute; below the run's own folder where the run made it: relative
+  std::string path;      // absolute; if the run made it below its own folder: relative
   std::string soname;    // empty: it has none
   std::string build_id;  // hexadecimal; empty: it has none
   std::uint64_t size_bytes = 0;
-  std::string manager;  // "dpkg" or "python"; empty: no package is known to own it
+  std::string manager;  // "dpkg" or "python"; empty: no known package owns it
   std::string package;
   std::string version;
 };
 
-// A file that was read and that neither data, code nor an installed package accounts for.
+// A file that was read and that no data, code or installed package accounts for.
 struct SeenInput {
   std::string path;    // as a library's; below the run's own folder: relative
-  std::string sha256;  // empty: too large to be hashed in passing
+  std::string sha256;  // empty: too large to hash during the run
   std::uint64_t size_bytes = 0;
 };
 
 struct Observation {
   std::set<std::string> means;  // kSeenBy...
-  // By what set it, "numpy.random.seed" or, in a worker, "numpy.random.seed (worker)": the values,
-  // in the order of the calls where one process made them, else sorted.
+  // By the function that set it, "numpy.random.seed" or, in a worker, "numpy.random.seed (worker)":
+  // the values, in the order of the calls if one process made them, else sorted.
   std::map<std::string, std::vector<std::string>> seeds;
   std::map<std::string, std::string> flags;  // in force at the end, "torch.deterministic": "true"
-  // Operators that warned of having no deterministic implementation: how many warnings were shown.
+  // Operators that warned about a missing deterministic implementation: the number of warnings.
   std::map<std::string, int> nondeterministic;
-  // Of the variables that a record keeps, those that somebody asked for by name. Empty: not known.
+  // Recorded variables that the run read by name. Empty: not known.
   std::optional<std::set<std::string>> variables_read;
   std::vector<SeenLibrary> libraries;            // by path
   std::optional<std::vector<SeenInput>> inputs;  // by path; empty: not known
-  std::vector<std::string> unseen;               // what could not be looked at, one sentence each
-  // Processes that a signal ended, files that could not be written, one clause each. Not kept as
-  // such: a note of the record says it.
+  std::vector<std::string> unseen;               // what could not be observed, one sentence each
+  // Processes that a signal ended, files that could not be written, one clause each. Kept only as a
+  // note of the record.
   std::vector<std::string> losses;
 
   bool Has(std::string_view mean) const { return means.contains(std::string(mean)); }
 };
 
-// A value of `seeds` that the system drew: "none: drawn from the system (train.py:12)", or, of a
+// A value of `seeds` that the system drew: "none: drawn from the system (train.py:12)", or, for a
 // generator that an installed package made, "(package sklearn/utils/x.py:3)".
 inline constexpr std::string_view kDrawnSeed = "none: drawn from the system";
 inline bool IsDrawn(std::string_view value) { return value.starts_with(kDrawnSeed); }
-// The source of what the run's own code draws from the system itself: uuid4(), secrets.
+// The source name for draws of the run's own code from the system itself: uuid4(), secrets.
 inline constexpr std::string_view kSystemSource = "os.urandom";
 inline constexpr std::string_view kPackagePlace = "package";
 // "train.py:12"; empty: not known.
@@ -75,13 +74,13 @@ inline std::string PlaceOfDraw(std::string_view value) {
   value.remove_suffix(1);
   return std::string(value.substr(kDrawnSeed.size() + 2));
 }
-// A value of `seeds` that ends so was taken from a clock or from the number of the process.
+// Suffix of a value of `seeds` that was taken from a clock or from a process id.
 inline constexpr std::string_view kSeedOfClock = " (the time)";
 inline constexpr std::string_view kSeedOfProcess = " (the process's number)";
-// A value of a worker's: the state that it drew from is the one that it was started with. "N
-// workers" of one such state draw the same numbers.
+// A value of a worker: it draws from the state that it was started with. "N workers" of one such
+// state draw the same numbers.
 inline constexpr std::string_view kInheritedState = "inherited state ";
-// Flags that say where the run's own code leaves an order open, each the first place:
+// Flags for places of the run's own code that leave an order open, each the first place:
 // "train.py:4".
 inline constexpr std::string_view kHashSeedFlag = "python.hash_seed";  // "random": salted
 inline constexpr std::string_view kSalted = "random";
@@ -89,19 +88,19 @@ inline constexpr std::string_view kSetOrderFlag = "python.set_order";
 inline constexpr std::string_view kWorkerOrderFlag = "python.worker_order";
 inline constexpr std::string_view kListingFlag = "python.listing_order";
 inline constexpr std::string_view kFileTimesFlag = "python.file_times";
-// Where the run's own code hands a seed to a RandomState, as random_state=42 does: which seed that
-// is, is not seen.
+// The run's own code passes a seed to a RandomState, as random_state=42 does; the seed itself is
+// not seen.
 inline constexpr std::string_view kRandomStateFlag = "python.random_state";
 // How many CPUs the run could use.
 inline constexpr std::string_view kCpusFlag = "process.cpus";
-// Children that did not end with 0, where there were any: "2 by SIGKILL, with 1".
+// Children that did not end with 0, if any: "2 by SIGKILL, with 1".
 inline constexpr std::string_view kChildEndsFlag = "process.child_ends";
-// "file_order.FOLDER": a digest of the names in the order in which the run was given them.
+// "file_order.FOLDER": a digest of the names in the order that the run saw.
 inline constexpr std::string_view kFileOrderFlag = "file_order.";
-// "unrecorded.NAME": where the run's own code reads a variable that is set and not recorded.
+// "unrecorded.NAME": the run's own code reads a variable that is set and not recorded.
 inline constexpr std::string_view kUnrecordedFlag = "unrecorded.";
 
-// At most this many of each are kept; a last value says how many more there were.
+// Keeps at most this many of each; a last value counts the rest.
 inline constexpr std::size_t kMostSeenValues = 64;
 inline constexpr std::size_t kMostSeenNames = 512;
 

@@ -1,8 +1,6 @@
-// Where a manifest that nobody recorded comes from: what another tool says of a run, field by
-// field, and what each is worth.
+// The origin of an imported manifest: another tool's record of a run, with a grade for each field.
 //
-// Role: a member of manifests that harness/records/intake made; what `rharness record` writes has
-// none.
+// Role: a member of manifests from harness/records/intake; `rharness record` writes none.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_ORIGIN_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_ORIGIN_H_
 
@@ -15,7 +13,7 @@ namespace rharness {
 
 class JsonReader;
 
-// What a field is worth that another tool wrote.
+// The grade of a field from another tool.
 //   exact:   the source holds it to be an identity or the value itself (a full commit, a SHA-256, a
 //            metric as it was logged)
 //   hint:    it may be so: a short or truncated digest, a tag, a heuristic, a file as it is today
@@ -34,7 +32,7 @@ struct Origin {
   std::string source;                // folder, file or URL, without credentials
   std::string id;                    // the run's name there
   std::vector<FieldOrigin> fields;   // by path
-  std::vector<std::string> remarks;  // what could not be read, one sentence each
+  std::vector<std::string> remarks;  // unreadable parts, one sentence each
 };
 
 // "origin" of a manifest. Errors stick to the reader.

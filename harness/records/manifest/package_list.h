@@ -1,7 +1,6 @@
-// Packages by name, with their versions and whether a run was seen to use them; a value that is
-// cheap to copy.
+// Packages by name, with their versions and whether a run was seen to use them; cheap to copy.
 //
-// Role: the records of a history name the same thousand packages over and over. Equal lists share
+// Role: the records of a history name the same thousand packages repeatedly. Equal lists share
 // their memory, in a process and between threads.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_PACKAGE_LIST_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_PACKAGE_LIST_H_
@@ -19,7 +18,7 @@ enum class PackageUse { kNotKnown, kUsed, kNotUsed };
 struct Package {
   std::string version;
   PackageUse use = PackageUse::kNotKnown;
-  // "sha256:..." or "md5:...", of what was installed (packages.h); empty: not known.
+  // "sha256:..." or "md5:..." of the installed files (packages.h); empty: not known.
   std::string digest = {};
   bool operator==(const Package&) const = default;
 };
@@ -40,7 +39,7 @@ class PackageList {
   PackageMap::const_iterator find(const std::string& name) const { return held_->find(name); }
   const Package& at(const std::string& name) const { return held_->at(name); }
   bool operator==(const PackageList& other) const { return held_ == other.held_; }
-  // The same for equal lists, as long as one of them is there.
+  // The same pointer for equal lists, as long as one of them lives.
   const std::shared_ptr<const PackageMap>& shared() const { return held_; }
 
  private:

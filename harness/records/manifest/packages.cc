@@ -1,4 +1,4 @@
-// The lists of a system's own managers and those of Pythons and conda, together.
+// Combines the lists of a system's own managers, of Pythons and of conda.
 #include "harness/records/manifest/packages.h"
 
 #include <mutex>
@@ -29,7 +29,7 @@ std::set<std::string> UsedBy(const Footprint& footprint, const SystemPackages& h
   return used;
 }
 
-// `looked`: what was mapped is known.
+// `looked`: the mapped files are known.
 PackageMap ListWith(const SystemPackages& host, const std::set<std::string>& used, bool looked) {
   PackageMap list = host.list;
   for (auto& [name, package] : list) {
@@ -39,7 +39,7 @@ PackageMap ListWith(const SystemPackages& host, const std::set<std::string>& use
   return list;
 }
 
-// Of this host, read once a process: a drill asks at every rerun, and is told the same.
+// Of this host, read once per process: a drill asks at every rerun, with the same answer.
 void AddListsOfThisHost(const Footprint& footprint, std::map<std::string, PackageList>* packages,
                         PackageOwners* owners) {
   static const std::vector<SystemPackages> kHost = ReadSystemPackages("/");

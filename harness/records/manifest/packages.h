@@ -1,17 +1,17 @@
 // The packages that a run could use, by name and version, and which of them it was seen to use.
 //
 // Role: turns the footprint of a run's processes into Environment::packages. A package is in use
-// when a file of it was mapped as code; one that has no such file (pure Python, data) leaves no
+// when a file of it was mapped as code; one without such a file (pure Python, data) leaves no
 // trace, and its use is not known. Runs nothing.
 //
-// A version is a name, and names are given twice: a wheel is built again, an index is another one.
-// What was installed is known by a digest of
+// One version may name two builds: a wheel is built again, or comes from another index. A digest
+// identifies what was installed:
 //   python  the files that the wheel brought, as its RECORD has them ("sha256:..."): sorted lines
 //           "PATH HASH", without what the installer adds (RECORD itself, INSTALLER, REQUESTED,
 //           direct_url.json, scripts and others outside of the folder, bytecode), so that one wheel
-//           has one digest wherever it is installed. None of an editable install, whose files lie
-//           elsewhere, and of one without RECORD. Sources: PyPA specifications "Recording installed
-//           projects", "Binary distribution format", "Direct URL".
+//           has one digest everywhere. None of an editable install, whose files lie elsewhere, and
+//           of one without RECORD. Sources: PyPA specifications "Recording installed projects",
+//           "Binary distribution format", "Direct URL".
 //   conda   the package's archive, as conda-meta has it: "sha256:...", or "md5:..." of older ones.
 //   system  none: an archive never gives a version to other contents, and a thousand digests would
 //           make every record three times as long.
@@ -43,42 +43,40 @@ struct PackageOwner {
 };
 using PackageOwners = std::map<std::string, PackageOwner>;  // by path
 
-// Of each program that ran, what PackageFolders asks for.
+// The variables of each program that PackageFolders needs.
 const std::vector<std::string>& FootprintVariables();
 
 // The lists of this host, for a run with this footprint: those of the system's own managers below
 // `root` (system_packages.h), and the metadata in the folders that PackageFolders and CondaPrefixes
-// name. A host without a manager has no list of it, one without conda none of that. A footprint
-// without any program: the Python list is missing; with programs of which none is a Python: that
-// list is empty. One without mapped files: the use of packages is not known. Cost: some 50 ms, most
-// of it once a process. `owners`, where given, gets the packages of the mapped files, as far as a
-// package has them in its list.
+// name. A missing manager, conda included, has no list. Without any program in the footprint the
+// Python list is missing; without a Python among its programs that list is empty. Without mapped
+// files the use of packages is not known. Cost: some 50 ms, most of it once per process. `owners`,
+// if given, receives the packages of the mapped files, as far as a package lists them.
 std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
                                                    const std::filesystem::path& root = "/",
                                                    PackageOwners* owners = nullptr);
 
-// SHA-256 over the host's sorted package list, dpkg's or else those of other managers; read once a
-// process; empty if there is none.
+// SHA-256 over the host's sorted package list, dpkg's or else those of other managers; read once
+// per process; empty if there is none.
 std::string HostPackagesSha256();
 
-// The Python that a run ran in; none: no program of it was one. Where several were seen, as of a
-// launcher that starts another one: that which its own VIRTUAL_ENV or CONDA_PREFIX names, else an
-// environment of its own before an interpreter of the system, else that of which more was mapped.
-// `base`: the code's root, absolute and without links. Without version, activation and search path,
-// which no footprint tells.
+// The Python of a run; none: no program of it was one. Of several, as from a launcher that starts a
+// second Python: the one that its own VIRTUAL_ENV or CONDA_PREFIX names, else an isolated
+// environment before an interpreter of the system, else the one with more mapped files. `base`: the
+// code's root, absolute and without links. Without version, activation and search path, which no
+// footprint shows.
 std::optional<PythonEnvironment> FindPython(const Footprint& footprint,
                                             const std::filesystem::path& base);
 
-// Where this Python finds its packages, in the order of its search: PYTHONPATH, the virtual
-// environment it was started from or else its own folders, the user's; then every site-packages and
-// dist-packages folder that something was mapped from and that is no other Python's of the run.
-// Only folders that exist.
+// The package folders of this Python, in search order: PYTHONPATH, the virtual environment it was
+// started from or else its own folders, the user's; then every site-packages and dist-packages
+// folder with a mapped file that belongs to no other Python of the run. Only folders that exist.
 std::vector<std::filesystem::path> PackageFolders(const Footprint& footprint);
 // The same of an environment's folder alone, whatever ran.
 std::vector<std::filesystem::path> PackageFoldersBelow(const std::filesystem::path& prefix);
 
-// Adds the distributions of one folder (*.dist-info, *.egg-info); one that is in the list already
-// was found first and stays, unless this folder's is the one in use. `owners`: as above.
+// Adds the distributions of one folder (*.dist-info, *.egg-info); an entry of the list was found
+// first and stays, unless this folder's is the one in use. `owners`: as above.
 void AddPythonPackages(const std::filesystem::path& folder, const Footprint& footprint,
                        PackageMap* packages, PackageOwners* owners = nullptr);
 

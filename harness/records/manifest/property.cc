@@ -50,7 +50,7 @@ bool Holds(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// A placeholder where it means nothing, or one that is misspelled, would be passed on as it stands.
+// A placeholder without a meaning, or a misspelled one, would be passed on literally.
 void CheckPlaceholders(JsonReader& reader, std::string_view key, std::string_view text,
                        const Names& allowed) {
   for (auto begin = text.find('{'); begin != text.npos; begin = text.find('{', begin + 1)) {
@@ -192,7 +192,7 @@ bool Overlap(const std::string& a, const std::string& b) {
   return lies_in(a, b) || lies_in(b, a);
 }
 
-// What a step is given must not be taken for what it saves.
+// A step's input must not be mistaken for its output.
 void CheckSteps(JsonReader& reader, const Property& property) {
   std::string laid = property.laid_at.empty() ? property.checkpoint : property.laid_at;
   for (const ReshardStep& step : property.steps) {

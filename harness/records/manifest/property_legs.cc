@@ -51,7 +51,7 @@ std::string CheckpointOf(const Property& property, std::int64_t step) {
   return Put(property.checkpoint, kStepPlaceholder, std::to_string(step));
 }
 
-// A leg is looked at by what it leaves, and not by what it uses.
+// Observe a leg's outputs only, not what it uses.
 Manifest StraightLeg(const Manifest& run) {
   Manifest leg = run;
   leg.properties.clear();

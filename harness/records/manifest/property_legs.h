@@ -1,7 +1,7 @@
 // The ways of running a program between which a property must hold, as records to rerun. Pure.
 //
-// Role: what `rharness properties` and others put into tickets. The outputs that a leg declares are
-// the run's own, but of one that is cut short: what that leaves is its checkpoint.
+// Role: for the tickets of `rharness properties` and others. A leg declares the run's own outputs,
+// except a leg that is cut short: it leaves its checkpoint.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_PROPERTY_LEGS_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_PROPERTY_LEGS_H_
 
@@ -13,32 +13,32 @@
 
 namespace rharness {
 
-// A checkpoint that one leg left, as the next is given it: an entry of its data. Its name, its kind
-// and its path in the next leg are filled in by the functions below.
+// A checkpoint that one leg left, as data of the next leg. The functions below fill in its name,
+// its kind and its path there.
 struct LeftCheckpoint {
-  std::string location;  // where it lies now; a place of the next leg's ticket covers it
+  std::string location;  // its current place; a place of the next leg's ticket covers it
   std::string kind;      // "file" or "directory"
   std::string sha256;    // of the file, or HashTree of the folder
   std::uint64_t size_bytes = 0;
 };
 
-// The name of the checkpoint among the data of the leg that goes on from it.
+// The name of the checkpoint among the data of the leg that resumes from it.
 inline constexpr char kLaidCheckpoint[] = "checkpoint of the leg before";
 
-// What the stopped leg leaves: `checkpoint` with the step put in, relative to the working
-// directory. Other properties than kResumed: `checkpoint` as it is.
+// The output of the stopped leg: `checkpoint` with the step inserted, relative to the working
+// directory. For other properties than kResumed: `checkpoint` unchanged.
 std::string CheckpointOf(const Property& property, std::int64_t step = 0);
 
 // The run as it is.
 Manifest StraightLeg(const Manifest& run);
-// The run as it stops after `step`: no artifact is declared, since it ends before them.
+// The run stopped after `step`: it declares no artifact, since it ends before them.
 Manifest StoppedLeg(const Manifest& run, const Property& property, std::int64_t step);
-// The run as it goes on from there. It declares what the run declares.
+// The run resumed from there. It declares the outputs of the run.
 Manifest ResumedLeg(const Manifest& run, const Property& property, std::int64_t step,
                     const LeftCheckpoint& checkpoint);
 // The other way of kAccumulated, kLoaderWorkers and kProcesses.
 Manifest OtherLeg(const Manifest& run, const Property& property);
-// Step `index` of kResharded; it declares nothing: what it leaves is its `saved`.
+// Step `index` of kResharded; it declares nothing: its output is its `saved`.
 Manifest ReshardLeg(const Manifest& run, const Property& property, std::size_t index,
                     const LeftCheckpoint& checkpoint);
 // The evaluation of kEvaluatedTwice, the first time or again; it declares metrics alone.

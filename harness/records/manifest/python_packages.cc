@@ -46,12 +46,12 @@ std::vector<std::string> NamesIn(const fs::path& folder, std::string_view prefix
 struct Distribution {
   std::string name;
   std::string version;
-  std::string digest;             // of what the wheel brought; empty: not known
+  std::string digest;             // of the wheel's files; empty: not known
   std::vector<std::string> code;  // its libraries, relative to the folder
   bool has_record = false;
 };
 
-// What a metadata file says in its head: "Name: x".
+// The header of a metadata file: "Name: x".
 std::string HeaderOf(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::string_view line = TakeLine(&text);
@@ -78,7 +78,7 @@ Distribution DistributionOf(const fs::path& info) {
   return {.name = NormalPythonName(HeaderOf(text, "Name")), .version = HeaderOf(text, "Version")};
 }
 
-// Whether a line of RECORD is of what the installer added to the wheel's own files.
+// Whether a line of RECORD is an addition of the installer to the wheel's own files.
 bool IsOfInstaller(std::string_view path, std::string_view info) {
   constexpr std::array<std::string_view, 8> kNames = {
       "RECORD",    "RECORD.jws",      "RECORD.p7s",    "INSTALLER",
@@ -88,7 +88,7 @@ bool IsOfInstaller(std::string_view path, std::string_view info) {
   return std::ranges::find(kNames, path.substr(info.size() + 1)) != kNames.end();
 }
 
-// An editable install's files lie elsewhere (PEP 660).
+// An editable install has its files elsewhere (PEP 660).
 bool IsEditable(const fs::path& info) {
   const auto url = ParseJson(ContentIfRead(info / "direct_url.json"), "direct_url.json");
   const Json* folder = url.ok() ? url->Find("dir_info") : nullptr;
@@ -133,7 +133,7 @@ std::vector<Distribution> ReadDistributions(const fs::path& folder) {
   return all;
 }
 
-// Read again only where something came into the folder or left it: a drill asks at every rerun.
+// Read again only if the folder's entries changed: a drill asks at every rerun.
 std::shared_ptr<const std::vector<Distribution>> DistributionsIn(const fs::path& folder) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const std::vector<Distribution>>> known;
@@ -147,7 +147,7 @@ std::shared_ptr<const std::vector<Distribution>> DistributionsIn(const fs::path&
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
   auto all = std::make_shared<const std::vector<Distribution>>(ReadDistributions(folder));
-  constexpr std::time_t kSettled = 2;  // what changes within a tick of the clock keeps its time
+  constexpr std::time_t kSettled = 2;  // a change within a tick of the clock keeps its time
   if (info.st_ctim.tv_sec + kSettled < std::time(nullptr)) {
     if (known.size() >= kMostFolders) known.clear();
     known.emplace(key, all);

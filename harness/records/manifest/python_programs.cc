@@ -1,4 +1,4 @@
-// Which of the Pythons that were seen a run ran in, and where that one finds its packages.
+// Selects the Python of a run among those seen, and finds its packages.
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -49,10 +49,9 @@ std::vector<fs::path> SplitPath(const SeenProgram& program, const char* name) {
   return folders;
 }
 
-// The file that was started, links not followed: a virtual environment's python is a link out of
-// it. None: it cannot be told. A sample may meet a process that has left its folder since, has
-// given itself another name, or is being made another one by execve: what it then says names no
-// file.
+// The started file, links not followed: a virtual environment's python is a link out of it. None:
+// not known. A sample may meet a process that has changed its folder or name since, or is in
+// execve: its data then name no file.
 std::optional<fs::path> InvokedFile(const SeenProgram& program) {
   const fs::path name = program.invoked_as;
   std::error_code error;
@@ -111,7 +110,7 @@ std::string ConfiguredValue(const std::string& text, std::string_view key) {
   return "";
 }
 
-// "python3.11" of "/usr/bin/python3.11"; "python3" where the file does not say more.
+// "python3.11" of "/usr/bin/python3.11"; "python3" if the file name has no version.
 std::string VersionedName(const fs::path& executable) {
   const std::string name = executable.filename().string();
   const auto end = name.find_first_not_of("0123456789.", name.find_first_of("0123456789"));
@@ -156,7 +155,7 @@ fs::path Resolved(const fs::path& path) {
 struct SeenPython {
   const SeenProgram* program;
   std::optional<fs::path> invoked;
-  fs::path prefix;  // as it was started, links not followed
+  fs::path prefix;  // as started, links not followed
   fs::path real_prefix;
   PythonKind kind = PythonKind::kSystem;
   bool sees_base = true;
@@ -192,9 +191,9 @@ SeenPython Look(const SeenProgram& program, const Footprint& footprint) {
   return seen;
 }
 
-// All that were seen, the one that the run ran in first. A launcher or a wrapper has a Python of
-// its own: the one that its variables name is meant, then one that was made for a project, then the
-// one whose packages were used.
+// All that were seen, the run's own first. A launcher or a wrapper has a Python of its own: first
+// the one that its variables name, then one made for a project, then the one with more used
+// packages.
 std::vector<SeenPython> PythonsOf(const Footprint& footprint) {
   std::vector<SeenPython> pythons;
   for (const SeenProgram& program : footprint.programs) {
@@ -261,7 +260,7 @@ std::vector<fs::path> PackageFolders(const Footprint& footprint) {
     const bool is_first = one.real_prefix == pythons.front().real_prefix;
     AddFoldersOf(one, is_first ? &candidates : &others);
   }
-  std::set<fs::path> foreign;  // of a launcher's Python, whose packages are not the run's
+  std::set<fs::path> foreign;  // of a launcher's Python, not of the run
   for (const fs::path& folder : others) {
     if (auto real = ExistingFolder(folder)) foreign.insert(std::move(*real));
   }

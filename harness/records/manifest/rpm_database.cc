@@ -119,7 +119,7 @@ class RpmHeader {
 using Connection = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
 using Statement = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
 
-// A database in memory with these bytes, which outlive it; null where they are none.
+// A database in memory with these bytes, which outlive it; null if invalid.
 Connection OpenBytes(std::string* bytes) {
   constexpr std::size_t kHeaderBytes = 100;
   constexpr std::size_t kWriteVersion = 18;

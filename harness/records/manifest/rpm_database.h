@@ -1,4 +1,4 @@
-// The database of rpm as it lies in a file: a header a package.
+// Reads the database file of rpm: one header per package.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_RPM_DATABASE_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_RPM_DATABASE_H_
 
@@ -8,10 +8,9 @@
 
 namespace rharness {
 
-// Of rpmdb.sqlite: table Packages, column blob. Of a file that is missing, is none or is larger
-// than 512 MiB nothing is told; of one that is damaged, what came before. The file is read into
-// memory first, so that nothing in it makes SQLite open another one; what has not been written back
-// from a transaction that is under way is not seen.
+// Of rpmdb.sqlite: table Packages, column blob. Yields nothing for a missing or invalid file or one
+// larger than 512 MiB; for a damaged one, the headers before the damage. Reads the file into memory
+// first, so that nothing in it makes SQLite open another file; it does not see uncommitted writes.
 void ForEachRpmHeader(const std::filesystem::path& path,
                       const std::function<void(std::string_view header)>& take);
 

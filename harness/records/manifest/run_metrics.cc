@@ -1,4 +1,4 @@
-// Reading the metrics file of a run that is over: strictly where that works, else member by member.
+// Reads the metrics file of a finished run: strictly if possible, else member by member.
 #include "harness/records/manifest/run_metrics.h"
 
 #include <fmt/format.h>
@@ -18,11 +18,11 @@ namespace {
 constexpr std::size_t kMostSentences = 10;
 constexpr std::size_t kMostUnread = 1000;
 
-// How Python's json module writes what is not finite, and how a reader of ours wants it.
+// Non-finite values as written by Python's json module, and as our reader expects them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kBareNumbers = {
     {{"-Infinity", "\"-inf\""}, {"Infinity", "\"inf\""}, {"NaN", "\"nan\""}}};
 
-// `text` with these words in quotes where they stand for numbers; empty where there are none.
+// `text` with these words quoted where they are numbers; empty if there are none.
 std::optional<std::string> WithQuotedNumbers(std::string_view text) {
   std::string quoted;
   bool found = false;
@@ -106,8 +106,8 @@ class Salvage {
     result_.unread[Bounded(member, kUnreadNameBytes)] = Bounded(text, kUnreadTextBytes);
   }
 
-  // Takes what a strict reader makes of this part of the file, `value` of the name, or says why it
-  // makes nothing of it.
+  // Keeps the result of a strict reader for this part of the file, `value` of the name, or the
+  // reason of its failure.
   void Keep(const Json& part, const std::string& name, const Json& value) {
     auto read = ParseRunMetrics(part, file_);
     if (!read.ok()) {
@@ -169,7 +169,7 @@ class Salvage {
   SalvagedMetrics result_;
 };
 
-// Where a number stands beside "metrics" and not in it, that is most likely where it belongs.
+// A number beside "metrics" most likely belongs into it.
 std::string Unknown(std::string_view file, const std::string& name, const Json& value) {
   return fmt::format("{}: $: unknown member \"{}\"; left out{}", file, name,
                      value.ToDouble() ? "; a metric belongs in \"metrics\"" : "");

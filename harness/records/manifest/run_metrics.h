@@ -1,5 +1,4 @@
-// What a run says of itself: metrics and curves, in the file it writes and in manifest and
-// evidence.
+// A run's own results: metrics and curves, in the file that it writes and in manifest and evidence.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_RUN_METRICS_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_RUN_METRICS_H_
 
@@ -23,7 +22,7 @@ struct Curve {
 
 // The file a run writes: {"metrics": {name: number}, "curves": {name: {"steps": [], "values":
 // []}}, "software": {name: version}}. A number that is not finite is written as "nan", "inf" or
-// "-inf". A run knows best which libraries it uses; what it names joins the environment's software.
+// "-inf". A run knows best which libraries it uses; these join the environment's software.
 struct RunMetrics {
   std::map<std::string, double> metrics;  // may be NaN or infinite
   std::vector<Curve> curves;
@@ -31,12 +30,12 @@ struct RunMetrics {
 };
 
 // Errors: invalid_input with file and JSON path; unknown members are refused except "x-...". An
-// empty object is valid and empty: that nothing was measured is for the comparison to say.
+// empty object is valid and empty: the comparison reports that nothing was measured.
 Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
 
-// What may be a result and was not read, or not exactly: an integer that no double holds. By
-// member, "metrics.NAME" or "eval", the JSON text; of a long one its SHA-256. A thousand at most:
-// what is more is one, "N" and kMoreUnread.
+// Possible results that were not read, or not exactly: an integer that no double holds. By member,
+// "metrics.NAME" or "eval", the JSON text, or its SHA-256 if long. A thousand at most: the rest is
+// one entry, "N" and kMoreUnread.
 using UnreadMembers = std::map<std::string, std::string>;
 inline constexpr std::string_view kMoreUnread = " more members";
 inline constexpr std::size_t kUnreadNameBytes = 256;
@@ -45,8 +44,8 @@ inline constexpr std::size_t kUnreadTextBytes = 80;
 // What could be had of a metrics file.
 struct SalvagedMetrics {
   RunMetrics metrics;
-  std::vector<std::string> left_out;  // a sentence each, naming file and member; ten at most
-  UnreadMembers unread;               // not in `metrics`, or not exactly; text beside them is none
+  std::vector<std::string> left_out;  // a sentence each, with file and member; ten at most
+  UnreadMembers unread;               // not in `metrics`, or not exactly; excludes texts
 };
 
 // As ParseRunMetrics, for a file that cost hours to write: a member that is unknown or not what it

@@ -1,4 +1,4 @@
-// dpkg's and apk's lists, and those of all managers together.
+// dpkg's and apk's lists, and all managers combined.
 #include "harness/records/manifest/system_packages.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,7 @@
-// The packages of a system's own manager: what is installed, and which of them has which program or
-// library.
+// The packages of a system's own manager, with their programs and libraries.
 //
-// Role: one reader a manager, for the host and for the files of an image alike. Runs nothing; what
-// is read may be a stranger's.
+// Role: one reader per manager, for the host and for the files of an image. Runs nothing; its input
+// may be untrusted.
 //   dpkg  var/lib/dpkg: status and info/*.list
 //   rpm   rpmdb.sqlite in usr/lib/sysimage/rpm or var/lib/rpm (Fedora 33, RHEL 9 and later): a
 //         header a package. Older databases (Berkeley DB, ndb) are not read: there is no list.
@@ -32,20 +31,20 @@ inline constexpr std::array kSystemManagers = {kDpkg, kRpm, kApk};
 
 struct SystemPackages {
   std::string manager;  // one of kSystemManagers
-  PackageMap list;      // as a run sees it that used none of them
-  // Their programs and libraries, as PlainPath has them: which packages have them.
+  PackageMap list;      // for a run that used none of them
+  // The packages of programs and libraries, by PlainPath.
   std::unordered_map<std::string, std::vector<std::string>> owners;
 };
 
 // On merged systems /lib is /usr/lib, and a manager may know a file by either name.
 std::string_view PlainPath(std::string_view path);
 
-// Of each manager that has packages below this root.
+// One entry for each manager that has packages below this root.
 std::vector<SystemPackages> ReadSystemPackages(const std::filesystem::path& root);
 
-// What a header of rpm says; empty where it is none, or of a key that somebody trusts
-// ("gpg-pubkey"). Exposed for tests: `header` is a stranger's, and files that take more than eight
-// times its size are left out.
+// The content of an rpm header; empty if invalid, or for a trusted key ("gpg-pubkey"). Exposed for
+// tests: `header` may be untrusted, and files that take more than eight times its size are left
+// out.
 struct RpmPackage {
   std::string name;  // "glibc.x86_64"; empty: none
   std::string version;

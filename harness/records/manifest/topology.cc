@@ -94,7 +94,7 @@ class LoadedTopology {
     return objects;
   }
 
-  // The same of all; 0 where they differ or there is none.
+  // The value shared by all; 0 if they differ or there is none.
   int CoresPerSocket() const {
     std::set<std::ptrdiff_t> counts;
     const auto cores = All(HWLOC_OBJ_CORE);

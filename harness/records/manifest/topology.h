@@ -1,10 +1,9 @@
-// How the machine is put together: sockets, caches, memory nodes, and where GPUs are on PCIe.
+// The structure of the machine: sockets, caches, memory nodes, and the places of GPUs on PCIe.
 //
-// Role: asked of hwloc for environment.cc. libhwloc is loaded, not linked: one rharness-probe runs
-// in any image, and a machine without the library says nothing of this, which is not known then.
-// Where a variable of hwloc's puts another machine in this one's place (HWLOC_XMLFILE,
-// HWLOC_SYNTHETIC, HWLOC_FSROOT, ...), it is not asked. Source: hwloc 2, documentation, "I/O
-// devices" and "Environment variables".
+// Role: queries hwloc for environment.cc. libhwloc is loaded, not linked: one rharness-probe runs
+// in any image, and without the library all of this is not known. If a variable of hwloc replaces
+// this machine by another (HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_FSROOT, ...), hwloc is not
+// queried. Source: hwloc 2, documentation, "I/O devices" and "Environment variables".
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_TOPOLOGY_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_TOPOLOGY_H_
 

@@ -1,9 +1,9 @@
 // The file in which the processes of a run note what they read: its layout in memory.
 //
 // Role: shared by the library that is loaded into those processes (preload.cc), which writes it,
-// and by arena_file.cc, which makes it and reads it. Plain memory, as every process has it mapped:
-// nothing is written at the end of a process, so that one which is killed has told all the same.
-// What is read back is a stranger's.
+// and by arena_file.cc, which makes it and reads it. Plain memory, mapped by every process: nothing
+// is written at the end of a process, so that the notes of a killed process survive. The notes are
+// untrusted.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_ARENA_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_ARENA_H_
 
@@ -17,7 +17,7 @@ inline constexpr std::size_t kArenaEntries = 8192;
 inline constexpr std::size_t kArenaTextBytes = 500;
 inline constexpr std::size_t kArenaNamesBytes = 65536 - 16;
 
-// What names begin with: a variable, the beginning of variables, a folder whose files are declared.
+// Prefixes of names: a variable, the beginning of variables, a folder whose files are declared.
 inline constexpr char kNameExact = '=';
 inline constexpr char kNamePrefix = '^';
 inline constexpr char kNameFolder = '/';
@@ -27,11 +27,12 @@ inline constexpr std::uint8_t kEntryVariable = 'E';  // asked for by name
 inline constexpr std::uint8_t kEntryFile = 'F';      // opened for reading
 inline constexpr std::uint8_t kEntryLibrary = 'L';   // mapped at the start or end of a process
 inline constexpr std::uint8_t kEntryProgram = 'X';   // has the library in it
-// How a Python was started: its file, as what, where, HOME and PYTHONPATH, with NUL between them.
+// How a Python started: its file, its invoked name, its folder, HOME and PYTHONPATH, with NUL
+// between them.
 inline constexpr std::uint8_t kEntryPython = 'P';
 inline constexpr std::size_t kPythonTexts = 5;
-// A child that did not end with 0: "SIGNAL PID", unless its parent sent the signal, or, once a
-// code, kExitCodes and what it exited with, and 0.
+// A child that did not end with 0: "SIGNAL PID", unless its parent sent the signal, or, once per
+// exit code, kExitCodes plus the code, and 0.
 inline constexpr std::uint8_t kEntrySignalled = 'S';
 inline constexpr int kExitCodes = 1000;
 // A write that found no space or was too long: "ERRNO FILE".

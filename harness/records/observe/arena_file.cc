@@ -32,7 +32,7 @@ bool IsAbsolutePath(std::string_view text) {
          !text.ends_with("/..") && !text.ends_with(" (deleted)");
 }
 
-// The texts of a note of how a Python was started; nothing where they are not as they should be.
+// The texts of a note on a Python's start; nothing if malformed.
 void AddPython(std::string_view text, std::set<SeenProgram>* out) {
   std::array<std::string_view, kPythonTexts> texts;
   for (std::string_view& one : texts) {
@@ -108,7 +108,7 @@ std::size_t EntryBefore(std::size_t at) {
   return at < entries ? entries : at - (at - entries) % sizeof(ArenaEntry);
 }
 
-// Shorter where the file ends, which it does not unless the run cut it.
+// Shorter at the end of the file, which happens only if the run cut it.
 Result<std::string> ReadPiece(int fd, std::size_t at, std::size_t size) {
   std::string bytes(size, '\0');
   std::size_t done = 0;
@@ -165,8 +165,8 @@ Result<ArenaNotes> ParseArena(std::string_view bytes) {
   return notes;
 }
 
-// Only where something was written: most of it is a hole, and reading that costs more than the run
-// of a small command.
+// Reads only written parts: most of it is a hole, and reading that costs more than the run of a
+// small command.
 Result<ArenaNotes> ReadArena(const HeldFolder& folder) {
   ASSIGN_OR_RETURN(const OpenedFile file, folder.OpenFile(kArenaFile));
   if (file.size_bytes != sizeof(Arena)) return NotAsMade();
@@ -177,7 +177,7 @@ Result<ArenaNotes> ReadArena(const HeldFolder& folder) {
   while (at < sizeof(Arena)) {
     const off_t data = ::lseek(fd, static_cast<off_t>(at), SEEK_DATA);
     if (data < 0 && errno == ENXIO) break;  // nothing but a hole follows
-    // A file system that cannot tell says EINVAL: then all of it is read.
+    // A file system without this query returns EINVAL: then all of it is read.
     const off_t hole = data < 0 ? -1 : ::lseek(fd, data, SEEK_HOLE);
     const std::size_t first = data < 0 ? at : EntryBefore(static_cast<std::size_t>(data));
     const std::size_t end = hole < 0 ? sizeof(Arena) : EntryBefore(static_cast<std::size_t>(hole));

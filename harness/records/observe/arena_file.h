@@ -1,7 +1,7 @@
-// The file of notes that the preloaded library writes into: made before a run, read after it.
+// The file of notes of the preloaded library: made before a run, read after it.
 //
-// Role: the two ends of arena.h in this process. The file is the run's own while it runs, so that
-// what is read is only text: nothing of it is mapped, followed or believed to have a length.
+// Role: the two ends of arena.h in this process. The run can write to it while it runs, so its
+// content is only text: no part is mapped, followed or trusted to have a length.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_ARENA_FILE_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_ARENA_FILE_H_
 
@@ -25,23 +25,22 @@ struct ArenaNotes {
   std::set<std::string> libraries;  // absolute, as the loader names them
   std::set<std::string> programs;   // absolute
   std::set<SeenProgram> pythons;    // of these, how they were started
-  std::map<int, int> child_ends;    // by signal, or by exit code and kExitCodes: how many
+  std::map<int, int> child_ends;    // by signal, or by exit code plus kExitCodes: count
   std::set<std::pair<int, std::string>> not_written;  // error number and file
   bool is_full = false;                               // something found no place
 };
 
-// The names that the library is told: variables, prefixes of variables, declared folders, each
-// behind its mark (kNameExact, ...). In the order given, as many as have room; `*left_out` says
-// whether that is not all.
+// The names for the library: variables, prefixes of variables, declared folders, each after its
+// mark (kNameExact, ...). In the order given, as many as fit; `*left_out` is set if some do not.
 std::string JoinNames(const std::vector<std::string>& names, bool* left_out);
 
 // Makes folder/seen, with all space that it needs (4.2 MiB). Errors: io.
 Status MakeArena(const std::filesystem::path& folder, std::string_view names);
 
-// Errors: what is no arena (integrity, invalid_input), io.
+// Errors: an invalid arena (integrity, invalid_input), io.
 Result<ArenaNotes> ReadArena(const HeldFolder& folder);
 
-// Pure: of the bytes of an arena. Texts with control characters are left out, and paths that are
+// Pure: from the bytes of an arena. Leaves out texts with control characters, and paths that are
 // not absolute or not in normal form.
 Result<ArenaNotes> ParseArena(std::string_view bytes);
 

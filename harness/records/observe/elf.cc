@@ -47,7 +47,7 @@ class ElfReader {
     std::memcpy(&value, bytes.data(), sizeof(T));
     return value;
   }
-  // Ends with NUL in the file; empty for what is too long or no text.
+  // Ends with NUL in the file; empty if too long or no text.
   std::string Name(std::uint64_t offset) const {
     const std::string bytes = Bytes(offset, kLongestName);
     const auto end = bytes.find('\0');

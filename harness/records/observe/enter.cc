@@ -1,10 +1,10 @@
-// rharness-enter LEND COMMAND...: the first program of an observed run in a container. It says at
-// the door that the run begins, lends it the library and the hooks, and becomes the command.
+// rharness-enter LEND COMMAND...: the first program of an observed run in a container. It reports
+// at the door that the run begins, gives it the library and the hooks, and becomes the command.
 //
 // Role: see door.h. Statically linked with the C library alone, so that it runs in an image with an
-// older one, with musl, or with none. It looks at the image's own environment and program, which
-// nobody outside can know beforehand: what is there in LD_PRELOAD and PYTHONPATH stays. Whatever
-// fails here, the command is started as it would have been.
+// older one, with musl, or with none. It reads the image's own environment and program, which are
+// not known outside: existing values of LD_PRELOAD and PYTHONPATH stay. After any failure here the
+// command still starts as without it.
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ Bytes MapFile(const char* path) {
   return bytes;
 }
 
-// Where in the file an address lies; past its end: nowhere.
+// The place of an address in the file; past its end: none.
 uint64_t OffsetOf(const Bytes& file, const Elf64_Phdr* headers, size_t count, uint64_t address) {
   for (size_t i = 0; i < count; ++i) {
     if (headers[i].p_type == PT_LOAD && address >= headers[i].p_vaddr &&
@@ -87,7 +87,7 @@ bool NeedsAddressSanitizer(const Bytes& file, const Elf64_Phdr* headers, size_t 
   return false;
 }
 
-// Why the library must not be put before this program's own.
+// Why the library must not be loaded into this program.
 DoorWhy WhyNotPreload(const Bytes& file) {
   if (!file.Holds(0, sizeof(Elf64_Ehdr))) return DoorWhy::kNone;
   const auto* head = reinterpret_cast<const Elf64_Ehdr*>(file.data);
@@ -133,7 +133,7 @@ bool FindProgram(const char* command, char* out) {
   return false;
 }
 
-// Follows "#!INTERPRETER" from the program in `path`, which becomes that of what is run in the end.
+// Follows "#!INTERPRETER" from the program in `path`, and sets `path` to the final program.
 Bytes MapInterpreted(char* path) {
   Bytes file = MapFile(path);
   for (int depth = 0; depth < kMostInterpreters && file.Holds(0, 2); ++depth) {
@@ -229,7 +229,7 @@ void Tell(int door, const DoorMessage& message, bool with_descriptors) {
   }
 }
 
-// NAME becomes FIRST:SECOND of what is not empty.
+// NAME becomes FIRST:SECOND, without empty parts.
 void SetList(const char* name, const char* first, const char* second) {
   const size_t size = strlen(first) + strlen(second) + 2;
   char* value = static_cast<char*>(malloc(size));

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 // Change times are the kernel's clock ticks, up to this much behind.
 constexpr std::chrono::milliseconds kTick{4};
 
-// Whether a record can hold it: readers refuse control characters and what is not UTF-8.
+// Whether a record can hold it: readers refuse control characters and invalid UTF-8.
 bool IsRecordable(const std::string& path) {
   constexpr std::size_t kLongest = 1024;
   return path.size() > 1 && path.size() <= kLongest && path.front() == '/' &&
@@ -43,7 +43,7 @@ bool IsBelowAny(const std::vector<std::string>& places, const std::string& path)
   });
 }
 
-// "a/__pycache__/b.cpython-311.pyc" is what Python keeps of "a/b.py".
+// "a/__pycache__/b.cpython-311.pyc" is Python's cache of "a/b.py".
 fs::path SourceOf(const fs::path& path) {
   if (path.extension() != ".pyc" || path.parent_path().filename() != "__pycache__") return path;
   const std::string name = path.filename().string();
@@ -69,8 +69,8 @@ std::vector<std::string> InstalledPlaces(const Footprint& footprint) {
   return places;
 }
 
-// What a program keeps for itself, and no one's input. Of what lies in caches, compiled code and
-// fonts do; models and data sets (~/.cache/huggingface, ~/.cache/torch/hub) do not.
+// A program's own housekeeping, which is no input. In caches, compiled code and fonts are; models
+// and data sets (~/.cache/huggingface, ~/.cache/torch/hub) are not.
 bool IsHousekeeping(const std::string& path) {
   if (path.ends_with("/pyvenv.cfg")) return true;
   constexpr auto kFolders = std::to_array<std::string_view>(
@@ -127,7 +127,7 @@ class InputSelection {
   }
 
  private:
-  // The file as it is to be told; empty: it is accounted for.
+  // The reported form of the file; empty: it is accounted for.
   std::string Undeclared(const std::string& file) const {
     const fs::path path = SourceOf(file);
     std::error_code error;

@@ -1,6 +1,6 @@
-// Which of the files that a run had open are to be told, and what there is to say of each.
+// Selects and describes the files that a run had open and that need a report.
 //
-// Role: from paths to SeenLibrary and SeenInput. Looks at the files after the run.
+// Role: from paths to SeenLibrary and SeenInput. Reads the files after the run.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_FILES_SEEN_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_FILES_SEEN_H_
 
@@ -21,19 +21,17 @@ inline constexpr std::size_t kMostInputs = 64;
 // Of all inputs together: hashing costs the run's end some tens of milliseconds at most.
 inline constexpr std::uint64_t kMostHashedBytes = std::uint64_t{32} << 20;
 
-// Whether a file was written or replaced since (its change time, which nobody can put back).
+// Whether a file was written or replaced since (by its change time, which cannot be set back).
 bool IsChangedSince(const std::filesystem::path& file, WallTime started);
 
-// Mapped libraries by path; without those of a package, which is known by its version, but for the
-// ones that numeric work is made of: another copy of these first on the path changes bits. Those
-// below request.base that a rerun has below its own, as they are data, code or made by the run,
-// have paths relative to it.
+// Mapped libraries by path; without those of a package, which has a version, except libraries for
+// numeric work: another copy of these first on the path changes bits. Those below request.base that
+// a rerun has below its own, as they are data, code or made by the run, have paths relative to it.
 std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOwners& owners,
                                      const ObserveRequest& request, WallTime started);
 
-// Of files that were opened for reading those that nothing accounts for: no data, no code, no
-// installed package, not the run itself; by path, relative where below request.base.
-// `*more`: how many beyond kMostInputs.
+// Files opened for reading that nothing accounts for: no data, no code, no installed package, not
+// the run itself; by path, relative below request.base. `*more`: number beyond kMostInputs.
 std::vector<SeenInput> UndeclaredInputs(const std::set<std::string>& files,
                                         const ObserveRequest& request, const Footprint& footprint,
                                         WallTime started, std::size_t* more);

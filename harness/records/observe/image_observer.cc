@@ -1,4 +1,4 @@
-// Starting rharness-look, asking it to come to its end, and reading what it says.
+// Starts rharness-look, asks it to end, and reads its output.
 #include "harness/records/observe/image_observer.h"
 
 #include <fcntl.h>
@@ -179,7 +179,7 @@ std::vector<std::string> ImageObserver::Enter(const std::vector<std::string>& co
   return whole;
 }
 
-// Asks it to say what it saw, and ends it where it does not.
+// Asks it to report what it saw, and kills it if it does not.
 void ImageObserver::End() {
   if (!thread_.joinable()) return;
   Clock& clock = SystemClock();

@@ -1,11 +1,11 @@
-// Looks at one run in a container: what has to be put into it, and a program of ours beside it that
-// sees what the run uses and reads the image's files when it has ended.
+// Observes one run in a container: the parts put into it, and a program of ours beside it that sees
+// what the run uses and reads the image's files when it has ended.
 //
-// Role: used by a rerun around any launcher of images; door.h says how the two ends meet. The image
-// and all that runs in it are a stranger's: rharness-look opens their files with the container's
-// root as its own, so that no link leads out of it, holds to the limits of files_seen.h, and is
-// ended if it does not come to an end. Nothing here can fail a run: what could not be looked at is
-// a sentence in Observation::unseen.
+// Role: used by a rerun around any launcher of images; door.h describes how the two ends meet. The
+// image and its programs are untrusted: rharness-look opens their files with the container's root
+// as its own, so that no link leads out of it, keeps the limits of files_seen.h, and is killed if
+// it does not end. Nothing here can fail a run: what could not be observed is a sentence in
+// Observation::unseen.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_IMAGE_OBSERVER_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_IMAGE_OBSERVER_H_
 
@@ -24,10 +24,10 @@
 
 namespace rharness {
 
-// What rharness-look is told. The request's paths are those in the container.
+// The input of rharness-look. The request's paths are those in the container.
 struct LookRequest {
   ObserveRequest request;           // `recorded` is empty
-  std::set<std::string> variables;  // the names of those that the command is given
+  std::set<std::string> variables;  // names of the variables that the command gets
 };
 Json ToJson(const LookRequest& request);
 Result<LookRequest> ParseLookRequest(const Json& json);
@@ -35,15 +35,15 @@ Result<LookRequest> ParseLookRequest(const Json& json);
 // What it says when the run has ended.
 struct ImageSeen {
   Observation observation;
-  // errno of the command that could not be started in the container; 0: it was.
+  // errno of the command that could not start in the container; 0: it started.
   int not_started = 0;
-  bool has_entered = false;  // the program that the run begins with reported
+  bool has_entered = false;  // the run's first program reported
 };
 Json ToJson(const ImageSeen& seen);
 // Errors: invalid_input.
 Result<ImageSeen> ParseImageSeen(const Json& json);
 
-// Of this observation: nothing was looked at, and why.
+// An observation in which nothing was seen, with the reason.
 Observation NothingSeen(const std::string& why);
 
 class ImageObserver {
@@ -55,15 +55,15 @@ class ImageObserver {
   ImageObserver& operator=(const ImageObserver&) = delete;
   ~ImageObserver();
 
-  // Why nothing is to be put into the container; empty: the two folders and the command are.
+  // Why nothing is put into the container; empty: the two folders and the command are.
   const std::string& problem() const { return problem_; }
-  // To be mounted read-only at kInsideParts and kInsideDoor.
+  // Mount it read-only at kInsideParts and kInsideDoor.
   const std::filesystem::path& parts() const { return parts_; }
   const std::filesystem::path& door() const { return door_; }
   // What is to be run in place of this command.
   std::vector<std::string> Enter(const std::vector<std::string>& command) const;
 
-  // After the run, while what it wrote is still there. Once.
+  // After the run, while its files still exist. Once.
   ImageSeen Collect();
 
  private:

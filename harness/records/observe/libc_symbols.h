@@ -1,4 +1,4 @@
-// A function of the C library by its name, without the help of libdl.
+// Finds a function of the C library by name, without libdl.
 //
 // Role: for preload.cc in programs that are not linked with libdl, which has dlsym before glibc
 // 2.34. Takes no memory. Source: System V ABI, chapter 5; the GNU hash table as binutils' ld writes
@@ -18,7 +18,7 @@ struct LibcSearch {
   void* found;
 };
 
-// Of an object's dynamic section what a search needs.
+// The parts of an object's dynamic section that a search needs.
 struct SymbolTables {
   const Elf64_Sym* symbols = nullptr;
   const char* texts = nullptr;
@@ -41,7 +41,7 @@ inline SymbolTables TablesOf(uintptr_t base, const Elf64_Dyn* entry) {
   return tables;
 }
 
-// Of several versions the one that new programs are linked with.
+// Of several versions, the default one for new programs.
 inline void* FindSymbol(uintptr_t base, const SymbolTables& tables, const char* name) {
   const uint32_t* head = tables.hashes;
   const uint32_t buckets = head[0], first = head[1], bloom_words = head[2];

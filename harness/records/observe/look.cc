@@ -1,10 +1,10 @@
-// rharness-look FOLDER: sees one run in a container from outside, and says on its standard output
-// what it saw when it gets SIGTERM.
+// rharness-look FOLDER: observes one run in a container from outside, and prints what it saw when
+// it gets SIGTERM.
 //
 // Role: started by image_observer.cc, which writes FOLDER/request.json; rharness-enter reports to
-// it (door.h). Looks at the container's processes in samples of /proc, as RunProcess does at those
-// of a run on this host; at the end it reads the notes, makes the container's root its own, and has
-// the Observer look at the run's files as they are in there.
+// it (door.h). Samples the container's processes in /proc, as RunProcess does for a run on this
+// host; at the end it reads the notes, makes the container's root its own, and lets the Observer
+// read the run's files there.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -56,7 +56,7 @@ struct Entry {
   int pid = 0;  // on this host; 0: not known
   Descriptor root;
   Descriptor notes;
-  Descriptor mounts;  // only held: it keeps what is mounted below the root
+  Descriptor mounts;  // only held: keeps the mounts below the root
 };
 
 std::string_view InWords(DoorWhy why) {
@@ -94,7 +94,8 @@ class Door {
     return {caller_.valid() ? caller_.get() : closed_ ? -1 : listener_.get(), POLLIN, 0};
   }
 
-  // Takes what is there, without waiting. The first caller is rharness-enter; there is no other.
+  // Accepts a waiting caller, without blocking. The first caller is rharness-enter; there is no
+  // other.
   void Receive() {
     if (!caller_.valid() && !closed_) {
       caller_ = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -166,7 +167,7 @@ class Door {
   int not_started_ = 0;
 };
 
-// The processes of the container: the first one and all that descend from it.
+// The processes of the container: the first one and its descendants.
 class Samples {
  public:
   explicit Samples(int pid)
@@ -224,7 +225,7 @@ Status EnterRoot(int root) {
   return IoErrorFromErrno("cannot make the container's root this process's own", errno);
 }
 
-// Root of a user namespace of its own may do it, too. There is no other thread.
+// Root of a user namespace of its own may also do it. There is no other thread.
 Status EnterRootAsUser(int root) {
   const Status entered = EnterRoot(root);
   return entered.ok() || ::unshare(CLONE_NEWUSER) != 0 ? entered : EnterRoot(root);
@@ -303,7 +304,7 @@ void Watch(int signals, Door* door, std::optional<Samples>* samples) {
     if (fds[0].revents != 0) break;
     if (*samples) (*samples)->TakeIfDue();
   }
-  // A folder of the image that never answers must not hold anybody up.
+  // A folder of the image that never answers must not block the report.
   ::alarm(kLongestReportSeconds);
 }
 

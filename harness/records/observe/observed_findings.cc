@@ -22,7 +22,7 @@ using Findings = std::vector<ObservedFinding>;
 constexpr std::size_t kMostOfAFolder = 2;  // files that have a line each
 constexpr std::string_view kOfWorker = " (worker)";
 
-// Whether a number is one of those in a text: 7 in "7" and in "[1, 7]".
+// Whether a number occurs in a text: 7 in "7" and in "[1, 7]".
 bool Names(std::string_view text, std::int64_t number) {
   const std::string wanted = std::to_string(number);
   for (std::size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
@@ -35,8 +35,8 @@ bool Names(std::string_view text, std::int64_t number) {
   return false;
 }
 
-// "numpy.random.seed 1, 2; torch.manual_seed 3", cut. What workers set follows from the others,
-// but for what the system drew.
+// "numpy.random.seed 1, 2; torch.manual_seed 3", cut. Seeds of workers follow from the others,
+// except those that the system drew.
 std::string SeedsInWords(const Observation& seen) {
   constexpr std::size_t kMostSources = 4, kMostValues = 4;
   std::vector<std::string> sources;
@@ -66,7 +66,7 @@ void SeedsNotSet(const DeclaredOfRun& declared, const Observation& seen, Finding
     // What salts the hashes is a seed as well, which the interpreter sets.
     const auto salt = seen.flags.find(std::string(kHashSeedFlag));
     if (is_set || (salt != seen.flags.end() && salt->second == std::to_string(value))) continue;
-    // scikit-learn's way: what seeds a RandomState is a type's constructor, which no hook sees.
+    // In scikit-learn a type's constructor seeds a RandomState, which no hook sees.
     if (seen.flags.contains(std::string(kRandomStateFlag))) continue;
     const std::string words = SeedsInWords(seen);
     out->push_back(
@@ -79,7 +79,7 @@ void SeedsNotSet(const DeclaredOfRun& declared, const Observation& seen, Finding
   }
 }
 
-// Of one generator all the places where one is made without a seed.
+// For one generator all places that make it without a seed.
 void Unseeded(const Observation& seen, Findings* out) {
   for (const auto& [source, values] : seen.seeds) {
     std::vector<std::string> own, of_packages;
@@ -214,7 +214,7 @@ bool IsOfALauncher(std::string_view path) {
          });
 }
 
-// Where software is installed: what lies elsewhere is more likely somebody's own.
+// Folders of installed software: files elsewhere are more likely somebody's own.
 bool IsInstalled(std::string_view path) {
   constexpr std::array<std::string_view, 7> kBegins = {"/usr/", "/lib/",  "/lib64/", "/opt/",
                                                        "/nix/", "/snap/", "/sw/"};
@@ -254,7 +254,7 @@ ObservedFinding OfAFolder(const std::string& folder, const std::vector<const See
                       more > 0 ? fmt::format(" and {} more", more) : std::string())};
 }
 
-// Files outside of installations first, what launches programs last.
+// Files outside of installations first, program launchers last.
 void Undeclared(const Observation& seen, Findings* out) {
   if (!seen.inputs) return;
   std::map<std::pair<int, std::string>, std::vector<const SeenInput*>> folders;
@@ -280,7 +280,7 @@ void Nondeterministic(const Observation& seen, Findings* out) {
   }
 }
 
-// The last of too many says how many more there are.
+// The last of too many counts the rest.
 void Cut(Findings* findings) {
   if (findings->size() <= kMostFindings) return;
   const std::size_t more = findings->size() - kMostFindings;

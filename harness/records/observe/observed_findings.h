@@ -1,4 +1,4 @@
-// What a record says against what was seen: lies that cost somebody a day.
+// Compares a record's declarations with what was seen, and reports contradictions.
 //
 // Role: pure; `record` writes the sentences into its notes, a rerun into its remarks.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_OBSERVED_FINDINGS_H_
@@ -17,7 +17,7 @@ namespace rharness {
 struct DeclaredOfRun {
   std::map<std::string, std::int64_t> seeds;
   std::map<std::string, std::string> flags;
-  std::set<std::string> variables;  // by name, as the run was said to read them
+  std::set<std::string> variables;  // by name, as the run was observed to read them
 };
 
 // The code of a finding: a process was ended by a signal, or a file could not be written.
@@ -34,11 +34,11 @@ struct ObservedFinding {
   std::string message;   // one sentence
 };
 
-// Of files that were read and not declared three or more of a folder share a line; those outside
-// of installations come first, those of what launches programs (pyenv, modules) last. At most
-// kMostFindings of a code, the last of which then says how many more there are. A seed is set if
-// its value is among those that anything set; a flag that no library in use has, a variable where
-// not every program could be looked at, and anything else that was not looked at, is no finding.
+// Three or more undeclared files of a folder share a line; those outside of installations come
+// first, those of program launchers (pyenv, modules) last. At most kMostFindings per code; the last
+// one then counts the rest. A seed is set if its value is among those that anything set. No
+// finding: a flag that no library in use has, a variable if not every program was observed, and
+// anything else that was not observed.
 inline constexpr std::size_t kMostFindings = 8;
 std::vector<ObservedFinding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen);
 

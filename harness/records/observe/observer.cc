@@ -1,4 +1,4 @@
-// Before a run: what its environment gets. After it: the notes, put together.
+// Before a run: additions to its environment. After it: the combined notes.
 #include "harness/records/observe/observer.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ constexpr std::size_t kMostUnseen = 8;          // programs that are named
 constexpr std::size_t kMostScripts = 64;        // files that are searched
 constexpr std::uint64_t kMostScript = 1 << 18;  // bytes of one
 
-// A path that a list between these characters can hold.
+// Whether a list with these separators can contain the path.
 bool FitsList(const fs::path& path, std::string_view separators) {
   return path.is_absolute() && path.string().find_first_of(separators) == std::string::npos;
 }
@@ -148,7 +148,7 @@ void Observer::AddPreload(std::map<std::string, std::string>* environment) {
                     parts_->preload.string(), kPreload));
     return;
   }
-  // The last: what the run puts there itself stays before it.
+  // Last: the run's own entries stay before it.
   std::string& list = (*environment)[kPreload];
   const std::string own = parts_->preload.string();
   // In a recording within a recording it is there already.
@@ -189,7 +189,7 @@ void Observer::ReadNotes() {
   not_written_ = std::move(notes->not_written);
 }
 
-// Samples see a program that lives for milliseconds or not, as it happens; notes always.
+// Samples may miss a program that lives for milliseconds; notes do not.
 void Observer::Complete(Footprint* footprint) {
   ReadNotes();
   if (!preload_) return;
@@ -222,7 +222,7 @@ void Observer::CollectPython(const std::set<std::string>& programs) {
   }
 }
 
-// A shell uses what its script names: looked for in the text of what it was given.
+// A shell uses the names in its script: searches the text of its arguments.
 void Observer::AddMentioned() {
   std::set<std::string> names;
   std::ranges::set_difference(request_.variables, variables_, std::inserter(names, names.end()));
@@ -266,7 +266,7 @@ void Observer::CollectVariables(const std::set<std::string>& programs) {
   if (is_full_) seen_.unseen.push_back("all files that were read: there were too many to note");
   if (blind || is_full_) return;
   if (shells) AddMentioned();
-  // One that is not set is only asked for: it is kept where a record keeps it.
+  // An unset one was only looked up: it is kept if a record keeps it.
   seen_.variables_read.emplace();
   std::ranges::set_intersection(variables_, kept_,
                                 std::inserter(*seen_.variables_read, seen_.variables_read->end()));
@@ -300,7 +300,7 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
   std::set<std::string> programs = programs_;
   for (const SeenProgram& program : footprint.programs) {
     if (program.executable.empty()) continue;
-    // Of a script that was started as a program: what it runs in.
+    // For a script started as a program: its interpreter.
     const std::string real = ProgramOf(program.executable, {}, "/").string();
     programs.insert(real.empty() ? program.executable : real);
   }

@@ -1,10 +1,9 @@
-// Looks at one run: lends its processes the library and the hooks that take notes, and reads the
+// Observes one run: gives its processes the library and the hooks that write notes, and reads the
 // notes afterwards.
 //
 // Role: used by `record` and by a rerun around the same command, so that both see in the same way;
-// of a run in a container by the program that looks at it (image_observer.h).
-// Nothing here can fail a run or its record: what cannot be looked at is a sentence in
-// Observation::unseen.
+// for a run in a container by the program that observes it (image_observer.h). Nothing here can
+// fail a run or its record: what cannot be observed is a sentence in Observation::unseen.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_OBSERVER_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_OBSERVER_H_
 
@@ -26,59 +25,60 @@
 
 namespace rharness {
 
-// What is put into a run, beside this program: observe/ in its own folder, or, installed,
+// The parts put into a run, beside this program: observe/ in its own folder, or, installed,
 // ../lib/rharness/observe.
 struct ObserveParts {
   std::filesystem::path preload;  // the library
   std::filesystem::path python;   // the folder of sitecustomize.py
 };
-// Errors: not_found with the places that were tried.
+// Errors: not_found with the places searched.
 Result<ObserveParts> FindObserveParts();
 
 struct ObserveRequest {
   bool python_hooks = false;
-  std::set<std::string> variables;  // watched beside those that every record keeps
+  std::set<std::string> variables;  // watched beside those of every record
   std::vector<std::string> command;
   std::filesystem::path working_directory;  // of the command, absolute
-  // Where the code's root is for the command, absolute and without links.
+  // The code's root for the command, absolute and without links.
   std::filesystem::path base;
-  // Files and folders of the run, absolute and without links: data, code, what is not to be told.
+  // Files and folders of the run, absolute and without links: data, code, and others not to report.
   std::vector<std::filesystem::path> declared;
-  // Which of these files, by their paths below `base`, a record holds otherwise, as by its commit;
-  // asked once, after the run; may be empty.
+  // Which of these files, by their paths below `base`, a record covers otherwise, as by its commit;
+  // called once, after the run; may be empty.
   std::function<std::set<std::string>(const std::vector<std::string>&)> recorded;
 };
 
-// What a run in a container was lent by its first program (door.h).
+// The parts that a container's first program gave the run (door.h).
 struct Lent {
   bool preload = false;
   bool python = false;
   std::string why_not_preload;      // in words; empty: it was
   std::string program;              // the command's file in the image; empty: not found
-  std::set<std::string> variables;  // the names of those that the command was given
+  std::set<std::string> variables;  // names of the variables that the command got
 };
 
-// Fills the notes' folder, which is new and empty, as the library and the hooks expect it.
-// Errors: io.
+// Prepares the notes' folder, which is new and empty, for the library and the hooks. Errors: io.
 Status PrepareNotes(const std::filesystem::path& folder, const ObserveRequest& request);
 
 class Observer {
  public:
-  // Of a run in a container, for a process that has the container's root as its own once the notes
-  // are read. `parts`: as they are in the container.
+  // For a run in a container, in a process whose root is the container's root once the notes are
+  // read. `parts`: as they are in the container.
   Observer(HeldFolder notes, ObserveRequest request, ObserveParts parts, const Lent& lent);
-  // `folder`: new and empty, the run's own to write in; absolute. `parts`: not found is told.
+  // `folder`: new and empty, writable by the run; absolute. If `parts` is not found, that is
+  // reported.
   Observer(std::filesystem::path folder, ObserveRequest request,
            const Result<ObserveParts>& parts = FindObserveParts());
 
-  // What the command's environment gets beside its own: RHARNESS_OBSERVE, LD_PRELOAD, PYTHONPATH.
+  // Additions to the command's environment: RHARNESS_OBSERVE, LD_PRELOAD, PYTHONPATH.
   void AddTo(std::map<std::string, std::string>* environment);
 
-  // After the run, of itself at the latest when that is asked for: what its processes noted.
+  // After the run; otherwise the first function that needs the notes calls it: reads the processes'
+  // notes.
   void ReadNotes();
-  // After the run: programs and libraries that processes noted, beside those of the samples.
+  // After the run: programs and libraries that processes noted, beside the sampled ones.
   void Complete(Footprint* footprint);
-  // After Complete. `started`: of the run; what was written since is its own.
+  // After Complete. `started`: of the run; files written since then are its own.
   Observation Collect(const Footprint& footprint, const PackageOwners& owners, WallTime started);
 
  private:
@@ -99,7 +99,7 @@ class Observer {
   std::set<SeenProgram> noted_pythons_;
   bool preload_ = false;  // in the environment
   bool python_ = false;
-  std::set<std::string> kept_;       // variables that a record keeps: set, watched or named
+  std::set<std::string> kept_;       // recorded variables: set, watched or named
   std::set<std::string> variables_;  // read, as noted
   std::set<std::string> files_;
   std::set<std::string> programs_;

@@ -1,8 +1,8 @@
-// What a process can read of itself, without a lock and without memory: its variables, its links in
-// /proc, and how it was started.
+// Facts that a process can read about itself, without a lock and without memory: its variables, its
+// links in /proc, and how it was started.
 //
-// Role: for the library that is loaded into the processes of a run (preload.cc), with its
-// conditions: the C library of ten years ago is enough.
+// Role: for the library that is loaded into the processes of a run (preload.cc), under its
+// conditions: a ten-year-old C library is enough.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_OWN_PROCESS_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_OWN_PROCESS_H_
 
@@ -41,7 +41,7 @@ inline long ReadLink(const char* link, char* out, size_t size) {
   return length;
 }
 
-// argv[0], or where that names no folder the file that was handed to execve.
+// argv[0], or, if it names no folder, the file passed to execve.
 inline void ReadInvoked(char* out, size_t size) {
   const int error = errno;
   const long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
@@ -77,7 +77,8 @@ struct StartText {
   }
 };
 
-// How this process was started. Without PYTHONPATH where that has no room; false: nor has the rest.
+// How this process was started. Without PYTHONPATH if that does not fit; false: the rest does not
+// fit.
 inline bool DescribeStart(const char* program, StartText* out) {
   char invoked[kLongestPath];
   char folder[kLongestPath];

@@ -1,17 +1,16 @@
 // The library that is loaded before all others into the processes of an observed run: it notes
-// which variables are asked for by name and which files are opened for reading, and changes
-// nothing.
+// variables looked up by name and files opened for reading, and changes nothing.
 //
-// Role: stands before the C library's functions of these names, calls them, and notes. It takes no
+// Role: wraps the C library's functions of these names, calls them, and writes notes. It takes no
 // lock and no memory, so that it may be called from anywhere: before constructors, in a signal
 // handler, between vfork and exec. It depends on the C library alone and must not be built with a
 // sanitizer. It goes into images as well, whose C library may be ten years older than the one it
-// was built with: a loader that misses a version of a symbol ends the program. So it asks for none
-// that came after glibc 2.17 (a test reads them); what has newer versions is called another way.
-// Not here: what a note means (observer.h).
+// was built with: a loader that misses a version of a symbol ends the program. So it needs no
+// version after glibc 2.17 (a test reads them); functions with newer versions are called
+// indirectly. Not here: the meaning of a note (observer.h).
 //
-// Not seen: system calls that are made without the C library, statically linked programs, and what
-// reads `environ` itself.
+// Not seen: system calls without the C library, statically linked programs, and code that reads
+// `environ` itself.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +77,7 @@ Arena* MapArena(const char* folder) {
   }
   syscall(SYS_close, fd);
   if (mapped == MAP_FAILED) return nullptr;
-  // A few entries far apart: what would be read ahead of them are empty pages, for the reader too.
+  // A few entries far apart: read-ahead would only load empty pages, for the reader too.
   madvise(mapped, sizeof(Arena), MADV_RANDOM);
   auto* found = static_cast<Arena*>(mapped);
   return found->magic == rharness::kArenaMagic ? found : nullptr;
@@ -175,8 +174,8 @@ void NoteVariable(const char* name) {
   }
 }
 
-// What belongs to the system or to an installed Python is no input of the run. Below folders that
-// hold the system's files and people's data, such as /var/lib, these are what the system has.
+// Files of the system or of an installed Python are no input of the run. Below folders with the
+// system's files and people's data, such as /var/lib, only the system's files count as such.
 bool IsOfTheSystem(const char* path) {
   static constexpr const char* kData[] = {"/usr/local/share/", "/dev/shm/"};
   for (const char* folder : kData) {
@@ -216,8 +215,8 @@ bool IsDeclared(const char* path) {
   return false;
 }
 
-// Whether this process had the same file open a while ago; a data loader opens few files often.
-// To ask for a file's name costs several times what it costs to open it.
+// Whether this process had the same file open a while ago; a data loader opens few files often. A
+// query for a file's name costs several times as much as opening it.
 bool IsKnown(int fd) {
   static uint64_t known[size_t{1} << 14];
   struct stat info;
@@ -287,7 +286,7 @@ __attribute__((constructor)) void Construct() {
   (void)Next(&next_getenv, "getenv");
   (void)Next(&next_secure_getenv, "secure_getenv");
   constructed = true;
-  // At the start as well: a program that becomes another one by execve has no end.
+  // At the start as well: a program that replaces itself by execve has no end.
   if (IsReady()) dl_iterate_phdr(NoteLibrary, nullptr);
 }
 
@@ -346,7 +345,7 @@ NOTES_OPEN(open64)
 NOTES_OPENAT(openat)
 NOTES_OPENAT(openat64)
 
-// What open and openat become where a program is compiled with _FORTIFY_SOURCE.
+// The variants of open and openat in a program compiled with _FORTIFY_SOURCE.
 #define NOTES_OPEN_2(NAME)                          \
   EXPORTED int NAME(const char* path, int flags) {  \
     static Open2* next = nullptr;                   \

@@ -1,11 +1,10 @@
-// What a run loses on its way and may not say: children that a signal ended, and what could not be
-// written.
+// Losses of a run that it may not report: children ended by a signal, and failed writes.
 //
-// Role: a part of the library that is loaded before all others (preload.cc): stands before the C
-// library's functions that wait for children, send signals and write. It changes nothing.
+// Role: a part of the library that is loaded before all others (preload.cc): wraps the C library's
+// functions that wait for children, send signals and write. It changes nothing.
 //
-// Not seen: writes of the C library's own streams, children that nobody waits for, and signals that
-// are sent by other system calls (pidfd_send_signal).
+// Not seen: writes of the C library's own streams, children that nobody waits for, and signals sent
+// by other system calls (pidfd_send_signal).
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -28,7 +27,7 @@ using Wait4 = pid_t(pid_t, int*, int, rusage*);
 using WaitId = int(idtype_t, id_t, siginfo_t*, int);
 using Write = ssize_t(int, const void*, size_t);
 
-// "NUMBER " and what follows. False: it is too long.
+// "NUMBER " and the text after it. False: it is too long.
 bool AppendNumber(unsigned long number, char* text, size_t size, size_t* at) {
   char digits[20];
   size_t count = 0;
@@ -41,8 +40,8 @@ bool AppendNumber(unsigned long number, char* text, size_t size, size_t* at) {
   return true;
 }
 
-// Processes that this one sent a signal: that they end by it is what it wanted. 0: none; a group
-// stands for its leader.
+// Processes that this one sent a signal: it wanted them to end. 0: none; a group is represented by
+// its leader.
 constexpr size_t kMostSignalled = 64;
 pid_t signalled[kMostSignalled];
 size_t next_signalled = 0;
@@ -79,7 +78,7 @@ void NoteEnded(pid_t pid, int number) {
   if (__atomic_add_fetch(&noted, 1, __ATOMIC_RELAXED) <= kMostSignalled) NoteEnd(pid, number);
 }
 
-// To a shell the code of a command is a condition; of one that a signal ended it says 128 and more.
+// For a shell the exit code of a command is a condition; after a signal it is 128 and more.
 bool IsShell() {
   constexpr const char* kShells[] = {"sh", "bash", "dash", "ash", "zsh", "ksh"};
   for (const char* shell : kShells) {

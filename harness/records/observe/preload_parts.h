@@ -1,4 +1,4 @@
-// What the sources of the library that is loaded before all others have in common; see preload.cc.
+// Shared by the sources of the library that is loaded before all others; see preload.cc.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_PRELOAD_PARTS_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_PRELOAD_PARTS_H_
 
@@ -9,11 +9,11 @@
 
 namespace rharness {
 
-// Whether this process has the notes mapped. Takes no lock and no memory, as all of this.
+// Whether this process has the notes mapped. Takes no lock and no memory, like everything here.
 bool MayNote();
 // Each text of a kind once.
 void NoteText(std::uint8_t kind, const char* text, std::size_t size);
-// The function of this name behind the library; null: there is none.
+// The next function of this name after the library; null: there is none.
 void* NextFunction(const char* name);
 
 // The same, looked up once: `known` is a static of the caller.

@@ -1,5 +1,5 @@
-// What can be seen of a program from outside: whether the library is loaded into it, and whether it
-// takes its environment as a whole.
+// What can be seen of a program from outside: whether the library loads into it, and whether it
+// reads its environment as a whole.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_PROGRAMS_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_PROGRAMS_H_
 
@@ -11,22 +11,22 @@
 namespace rharness {
 
 enum class ProgramKind {
-  kSeen,      // dynamically linked: what it asks for by name is noted
-  kPython,    // takes its environment as a whole: seen by the hooks alone
-  kShell,     // takes its environment as a whole, and uses what its script names
-  kOther,     // takes its environment as a whole: perl, node, ...
-  kUnlinked,  // statically linked, or of another machine: nothing is loaded into it
+  kSeen,      // dynamically linked: lookups by name are noted
+  kPython,    // reads its environment as a whole: only the hooks see it
+  kShell,     // reads its environment as a whole, and uses what its script names
+  kOther,     // reads its environment as a whole: perl, node, ...
+  kUnlinked,  // statically linked, or of another machine: the library does not load
 };
 // Of an executable's file, absolute.
 ProgramKind KindOf(const std::filesystem::path& executable);
 
-// The file that this command starts, links resolved and interpreters of scripts followed; empty
-// where it cannot be told.
+// The file that this command starts, links resolved and interpreters of scripts followed; empty if
+// not known.
 std::filesystem::path ProgramOf(const std::string& command,
                                 const std::map<std::string, std::string>& environment,
                                 const std::filesystem::path& working_directory);
 
-// Why the library should not be put before this program's own, in words; empty: it may.
+// Why the library must not be loaded into this program, in words; empty: it may.
 std::string WhyNotPreload(const std::filesystem::path& program);
 
 }  // namespace rharness

@@ -43,7 +43,7 @@ std::optional<Line> ParseLine(std::string_view line) {
   return fields;
 }
 
-// False: of no known kind, or beyond what is kept.
+// False: of unknown kind, or beyond the limit.
 bool AddLine(const Line& line, ProcessNotes* out) {
   const auto& [kind, name, value] = line;
   constexpr std::size_t kLongestName = 128;

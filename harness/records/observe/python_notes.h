@@ -1,7 +1,7 @@
-// What the hooks in each Python noted, read and merged.
+// Reads and merges the notes of the hooks in each Python.
 //
-// Role: the reader of the files that python/rharness_observe.py writes. They are the run's own, so
-// that each is held to its size and its form, and what is neither is told and left.
+// Role: the reader of the files that python/rharness_observe.py writes. The run owns them, so each
+// must match its size and form; others are reported and skipped.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_PYTHON_NOTES_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_PYTHON_NOTES_H_
 
@@ -15,7 +15,7 @@
 
 namespace rharness {
 
-// Of one process, in the order in which it wrote.
+// Of one process, in the order of writing.
 struct ProcessNotes {
   std::map<std::string, std::vector<std::string>> seeds;
   std::map<std::string, std::string> flags;
@@ -35,13 +35,13 @@ inline constexpr std::size_t kMostPythonFiles = 1024;
 inline constexpr std::size_t kMostPythonFileBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMostPythonLines = 4096;  // of a file
 
-// Pure: lines of "KIND\tNAME\tVALUE"; a last line without its end is left out, as it was cut off.
+// Pure: lines of "KIND\tNAME\tVALUE"; leaves out a last line without its end, which was cut off.
 ProcessNotes ParseProcessNotes(std::string_view text);
-// Pure. Of a source that several processes seeded: the union, sorted; kMostSeenValues at most, and
-// then how many more. Of a flag that is not the same in all: all values, sorted.
+// Pure. For a source that several processes seeded: the union, sorted; kMostSeenValues at most, and
+// then the number of the rest. For a flag with different values: all values, sorted.
 ProcessNotes MergeProcessNotes(const std::vector<ProcessNotes>& processes);
 
-// All files python-*.txt of the folder. Never fails: what cannot be read is a trouble.
+// All files python-*.txt of the folder. Never fails: unreadable files are a trouble.
 PythonNotes ReadPythonNotes(const HeldFolder& folder);
 
 }  // namespace rharness

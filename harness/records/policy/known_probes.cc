@@ -1,4 +1,4 @@
-// The probes of this version by name; a test holds them to the registry.
+// The probes of this version by name; a test compares them with the registry.
 #include "harness/records/policy/known_probes.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The probes that this version has, and whether what a policy says of probes is about a run.
+// The probes of this version, and whether a policy's rule on probes concerns a run.
 //
-// Role: for who reads a policy where no probe runs (they are in a child program).
+// Role: for readers of policies, where no probe runs (they are in a child program).
 #ifndef RHARNESS_HARNESS_RECORDS_POLICY_KNOWN_PROBES_H_
 #define RHARNESS_HARNESS_RECORDS_POLICY_KNOWN_PROBES_H_
 
@@ -15,13 +15,13 @@ struct KnownProbe {
   std::string_view name;
   std::string_view family;
 };
-// By name; those of GPUs, too, wherever this was built.
+// By name; includes those of GPUs in every build.
 std::span<const KnownProbe> KnownProbes();
 
 // Every run's arithmetic depends on this family, whatever it declares.
 inline constexpr std::string_view kFamilyOfAll = "scalar";
 
-// Whether `probes` of a rule or waiver may be about a run that depends on these families of probes:
+// Whether `probes` of a rule or waiver may concern a run that depends on these families of probes:
 // a run that declares none depends on all, and a glob that names no probe of this version may name
 // any.
 bool MayConcern(std::string_view probes, const std::vector<std::string>& families);

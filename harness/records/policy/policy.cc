@@ -87,7 +87,7 @@ class Reader : private YamlReader {
     return {};
   }
 
-  // Which options there are, and what they take, is the command line's to know.
+  // The command line knows the options and their values.
   Status ReadProfiles(const YAML::Node& node, std::string_view what,
                       std::vector<Profile>* profiles) {
     return ReadNamed(node, what, [&](const std::string& name, const auto& options) {
@@ -140,7 +140,7 @@ class Reader : private YamlReader {
                 "fingerprints: of the recorded hardware, and of that here");
   }
 
-  // What a selection may say is the drill's to know.
+  // The drill checks the selection.
   Status ReadStake(const YAML::Node& node, Stake* out) {
     out->where = Where(node);
     return ReadMap(

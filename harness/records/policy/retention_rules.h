@@ -1,4 +1,4 @@
-// What takes two people, and how long what runs made is kept: parts of a policy.
+// Parts of a policy: approvals by two people, and how long outputs of runs are kept.
 #ifndef RHARNESS_HARNESS_RECORDS_POLICY_RETENTION_RULES_H_
 #define RHARNESS_HARNESS_RECORDS_POLICY_RETENTION_RULES_H_
 
@@ -13,8 +13,8 @@ struct Approvals {
   bool retirement = false;
 };
 
-// A run of these families lets go of what it made when it is neither one of the last `keep_last`
-// of its family nor as young as `keep_days`; at least one of the two is there.
+// The outputs of a run of these families may go if it is neither one of the last `keep_last` of its
+// family nor as young as `keep_days`; at least one of the two is set.
 struct RetentionRule {
   std::string families;  // a glob
   std::optional<double> keep_last;
@@ -22,7 +22,7 @@ struct RetentionRule {
   std::string where;  // "policy.yaml:12"
 };
 
-// Nothing of these runs is deleted, whatever the rules say. At least one glob is there; both must
+// Nothing of these runs is deleted, whatever the rules say. At least one glob is set; both must
 // match.
 struct Hold {
   std::string families;

@@ -1,7 +1,7 @@
-// What was deleted of one run, when, by whose signatures and why.
+// The deleted files of one run, when, by whose signatures and why.
 //
-// Role: joins what harness/trust/retention carried out with what two people signed for it, for
-// pages that are about a run.
+// Role: joins harness/trust/retention's deletions with the signatures of two people, for pages
+// about a run.
 #ifndef RHARNESS_HARNESS_TRUST_APPROVAL_DELETED_FILES_H_
 #define RHARNESS_HARNESS_TRUST_APPROVAL_DELETED_FILES_H_
 
@@ -18,7 +18,7 @@ namespace rharness {
 
 struct DeletedFile {
   std::string list_sha256;
-  int item = -1;      // of the list, from 0; -1: the list cannot be read, and `doubt` says why
+  int item = -1;      // in the list, from 0; -1: unreadable list, see `doubt`
   DeletionItem file;  // as the list has it: path below its root, SHA-256, role, why it went
   DeletionStep step = DeletionStep::kGone;  // kAbout: that it is gone was not entered; kMissing: it
                                             // was not there
@@ -26,13 +26,13 @@ struct DeletedFile {
   std::string reason;                       // of who asked
   std::string asked_by;                     // these two are empty where there is a doubt
   std::string approved_by;
-  std::string doubt;  // why it is not what was signed; empty: it is
+  std::string doubt;  // why it does not match the signatures; empty: it does
 };
 
-// Those of the run, in the order in which their lists were begun, then of the lists; files that
-// stayed are left out. Held to what was signed; with a `trust` policy that has a rule for deletions
-// also to its keys. A list that is not as it was begun may be about any run, and is told of each.
-// Errors: those of the history.
+// Those of the run, in the order in which their lists were begun, then of the lists; without files
+// that stayed. Checked against the signatures; with a `trust` policy that has a rule for deletions
+// also against its keys. A list that differs from its begun form may concern any run, and is
+// reported for each. Errors: those of the history.
 Result<std::vector<DeletedFile>> DeletedFilesOf(const std::string& run_id, const TrustPolicy* trust,
                                                 WallTime now, HistoryStore* store);
 

@@ -1,4 +1,4 @@
-// Asking for a deletion, approving it and taking it back; and what became of each.
+// Requests, approvals and withdrawals of deletions, and their states.
 #include "harness/trust/approval/deletion_approval.h"
 
 #include <fmt/format.h>
@@ -49,8 +49,8 @@ Result<Request> ReadRequest(GatheredStatement gathered, const std::string& list_
   return IntegrityError("was signed for the list " + request.said.list.sha256, where);
 }
 
-// Every request for this list, the last one last. Errors: not_found; integrity where one is not
-// what was signed.
+// Every request for this list, the last one last. Errors: not_found; integrity if one differs from
+// its signed form.
 Result<std::vector<Request>> FindRequests(const std::string& list_sha256, HistoryStore* store) {
   ASSIGN_OR_RETURN(GatheredStatements all, AllStatements(store));
   const auto found = all.find(list_sha256);
@@ -98,7 +98,7 @@ Result<Progress> ProgressOf(const std::string& list_sha256, HistoryStore* store)
   return progress;
 }
 
-// What was begun is the list that was signed, and what was done is of its files. Errors: integrity.
+// The begun list is the signed one, and the steps are of its files. Errors: integrity.
 Status HoldToList(const Progress& progress, const Deletion& said, const std::string& where) {
   ASSIGN_OR_RETURN(const DeletionList list,
                    ParseDeletionListOf(progress.record->list_sha256, progress.record->body, where));
@@ -118,7 +118,7 @@ Status HoldToList(const Progress& progress, const Deletion& said, const std::str
   return {};
 }
 
-// Two people signed by what the history says; with a policy by what it asks for, too.
+// Two people signed according to the history; with a policy also as it requires.
 bool IsApproved(const Request& request, const Question& question) {
   if (PeopleOf(request.gathered) < 2) return false;
   return question.trust == nullptr ||
@@ -127,13 +127,13 @@ bool IsApproved(const Request& request, const Question& question) {
              .ok();
 }
 
-// Nothing more can be done under it but what was begun.
+// Nothing more can be done under it except to finish what was begun.
 bool IsOver(const Request& request, WallTime now) {
   return request.gathered.withdrawal.has_value() || now >= request.said.expires;
 }
 
-// Of each request, whether it is what was signed and in its time. Only the last one can be open,
-// and is held to keys: those of others may have left the policy. Errors: integrity.
+// Checks for each request that it matches its signed form and is in time. Only the last one can be
+// open, and is checked against keys: keys of others may have left the policy. Errors: integrity.
 Status CheckRequest(const Request& request, bool is_last, const Question& question) {
   // By the clock of who entered it.
   if (PeopleOf(request.gathered) > 1 &&
@@ -246,7 +246,7 @@ Result<DeletionTold> RequireNotDone(const std::string& list_sha256, WallTime now
   return InvalidInput(CarriedOutWords(told), Where(list_sha256));
 }
 
-// Whether it can be asked for now. What is over says nothing against it, whoever signed that.
+// Whether it can be requested now. A finished request is no obstacle, whoever signed it.
 Status RequireFree(const std::string& digest, const SigningPerson& person, HistoryStore* store) {
   const auto last = FindRequest(digest, store);
   if (!last.ok()) return last.error().code == ErrorCode::kNotFound ? Status() : last.error();
@@ -312,7 +312,7 @@ Result<DeletionTold> WithdrawDeletion(const std::string& list_sha256, const std:
   }
   ASSIGN_OR_RETURN(const Request request, FindRequest(list_sha256, store));
   ASSIGN_OR_RETURN(const DeletionTold told, RequireNotDone(list_sha256, person.now, store));
-  // What was begun goes on after its time, and so can be taken back then.
+  // A begun deletion continues after its time, and so can be withdrawn then.
   if (request.gathered.withdrawal || told.state != "begun") {
     RETURN_IF_ERROR(RequireOpen(request, person.now));
   }

@@ -1,7 +1,7 @@
-// Deleting what runs made takes two people, who sign for one list by its digest.
+// Deleting outputs of runs takes two people, who sign one list by its digest.
 //
-// Role: what a signature more comes to, and whether the two of a list are there. Making the list
-// and carrying it out are harness/trust/retention's.
+// Role: adds signatures, and checks whether both exist for a list. harness/trust/retention makes
+// the list and carries it out.
 #ifndef RHARNESS_HARNESS_TRUST_APPROVAL_DELETION_APPROVAL_H_
 #define RHARNESS_HARNESS_TRUST_APPROVAL_DELETION_APPROVAL_H_
 
@@ -17,33 +17,33 @@
 
 namespace rharness {
 
-// These three return what has become of the request, and enter nothing where they fail.
+// These three return the new state of the request, and enter nothing if they fail.
 
-// Asks that exactly what the list names be deleted; until `expires` it can be approved and carried
-// out. Errors: invalid_input (an empty list, no reason, asked for already), integrity (the key may
-// not sign that).
+// Requests the deletion of exactly the list; until `expires` it can be approved and carried out.
+// Errors: invalid_input (an empty list, no reason, already requested), integrity (the key may not
+// sign that).
 Result<DeletionTold> RequestDeletion(const DeletionList& list, const std::string& reason,
                                      WallTime expires, const SigningPerson& person,
                                      HistoryStore* store);
-// The second signature, by another owner, under the request for this list. Errors: not_found
-// (nobody asked for this list), invalid_input (taken back, expired, the same person again),
-// integrity (the key may not sign that, or it is not what was signed).
+// The second signature, by another owner, under the request for this list. Errors: not_found (no
+// request for this list), invalid_input (withdrawn, expired, the same person again), integrity (the
+// key may not sign that, or the signed content differs).
 Result<DeletionTold> ApproveDeletion(const std::string& list_sha256, const SigningPerson& person,
                                      HistoryStore* store);
-// Takes it back, or rejects it; also an approved one, and one that is being carried out, as far as
-// it is not. One trusted key is enough, whatever the rule asks for.
+// Withdraws it, or rejects it; also an approved one, and the rest of one that is being carried out.
+// One trusted key is enough, whatever the rule asks for.
 Result<DeletionTold> WithdrawDeletion(const std::string& list_sha256, const std::string& reason,
                                       const SigningPerson& person, HistoryStore* store);
 
-// Two people signed for this list, by keys that hold, and it is in time and not taken back. Errors:
-// not_found, invalid_input, integrity, each with what is missing. `begun`: it is being carried out,
-// and its time counts no more.
+// Checks that two people signed this list, by valid keys, in time and not withdrawn. Errors:
+// not_found, invalid_input, integrity, each with the missing part. `begun`: it is being carried
+// out, and its time no longer counts.
 Result<DeletionTold> RequireApproved(const std::string& list_sha256, bool begun,
                                      const TrustPolicy& trust, WallTime now, HistoryStore* store);
 
-// Every list that was asked for, in that order, held to its statements; with `trust` also to the
-// keys that may sign, as far as anything is, or was, done by it. What is not as it was signed is
-// "doubtful". Errors: those of the history.
+// Every requested list, in that order, checked against its statements; with `trust` also against
+// the keys that may sign, if anything is, or was, done by it. A list that differs from its signed
+// form is "doubtful". Errors: those of the history.
 Result<std::vector<DeletionTold>> ListDeletions(const TrustPolicy* trust, WallTime now,
                                                 HistoryStore* store);
 

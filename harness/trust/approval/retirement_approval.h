@@ -1,4 +1,4 @@
-// Retiring a run takes two people: one asks, another one approves, both by their signatures under
+// Retiring a run takes two people: one requests it, a second one approves, both by signatures under
 // the same statement, which the history keeps.
 //
 // Role: what a signature more comes to, and whether what the history says of retirements is what
@@ -20,46 +20,48 @@
 
 namespace rharness {
 
-// All of these return what has become of the request, and enter nothing where they fail.
+// All of these return the new state of the request, and enter nothing if they fail.
 
-// Asks that the run be retired; it stays in drills until somebody else approves, who has until
-// `expires`. A run that was retired unsigned can be asked for again, for the same reason. Errors:
-// not_found (no such run), invalid_input (no reason, retired with signatures already, asked for
-// already), integrity (the key may not sign that).
+// Requests the run's retirement; it stays in drills until somebody else approves, at the latest at
+// `expires`. A run retired unsigned can be requested again, for the same reason. Errors: not_found
+// (no such run), invalid_input (no reason, retired with signatures already, already requested),
+// integrity (the key may not sign that).
 Result<RetirementTold> RequestRetirement(const std::string& run_id, const std::string& reason,
                                          WallTime expires, const SigningPerson& person,
                                          HistoryStore* store);
 
-// The second signature, by another owner than the first, under the request as it was signed; the
-// run is retired when as many keys as the rule asks for, and two people at least, have signed.
-// Errors: not_found (nobody asked), invalid_input (taken back, expired, approved already, the same
-// person again), integrity (the key may not sign that, or no longer; what was signed is of another
-// run, or of another manifest than the history holds).
+// The second signature, by another owner than the first, under the signed request; the run is
+// retired when as many keys as the rule asks for, and two people at least, have signed. Errors:
+// not_found (no request), invalid_input (withdrawn, expired, approved already, the same person
+// again), integrity (the key may not sign that, or no longer; the statement is about another run,
+// or another manifest than the history's).
 Result<RetirementTold> ApproveRetirement(const std::string& run_id, const SigningPerson& person,
                                          HistoryStore* store);
 
-// Takes a request back that is not approved; one trusted key is enough, whatever the rule asks for.
+// Withdraws a request that is not approved; one trusted key is enough, whatever the rule asks for.
 // Errors: not_found, invalid_input, integrity as above.
 Result<RetirementTold> WithdrawRetirement(const std::string& run_id, const std::string& reason,
                                           const SigningPerson& person, HistoryStore* store);
 
-// Every run that is retired or was asked for, by run_id, each held to its statements: with `trust`
-// also to the keys that may sign. What is not as it was signed is kDoubtful, with the reason.
-// Errors: those of the history.
+// Every retired or requested run, by run_id, each checked against its statements: with `trust` also
+// against the keys that may sign. A run that differs from its signed statement is kDoubtful, with
+// the reason. Errors: those of the history.
 Result<std::vector<RetirementTold>> ListRetirements(const TrustPolicy* trust, WallTime now,
                                                     HistoryStore* store);
-// The same of one run; kNone where nobody asked. Errors: not_found.
+// The same for one run; kNone if nobody requested it. Errors: not_found.
 Result<RetirementTold> RetirementOf(const std::string& run_id, const TrustPolicy* trust,
                                     WallTime now, HistoryStore* store);
 
-// Of these runs, by run, what is doubtful of their retirement: held to what was signed for it,
-// which takes no key. Runs that are not retired have no doubt. Whoever names a retirement's signers
-// asks this first, and names none where there is one. Errors: those of the history.
+// Doubts about the retirements of these runs, by run: checked against the signed statement, without
+// keys. Runs that are not retired have no doubt. Code that names a retirement's signers calls this
+// first, and names none if there is a doubt.
+// Errors: those of the history.
 Result<std::map<std::string, std::string>> RetirementDoubtsOf(
     const std::vector<HistoryEntry>& entries, WallTime now, HistoryStore* store);
 
-// Whether two people ever signed for a retirement in this history: who retires without must say by
-// which policy. Errors: those of the history.
+// Whether two people ever signed a retirement in this history: then a retirement without signatures
+// must name its policy.
+// Errors: those of the history.
 Result<bool> TakesTwoPeople(HistoryStore* store);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Whether what the history says of retirements is what was signed.
+// Checks the history's retirements against the signed statements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace rharness {
 namespace {
 
-// What the statement says of the run that holds by it. Errors: integrity for the first difference.
+// Compares the statement with the run that it retires. Errors: integrity for the first difference.
 Status HoldToRecord(const HistoryEntry& entry, const GatheredStatement& gathered,
                     const Retirement& said) {
   const std::string where = gathered.where();
@@ -74,7 +74,7 @@ RetirementTold Doubtful(RetirementTold told, std::string doubt) {
   return told;
 }
 
-// Of one statement: the one that holds, or the last one where none does.
+// For one statement: the valid one, or the last one if none is.
 Result<RetirementTold> TellStatement(const HistoryEntry& entry, const GatheredStatement& gathered,
                                      const Question& question, HistoryStore* store) {
   const bool holds = entry.retirement && entry.retirement->statement_sha256 == gathered.sha256;
@@ -108,7 +108,7 @@ Result<RetirementTold> TellStatement(const HistoryEntry& entry, const GatheredSt
   return told;
 }
 
-// As many people as a retirement needs have signed, and the history says otherwise.
+// As many people as a retirement needs have signed, and the history contradicts that.
 bool WasApproved(const GatheredStatement& gathered, const Question& question) {
   if (gathered.withdrawal || PeopleOf(gathered) < 2) return false;
   if (question.trust == nullptr) return true;

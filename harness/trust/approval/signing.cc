@@ -11,7 +11,7 @@
 namespace rharness {
 namespace {
 
-// The key must hold now, whatever time the statement speaks of.
+// The key must be valid now, whatever time the statement has.
 Status HoldsNow(const AcceptedKey& key, const SigningPerson& person, const std::string& where) {
   const auto known = std::ranges::find(person.trust->keys, key.name, &TrustedKey::name);
   if (known != person.trust->keys.end() && known->HoldsAt(person.now)) return {};

@@ -1,4 +1,4 @@
-// A signature more, held to the trust policy before anything is entered.
+// A new signature, checked against the trust policy before anything is entered.
 //
 // Role: private to this folder.
 #ifndef RHARNESS_HARNESS_TRUST_APPROVAL_SIGNING_H_
@@ -18,7 +18,7 @@ namespace rharness {
 
 inline constexpr std::size_t kMostReasonBytes = 2000;
 
-// A statement, signed by this person alone, whom its rule names and whose key holds now.
+// A statement, signed by this person alone, whom its rule names and whose key is valid now.
 struct NewSignature {
   SignedEnvelope envelope;
   AcceptedKey key;
@@ -27,17 +27,17 @@ struct NewSignature {
 Result<NewSignature> SignAs(const SigningPerson& person, std::string payload,
                             const std::string& where);
 
-// What is asked for, of this predicate type and about this family.
+// The request: its predicate type and family.
 struct AskedFor {
   std::string_view predicate;
   std::string_view family;  // empty: of none
 };
-// SignAs of what somebody else has to approve. Errors: invalid_input where the rule for it names no
-// key of another owner that holds now, so that nobody ever could.
+// SignAs for a statement that somebody else must approve. Errors: invalid_input if its rule names
+// no valid key of another owner, so that nobody could approve it.
 Result<NewSignature> AskAs(const SigningPerson& person, const AskedFor& asked, std::string payload,
                            const std::string& where);
 
-// What a second signature comes to: the statement with all of them.
+// The result of a second signature: the statement with all signatures.
 struct Approval {
   NewSignature added;
   Verified verified;
@@ -47,7 +47,7 @@ struct Approval {
 Result<Approval> SignUnder(SignedEnvelope envelope, std::size_t people, const SigningPerson& person,
                            const std::string& where);
 
-// "Bob, Cyd": whose keys these are, but for who asked.
+// "Bob, Cyd": the owners of these keys, without the requester.
 std::string OthersThan(const std::string& asked_by, const Verified& verified);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Whoever asks, approves or takes back: with which key, believed by whom, at what time.
+// A person who requests, approves or withdraws: the key, the trust policy, the time.
 #ifndef RHARNESS_HARNESS_TRUST_APPROVAL_SIGNING_PERSON_H_
 #define RHARNESS_HARNESS_TRUST_APPROVAL_SIGNING_PERSON_H_
 

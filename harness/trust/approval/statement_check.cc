@@ -1,4 +1,4 @@
-// Statements of the history, held to the trust policy.
+// Checks statements of the history against the trust policy.
 #include "harness/trust/approval/statement_check.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace rharness {
 
 namespace {
 
-// One signature is of whom the history names, by a key that held when it was entered.
+// One signature is of the person that the history names, by a key that was valid at its entry.
 Status HoldToRow(const SignedRecord& row, const Verified& verified, const std::string& where,
                  const Question& question) {
   const AcceptedKey& key = verified.signed_by.front();
@@ -31,7 +31,7 @@ Status HoldToRow(const SignedRecord& row, const Verified& verified, const std::s
                         where);
 }
 
-// One key is enough, whatever the rule asks for: nothing is deleted or retired by that.
+// One key is enough, whatever the rule requires: it deletes or retires nothing.
 Status HoldWithdrawal(const GatheredStatement& gathered, const Question& question) {
   const std::string where = gathered.where();
   ASSIGN_OR_RETURN(const Verified back, VerifyUnfinished(gathered.withdrawal->envelope, where,

@@ -1,6 +1,6 @@
-// Whether the signatures of a statement are what the history says of them.
+// Checks the signatures of a statement against the history's data on them.
 //
-// Role: private to this folder; for everything that takes two people.
+// Role: private to this folder; for every statement that takes two people.
 #ifndef RHARNESS_HARNESS_TRUST_APPROVAL_STATEMENT_CHECK_H_
 #define RHARNESS_HARNESS_TRUST_APPROVAL_STATEMENT_CHECK_H_
 
@@ -20,15 +20,15 @@ struct Question {
   WallTime now{};
 };
 
-// With a policy: as many keys as it asks for, each held when its signature was entered, and the
-// owners are whom the history names; one that is `finished` has two people. Of one that was taken
-// back, and is not finished, the withdrawal alone: that has one key of its rule, and whose keys
-// left the policy since does not count. Errors: integrity.
+// With a policy: as many keys as it asks for, each valid when its signature was entered, with the
+// owners that the history names; a `finished` statement has two people. For a withdrawn one that is
+// not finished only the withdrawal counts: it has one key of its rule, and keys that left the
+// policy since do not matter. Errors: integrity.
 Status HoldToTrust(const GatheredStatement& gathered, const SignedEnvelope& envelope,
                    const Question& question, bool finished);
 
-// No signature was entered before it was asked for, or later than now; ten minutes between clocks
-// are nothing. Errors: integrity, with the time.
+// No signature was entered before the request, or later than now; ten minutes of clock difference
+// are tolerated. Errors: integrity, with the time.
 Status HoldToClock(const GatheredStatement& gathered, WallTime requested, WallTime now);
 
 // By the names that the history has.

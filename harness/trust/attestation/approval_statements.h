@@ -1,8 +1,8 @@
-// What needs two people: predicates "urn:rharness:retirement:v1", "urn:rharness:deletion:v1", and
-// "urn:rharness:withdrawal:v1", which takes one of them back.
+// Statements that need two people: predicates "urn:rharness:retirement:v1",
+// "urn:rharness:deletion:v1", and "urn:rharness:withdrawal:v1", which withdraws one of them.
 //
-// Role: pure; what is asked for, as statements, and back. The second person signs the same bytes as
-// the first. Whose signatures count is verification.h's; what follows is harness/trust/approval's.
+// Role: pure; requests as statements, and back. The second person signs the same bytes as the
+// first. verification.h decides whose signatures count; harness/trust/approval acts on them.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_APPROVAL_STATEMENTS_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_APPROVAL_STATEMENTS_H_
 
@@ -21,17 +21,17 @@ inline constexpr char kRetirementPredicate[] = "urn:rharness:retirement:v1";
 inline constexpr char kWithdrawalPredicate[] = "urn:rharness:withdrawal:v1";
 inline constexpr char kDeletionPredicate[] = "urn:rharness:deletion:v1";
 
-// That a run be taken out of drills and of its family's statistics.
+// Removal of a run from drills and from its family's statistics.
 struct Retirement {
   std::string run_id;
   std::string family;
-  SignedSubject manifest;  // as a verdict has it (verdict_statement.h)
+  SignedSubject manifest;  // as in a verdict (verdict_statement.h)
   std::string reason;
   WallTime requested{};
-  WallTime expires{};  // who has not approved it by then approves nothing
+  WallTime expires{};  // later approvals do not count
 };
 
-// That what was asked for be no longer approved.
+// The request must no longer be approved.
 struct Withdrawal {
   std::string run_id;  // these two are empty for a deletion
   std::string family;
@@ -40,7 +40,7 @@ struct Withdrawal {
   WallTime withdrawn{};
 };
 
-// That exactly what a list names be deleted.
+// Deletion of exactly the files of a list.
 struct Deletion {
   SignedSubject list;  // "deletion.json"
   std::uint64_t items = 0;
@@ -52,15 +52,14 @@ struct Deletion {
 
 inline constexpr char kDeletionListName[] = "deletion.json";
 
-// "RUN.json", as `rharness record` and `import` write it.
+// "RUN.json", as written by `rharness record` and `import`.
 SignedSubject ManifestSubject(const Manifest& manifest);
 
 SignedStatement RetirementStatement(const Retirement& retirement);
 SignedStatement WithdrawalStatement(const Withdrawal& withdrawal);
 SignedStatement DeletionStatement(const Deletion& deletion);
-// Errors: integrity for another predicate type, another number of subjects than one, members that
-// are missing or of another type, a run that its subject is not named after, an end before the
-// beginning.
+// Errors: integrity for another predicate type, another number of subjects than one, missing or
+// mistyped members, a run that its subject is not named after, an end before the beginning.
 Result<Retirement> ReadRetirement(const SignedStatement& statement, std::string_view where);
 Result<Withdrawal> ReadWithdrawal(const SignedStatement& statement, std::string_view where);
 Result<Deletion> ReadDeletion(const SignedStatement& statement, std::string_view where);

@@ -1,4 +1,4 @@
-// What a drill kept of its runs, held together, then signed.
+// Cross-checks a drill's records of its runs, then signs them.
 #include "harness/trust/attestation/attest_drill.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ Result<DrillKept> OpenDrill(const fs::path& path) {
                    std::move(journal)};
 }
 
-// The logs and checkpoints that it speaks of, as a drill that is resumed holds them.
+// Checks its logs and checkpoints, as on resuming a drill.
 Status HoldKept(const HeldFolder& folder, const Evidence& evidence, const RerunStep& step,
                 const std::string& where) {
   if (!step.logs_sha256.empty()) {
@@ -85,7 +85,7 @@ Status HoldKept(const HeldFolder& folder, const Evidence& evidence, const RerunS
   return {};
 }
 
-// A rerun, and its evidence as it was journalled.
+// A rerun, and its evidence as journalled.
 Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_id,
                                 const ReportRerun& rerun) {
   AttestedRerun taken{.index = rerun.index,
@@ -131,7 +131,7 @@ Result<AttestedVerdict> TakeVerdict(const DrillKept& drill, const ReportRun& run
   return AttestedVerdictOf({&drill.report, drill.report_sha256}, run, manifest, std::move(reruns));
 }
 
-// The envelope that is at `path`; empty: there is none.
+// The existing envelope at `path`; empty: none.
 Result<std::optional<SignedEnvelope>> HeldEnvelope(const fs::path& path,
                                                    const std::string& payload) {
   std::error_code error;
@@ -184,7 +184,7 @@ Result<SignedFile> SignVerdict(const AttestedVerdict& verdict, const fs::path& o
   return signed_file;
 }
 
-// Under a lock, since of two who sign at once each keeps what the other one wrote.
+// Under a lock, since two concurrent signers must each keep the other's lines.
 Result<std::vector<SignedFile>> SignAll(const std::vector<AttestedVerdict>& verdicts,
                                         const fs::path& out, Signer* signer) {
   std::error_code error;

@@ -1,9 +1,9 @@
 // A drill's folder in, a signed statement of each of its verdicts out.
 //
-// Role: the effects around verdict_statement.h and envelope.h. Before anything is signed, what the
-// report says is held to what the drill kept elsewhere: each rerun's evidence and logs to the
-// journal, the files that were kept to the evidence, each verdict to the history. Not here: who
-// will believe it (verification.h).
+// Role: the effects around verdict_statement.h and envelope.h. Before signing, the report is
+// checked against the drill's other records: each rerun's evidence and logs against the journal,
+// kept files against the evidence, each verdict against the history. Not here: trust
+// (verification.h).
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_ATTEST_DRILL_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_ATTEST_DRILL_H_
 
@@ -32,10 +32,10 @@ struct AttestRequest {
 };
 
 // OUT/RUN.verdict.intoto.jsonl for each run of the drill, of one line. Every statement is made and
-// signed before the first is written, each file whole or not at all; done again it changes nothing,
-// and with another key it adds that key's signature. Then the history is told. Errors: not_found,
-// io, invalid_input (no drill, a drill without runs, a file there that holds another statement);
-// integrity where report, journal, evidence and history do not agree, and nothing is written then;
+// signed before the first is written, each file atomically; a repetition changes nothing, and with
+// another key it adds that key's signature. Then it enters them into the history. Errors:
+// not_found, io, invalid_input (no drill, a drill without runs, an existing file with another
+// statement); integrity if report, journal, evidence and history disagree (writes nothing then);
 // the signer's.
 Result<std::vector<AttestedFile>> AttestDrill(const AttestRequest& request, Signer* signer);
 

@@ -58,7 +58,7 @@ Result<bool> IsThere(const fs::path& path, const std::string& payload, const Pub
       path.string());
 }
 
-// The files, then the tensors, then the files again: what is signed was there at one time.
+// The files, then the tensors, then the files again: the signed state existed at one time.
 Result<SignedModel> TakeModel(const fs::path& path, const fs::path& bundle) {
   SignedModel model;
   model.name = path.filename().string();

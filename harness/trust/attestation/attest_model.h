@@ -1,7 +1,7 @@
 // A checkpoint in, one file with a signature over its files and its tensors out.
 //
 // Role: the composition for models: files hashed, tensors digested, both in one statement, signed,
-// written as a bundle that Model Signing's own tools verify. Not here: who will believe it.
+// written as a bundle that Model Signing's own tools verify. Not here: trust.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_ATTEST_MODEL_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_ATTEST_MODEL_H_
 
@@ -20,12 +20,12 @@ struct AttestedModel {
   AttestState state = AttestState::kWritten;
 };
 
-// OUT/NAME.sigstore.json, of one line; `out` empty: beside the model. Where that is in the model it
-// is among what is ignored, as .git, .github, .gitattributes and .gitignore are. Done again it
-// changes nothing. Errors: those of HashModel and DigestTensors; unsupported for a key that Model
-// Signing does not know (it is of ECDSA alone); invalid_input where something else is there,
-// another key's bundle, too, since a bundle has one signature; integrity where the model changes
-// meanwhile; the signer's. Then nothing is written.
+// OUT/NAME.sigstore.json, of one line; `out` empty: beside the model. Inside the model it is
+// ignored, like .git, .github, .gitattributes and .gitignore. A repetition changes nothing. Errors:
+// those of HashModel and DigestTensors; unsupported for a key that Model Signing does not know (it
+// knows ECDSA alone); invalid_input if another file exists, including another key's bundle, since a
+// bundle has one signature; integrity if the model changes meanwhile; the signer's. Then nothing is
+// written.
 Result<AttestedModel> AttestModel(const std::filesystem::path& model,
                                   const std::filesystem::path& out, Signer* signer);
 

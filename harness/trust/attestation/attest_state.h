@@ -8,7 +8,7 @@ namespace rharness {
 
 enum class AttestState {
   kWritten,         // there was none for this statement
-  kSignatureAdded,  // the same statement was there, without this key's signature
+  kSignatureAdded,  // the same statement existed, without this key's signature
   kUnchanged,       // with it
 };
 std::string_view AttestStateName(AttestState state);   // "written", "signature_added", "unchanged"

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The endorsement of this name that was said last.
+// The latest endorsement of this name.
 const Endorsement* NewestOf(const std::string& name, const std::vector<Verified>& lines) {
   const Endorsement* newest = nullptr;
   for (const Verified& line : lines) {

@@ -90,7 +90,7 @@ Result<std::string> SignedLine(SignedEnvelope envelope, Signer* signer) {
   return WriteEnvelope(envelope) + "\n";
 }
 
-// The bundle's text with the signer's signature for what is wanted; empty: it is there already.
+// The bundle's text with the signer's signature for the wanted statement; empty: it exists already.
 struct ChangedBundle {
   AttestState state = AttestState::kUnchanged;
   std::string text;

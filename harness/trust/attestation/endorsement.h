@@ -1,8 +1,8 @@
-// A file that somebody answers for, signed: predicate "urn:rharness:endorsement:v1".
+// A signed endorsement of a file: predicate "urn:rharness:endorsement:v1".
 //
-// Role: for what people write and programs believe: a policy with its waivers and substitutes, the
-// record of accepted baselines. The statement lies beside the file, as FILE.intoto.jsonl. Whether
-// its keys count is verification.h's.
+// Role: for files that people write and programs trust: a policy with its waivers and substitutes,
+// the record of accepted baselines. The statement lies beside the file, as FILE.intoto.jsonl.
+// verification.h decides whether its keys count.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_ENDORSEMENT_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_ENDORSEMENT_H_
 
@@ -24,12 +24,12 @@ inline constexpr char kEndorsementPredicate[] = "urn:rharness:endorsement:v1";
 struct Endorsement {
   SignedSubject file;  // by its name alone
   std::string reason;  // in words; may be empty
-  WallTime made{};     // as the first who signed it said
+  WallTime made{};     // by the first signer
 };
 
 SignedStatement EndorsementStatement(const Endorsement& endorsement);
-// Errors: integrity for another predicate type, another number of subjects than one, members that
-// are missing or of another type.
+// Errors: integrity for another predicate type, another number of subjects than one, missing or
+// mistyped members.
 Result<Endorsement> ReadEndorsement(const SignedStatement& statement, std::string_view where);
 
 inline constexpr std::uint64_t kMostEndorsementsBytes = std::uint64_t{64} << 20;
@@ -37,11 +37,10 @@ inline constexpr std::uint64_t kMostEndorsementsBytes = std::uint64_t{64} << 20;
 // "FILE.intoto.jsonl". Source: in-toto/attestation, spec/v1/bundle.md.
 std::filesystem::path EndorsementPath(const std::filesystem::path& file);
 
-// Adds a line for the file as it is now to `bundle`, or the signer's signature to the line that is
-// there for this content and reason, where no other content was signed since. Lines for older
-// contents stay. Who signs at the same time waits. Errors: not_found, io, invalid_input (no regular
-// file, another content that was signed after `now`); integrity where the bundle holds something
-// else; the signer's.
+// Adds a line for the file as it is now to `bundle`, or the signer's signature to the existing line
+// for this content and reason, if no other content was signed since. Lines for older contents stay.
+// Concurrent signers wait. Errors: not_found, io, invalid_input (no regular file, another content
+// signed after `now`); integrity if the bundle holds something else; the signer's.
 Result<AttestState> EndorseFile(const std::filesystem::path& file,
                                 const std::filesystem::path& bundle, const std::string& reason,
                                 WallTime now, Signer* signer);

@@ -1,4 +1,4 @@
-// A report held to what the history and the journal have of its drill.
+// Checks a report against the drill's entries in history and journal.
 #include "harness/trust/attestation/held_report.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ class ReportCheck {
                           where_);
   }
 
-  // Last, since it follows from the verdicts, and from what became of families and of the drill.
+  // Last, since it follows from the verdicts, and from the states of families and of the drill.
   Status CheckExitCode() const {
     const std::optional<int>& held = entered_.drill.exit_code;
     if (!held || *held == report_.exit_code) return {};

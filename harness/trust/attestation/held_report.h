@@ -1,6 +1,7 @@
-// Is a drill's report the one that the history was told of, with all that drill's runs and reruns?
+// Checks that a drill's report is the one entered into the history, with all runs and reruns of the
+// drill.
 //
-// Role: before anything of the report is signed. Reads the history; reads no file.
+// Role: before a report is signed. Reads the history; reads no file.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_HELD_REPORT_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_HELD_REPORT_H_
 
@@ -14,15 +15,14 @@
 
 namespace rharness {
 
-// `json` is what `report` was read from, `where` its file. Held are: when the drill started; that
-// every run of it is there, with its verdict, when that was decided, its headline, its decisive
-// reasons, the version that judged, and the SHA-256 of all that the report says of it; that every
-// rerun of the history and every collected one of the journal is there, with its outcome, and that
-// the journal has the evidence that the history has; with which exit code the drill ended. Of a
-// drill that an older version entered the history has no headline, version and SHA-256: a warning
-// says so. Returns the ID that the drill has in the history: a resumed one may be there as ID.2.
-// Errors: not_found for a drill that the history does not have; integrity, which names the run and
-// the member; those of the store.
+// `json` is what `report` was read from, `where` its file. Checks: the start of the drill; that
+// every run is present, with its verdict, its time, its headline, its decisive reasons, the judging
+// version, and the SHA-256 of its part of the report; that every rerun of the history and every
+// collected one of the journal is present, with its outcome, and that journal and history have the
+// same evidence; the exit code of the drill. For a drill entered by an older version the history
+// has no headline, version and SHA-256: a warning says so. Returns the drill's ID in the history: a
+// resumed one may be ID.2 there. Errors: not_found for a drill missing from the history; integrity,
+// with the run and the member; those of the store.
 Result<std::string> HoldReport(const Report& report, const Json& json,
                                const JournalContent& journal, HistoryStore* store,
                                const std::string& where);

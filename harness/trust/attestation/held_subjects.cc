@@ -1,4 +1,4 @@
-// Subjects by their names below a folder, each held to its signed SHA-256.
+// Finds subjects by their names below a folder, and checks each against its signed SHA-256.
 #include "harness/trust/attestation/held_subjects.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ Status HoldSubject(const HeldFolder& folder, const SignedSubject& subject) {
                         where);
 }
 
-// The signer says which run and which family a verdict is of; its manifest says it again.
+// The signer states the run and family of a verdict; its manifest must agree.
 Status HoldToText(const AttestedVerdict& verdict, const std::string& text,
                   const std::string& where) {
   const auto json = ParseJson(text, where);
@@ -64,7 +64,7 @@ Result<HeldSubjects> HoldManifest(const HeldFolder& folder, const AttestedVerdic
   return HeldSubjects{.held = 1, .manifest = true};
 }
 
-// What must be there, and what must be the signed one where it is there.
+// Required subjects, and optional ones that must be the signed ones if present.
 struct SubjectsToHold {
   std::string of;
   std::vector<SignedSubject> required;

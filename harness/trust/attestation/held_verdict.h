@@ -1,8 +1,8 @@
-// Is what was signed of a run what its record says, and what the history says of the drill?
+// Checks a signed verdict against the run's record and against the history of the drill.
 //
-// Role: after verification.h, which says that the statement is to be believed: its signer names run
-// and family, and the family chooses the rule, so that both are held to the record here, for
-// whoever has one. Pure but for what the history is asked.
+// Role: after verification.h, which verifies the statement: its signer names run and family, and
+// the family chooses the rule, so both are checked against the record here, if there is one. Pure
+// except for queries of the history.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_HELD_VERDICT_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_HELD_VERDICT_H_
 
@@ -15,18 +15,18 @@
 
 namespace rharness {
 
-// The run, the family and the manifest are the record's, whose SHA-256 this is, and every
-// checkpoint that was signed for is one of the record. Errors: integrity, at `where`.
+// Run, family and manifest must be the record's, which has this SHA-256, and every signed
+// checkpoint must be one of the record. Errors: integrity, at `where`.
 Status HoldToManifest(const AttestedVerdict& said, const Manifest& manifest,
                       const std::string& sha256, const std::string& where);
 
 struct HeldVerdict {
-  std::string drill_id;     // as the history has it: "ID", or "ID.2" of one that was resumed
-  bool superseded = false;  // the drill said so first, and otherwise when it was resumed
+  std::string drill_id;     // in the history: "ID", or "ID.2" for a resumed one
+  bool superseded = false;  // the drill's first verdict, replaced when it was resumed
 };
-// Held to the manifest as the history has it; then its drill must have said this of the run, at
-// this time, by what the history says. Errors: integrity, at `where`, also where the history has no
-// verdict on the run of that drill; those of the history.
+// Checked against the manifest in the history; then its drill must have this verdict on the run, at
+// this time, in the history. Errors: integrity, at `where`, also if the history has no verdict of
+// that drill on the run; those of the history.
 Result<HeldVerdict> HoldToHistory(const AttestedVerdict& said, const Manifest& manifest,
                                   EnteredDrills* drills, const std::string& where);
 

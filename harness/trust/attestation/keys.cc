@@ -50,7 +50,7 @@ const unsigned char* BytesOf(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// What OpenSSL noted last, which it then forgets: what is left would be told of a later failure.
+// OpenSSL's last error, which it then forgets: a leftover would be reported for a later failure.
 std::string LastReason() {
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();
@@ -65,7 +65,7 @@ bool IsP256(const EVP_PKEY* key) {
          std::string_view(group.data()) == SN_X9_62_prime256v1;
 }
 
-// A coordinate of a point in 32 bytes, big-endian; empty where there is none.
+// A coordinate of a point in 32 bytes, big-endian; empty if there is none.
 std::string Coordinate(const EVP_PKEY* key, const char* name) {
   BIGNUM* number = nullptr;
   if (EVP_PKEY_get_bn_param(key, name, &number) != 1) return "";
@@ -122,7 +122,7 @@ struct AskedPassphrase {
   bool asked = false;
 };
 
-// OpenSSL asks it where a key is encrypted; without it, it would ask the terminal.
+// OpenSSL calls it for an encrypted key; without it, it would prompt on the terminal.
 int GivePassphrase(char* buffer, int size, int /*writing*/, void* data) {
   auto& passphrase = *static_cast<AskedPassphrase*>(data);
   passphrase.asked = true;

@@ -1,9 +1,9 @@
 // A Sigstore bundle: one envelope, and a hint at the key that signed it.
 //
-// Role: the form in which models' signatures lie beside them; pure. Of bundles, those are read that
-// name a public key: no certificate, and no entry of a transparency log, is verified here, so that
-// a bundle which has one is refused. Source: sigstore/protobuf-specs, sigstore_bundle.proto
-// (v0.3), and what the package model-signing 1.1.1 of PyPI writes.
+// Role: the form of signatures beside models; pure. Reads bundles that name a public key: it
+// verifies no certificate, and no entry of a transparency log, so a bundle with one is refused.
+// Source: sigstore/protobuf-specs, sigstore_bundle.proto (v0.3), and what the package model-signing
+// 1.1.1 of PyPI writes.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_MODEL_BUNDLE_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_MODEL_BUNDLE_H_
 
@@ -27,12 +27,12 @@ struct SigstoreBundle {
 
 // SHA-256, in hex, of PublicKey::Pem.
 std::string BundleHint(const PublicKey& key);
-// Whether this says that it is a bundle, whatever else it is.
+// Whether this claims to be a bundle, valid or not.
 bool IsBundle(const Json& json);
-// Unknown members are ignored. Errors: integrity for everything that is no such bundle: another
-// media type, a certificate, an entry of a log, no envelope, another number of signatures than one.
+// Unknown members are ignored. Errors: integrity for an invalid bundle: another media type, a
+// certificate, an entry of a log, no envelope, another number of signatures than one.
 Result<SigstoreBundle> ReadBundle(const Json& json, std::string_view where);
-// One line. Aborts where the envelope has another number of signatures than one.
+// One line. Aborts if the envelope has another number of signatures than one.
 std::string WriteBundle(const SignedEnvelope& envelope, const PublicKey& key);
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// Walking a model, hashing its files whole or by shards, and comparing with what was signed.
+// Walks a model, hashes its files whole or by shards, and compares with the signed state.
 #include "harness/trust/attestation/model_files.h"
 
 #include <fmt/format.h>

@@ -63,7 +63,7 @@ void ReadSerialization(JsonReader& reader, ModelSerialization* out) {
   }
 }
 
-// The shards of a file begin at 0, follow each other, and are of one size but for the last.
+// The shards of a file begin at 0, are contiguous, and have one size except the last.
 bool Follows(const ModelResource& one, const ModelResource* before,
              const ModelSerialization& serialization) {
   const std::uint64_t shard = serialization.shard_bytes;

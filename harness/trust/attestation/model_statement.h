@@ -1,9 +1,9 @@
 // A model's files, each by its SHA-256, as OpenSSF Model Signing signs them, and beside them the
 // digest of its tensors.
 //
-// Role: pure; the predicate "https://model_signing/signature/v1.0" in and out. Its files are
-// looked at in model_files.h; the bundle around it is model_bundle.h's. Source: what the package
-// model-signing 1.1.1 of PyPI writes and reads, and its README (sigstore/model-transparency).
+// Role: pure; the predicate "https://model_signing/signature/v1.0" in and out. model_files.h reads
+// its files; model_bundle.h has the bundle around it. Source: the format of the package
+// model-signing 1.1.1 of PyPI, and its README (sigstore/model-transparency).
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_MODEL_STATEMENT_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_MODEL_STATEMENT_H_
 
@@ -20,13 +20,13 @@
 namespace rharness {
 
 inline constexpr char kModelPredicate[] = "https://model_signing/signature/v1.0";
-// The member of the predicate with the digest of the tensors: other readers pass over it.
+// The member of the predicate with the digest of the tensors: other readers ignore it.
 inline constexpr char kModelTensors[] = "urn:rharness:tensors:v1";
 
 // A file of a model, or one shard of it.
 struct ModelResource {
-  std::string path;         // below the model; "." where the model is one file
-  std::uint64_t begin = 0;  // of a shard, in bytes; 0 of a whole file
+  std::string path;         // below the model; "." if the model is one file
+  std::uint64_t begin = 0;  // of a shard, in bytes; 0 for a whole file
   std::uint64_t end = 0;    // 0: a whole file
   std::string sha256;
 };
@@ -34,8 +34,8 @@ struct ModelResource {
 // How files became resources.
 struct ModelSerialization {
   std::uint64_t shard_bytes = 0;  // 0: whole files. Else an empty file has no shard
-  bool allow_symlinks = false;    // links to files count as the files; false: there may be none
-  std::vector<std::string> ignore_paths;  // files, and folders with all that is in them
+  bool allow_symlinks = false;    // links to files count as the files; false: links are forbidden
+  std::vector<std::string> ignore_paths;  // files, and folders with their content
 };
 
 // Of a checkpoint: rharness.checkpoint/v1 (compare/weights/tensor_digest.h), over all its tensors.
@@ -47,9 +47,9 @@ struct SignedTensors {
 };
 
 struct SignedModel {
-  std::string name;  // its file's or folder's; says nothing of where it is
+  std::string name;  // its file's or folder's; independent of its place
   ModelSerialization serialization;
-  std::vector<ModelResource> resources;  // in the order of ModelOrder, none twice
+  std::vector<ModelResource> resources;  // in ModelOrder, none twice
   std::optional<SignedTensors> tensors;  // of ours alone
 };
 
@@ -66,9 +66,9 @@ Json TensorsJson(const SignedTensors& tensors);
 // Aborts where a resource has no SHA-256.
 SignedStatement ModelStatement(const SignedModel& model);
 // Unknown members are ignored. Errors: integrity for another predicate type, another number of
-// subjects than one, a root that its resources do not have; resources that are none, not in order,
-// there twice, ignored as well, with a path that leaves the model or is not in normal form; shards
-// that do not follow each other; another hash than SHA-256.
+// subjects than one, a root that its resources do not give; resources that are invalid, unordered,
+// repeated, also ignored, with a path that leaves the model or is not in normal form; shards that
+// do not follow each other; another hash than SHA-256.
 Result<SignedModel> ReadModelStatement(const SignedStatement& statement, std::string_view where);
 
 }  // namespace rharness

@@ -1,7 +1,7 @@
-// libp11-kit, loaded when a token is first asked for.
+// libp11-kit, loaded at the first use of a token.
 //
-// Role: private to pkcs11_signer.cc. Nothing of rharness is linked to it: who signs with files
-// needs none. It reads URIs of PKCS#11, knows which modules this machine has, and loads them.
+// Role: private to pkcs11_signer.cc. rharness does not link to it: signing with files needs none.
+// It parses PKCS#11 URIs, finds this machine's modules, and loads them.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_P11_KIT_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_P11_KIT_H_
 
@@ -44,13 +44,13 @@ struct P11Kit {
   decltype(&p11_kit_uri_match_token_info) match_token = nullptr;
 };
 
-// The same one for the life of the process. Errors: unsupported, which names the package.
+// The same one for the life of the process. Errors: unsupported, with the package's name.
 Result<const P11Kit*> LoadP11Kit();
 
-// The modules that are asked, ready for use, and given back with the object.
+// The modules to search, initialised, and released with the object.
 class P11Modules {
  public:
-  // `path`: one module; empty: those that p11-kit is set up with. Errors: not_found, io.
+  // `path`: one module; empty: p11-kit's configured ones. Errors: not_found, io.
   static Result<std::unique_ptr<P11Modules>> Load(const P11Kit* kit, const std::string& path);
   P11Modules(const P11Modules&) = delete;
   P11Modules& operator=(const P11Modules&) = delete;

@@ -1,6 +1,6 @@
-// A PKCS#11 URI (RFC 7512), read: which token, which key, and where the PIN lies.
+// A parsed PKCS#11 URI (RFC 7512): token, key, and the place of the PIN.
 //
-// Role: private to pkcs11_signer.cc; asks no token.
+// Role: private to pkcs11_signer.cc; uses no token.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_P11_URI_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_P11_URI_H_
 
@@ -16,7 +16,7 @@ namespace rharness {
 
 class P11Uri {
  public:
-  // Errors: invalid_input for what is no URI, holds a PIN, has an attribute that is not known, or
+  // Errors: invalid_input for an invalid URI, one with a PIN or an unknown attribute, or one that
   // names something else than a private key.
   static Result<P11Uri> Parse(const P11Kit* kit, const std::string& text);
 

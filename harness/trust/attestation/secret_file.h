@@ -1,7 +1,6 @@
-// What is kept from others: keys, passphrases, PINs and tokens, read from files that nobody else
-// may read.
+// Secrets: keys, passphrases, PINs and tokens, read from files that nobody else may read.
 //
-// Role: private to what signs. Nothing here prints: no error quotes what a file holds.
+// Role: private to signing code. Nothing here prints: no error quotes the content of a file.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_SECRET_FILE_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_SECRET_FILE_H_
 
@@ -13,7 +12,7 @@
 
 namespace rharness {
 
-// Text that is overwritten before its memory is given back.
+// Text that is overwritten before its memory is freed.
 class SecretText {
  public:
   SecretText() = default;

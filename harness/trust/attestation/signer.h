@@ -1,7 +1,7 @@
-// Who signs, and with what it is checked: Ed25519 (RFC 8032) and ECDSA over P-256 with SHA-256.
+// Signing and verification keys: Ed25519 (RFC 8032) and ECDSA over P-256 with SHA-256.
 //
-// Role: the one place with keys in it; keys.cc is the fence around OpenSSL's. What signs is an
-// interface, so that a key may lie elsewhere than in a file. Not here: who is trusted (trust.h).
+// Role: the one place with keys in it; keys.cc is the fence around OpenSSL's. The signer is an
+// interface, so that a key may lie outside of a file. Not here: trust (trust.h).
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_SIGNER_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_SIGNER_H_
 
@@ -22,7 +22,7 @@ class PublicKey {
   // One PEM block "PUBLIC KEY" (SubjectPublicKeyInfo) and nothing else. Errors: invalid_input for
   // other text, a private key, a key of another algorithm or curve; `where` names it.
   static Result<PublicKey> FromPem(std::string_view pem, std::string_view where);
-  // The bytes alone, as tokens and servers give them: 32 of Ed25519, 65 of P-256 (04, x and y).
+  // The bytes alone, as returned by tokens and servers: 32 for Ed25519, 65 for P-256 (04, x and y).
   static Result<PublicKey> FromPoint(std::string_view point, std::string_view where);
 
   // SHA-256 of the SubjectPublicKeyInfo in DER, a point of P-256 uncompressed, in hex.
@@ -45,23 +45,23 @@ class PublicKey {
   bool is_ed25519_ = false;
 };
 
-// r and s of P-256, 32 bytes each, as DER; empty where there are not that many.
+// r and s of P-256, 32 bytes each, as DER; empty for another length.
 std::string EcdsaDerOf(std::string_view pair);
 
-// What signs: a key in a file, or one that never leaves where it is kept.
+// A signer: a key in a file, or one that never leaves its device.
 class Signer {
  public:
   virtual ~Signer() = default;
-  // The signature's bytes, which public_key() verifies. Errors: those of where the key lies.
+  // The signature's bytes, which public_key() verifies. Errors: those of the key's place.
   virtual Result<std::string> Sign(std::string_view bytes) = 0;
   virtual const PublicKey& public_key() const = 0;
 };
 
-// The key of a PEM file (PKCS #8, also encrypted, or EC PRIVATE KEY), which no one but its owner
-// may read. `passphrase_file`: its first line opens an encrypted key; empty: there is none, and
-// nobody is asked. Errors: not_found, io, invalid_input for a file that others may read, no key, an
-// encrypted one without a passphrase, one that it does not open, a passphrase for a key that is not
-// encrypted, a key of another algorithm. No error quotes a key or a passphrase.
+// The key of a PEM file (PKCS #8, also encrypted, or EC PRIVATE KEY), which only its owner may
+// read. `passphrase_file`: its first line opens an encrypted key; empty: there is none, without a
+// prompt. Errors: not_found, io, invalid_input for a file that others may read, no key, an
+// encrypted key without a passphrase or with a wrong one, a passphrase for an unencrypted key, a
+// key of another algorithm. No error quotes a key or a passphrase.
 Result<std::unique_ptr<Signer>> LoadPemSigner(const std::filesystem::path& key_file,
                                               const std::filesystem::path& passphrase_file = {});
 

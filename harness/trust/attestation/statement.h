@@ -1,6 +1,6 @@
-// A statement: which files it is about, by their SHA-256, and what it says of them (in-toto v1).
+// A statement: its files, by SHA-256, and its predicate on them (in-toto v1).
 //
-// Role: pure; the frame around every predicate. Which predicates there are is said beside them
+// Role: pure; the frame around every predicate. The predicates are defined elsewhere
 // (verdict_statement.h). Source: in-toto/attestation, spec/v1/statement.md and
 // resource_descriptor.md.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_STATEMENT_H_
@@ -33,9 +33,9 @@ struct SignedStatement {
 };
 
 Json ToJson(const SignedStatement& statement);
-// The exact bytes that were signed, read. Unknown members and other digests beside sha256 are
-// ignored. Errors: integrity for another _type, no subject, one without name or SHA-256, two of one
-// name, members of another type.
+// Parses the exact signed bytes. Ignores unknown members and other digests beside sha256. Errors:
+// integrity for another _type, no subject, one without name or SHA-256, two of one name, mistyped
+// members.
 Result<SignedStatement> ParseStatement(std::string_view payload, std::string_view where);
 
 // {"name": ..., "digest": {"sha256": ...}}, an in-toto ResourceDescriptor, and reading it; both are
@@ -44,7 +44,7 @@ Json ToJson(const SignedSubject& subject);
 void ReadSubject(JsonReader& reader, SignedSubject* out);
 void ReadSha256(JsonReader& reader, std::string* out);
 
-// What a stranger wrote, in a message: its first 200 bytes, safe on a terminal.
+// Untrusted text in a message: its first 200 bytes, safe on a terminal.
 std::string Shown(std::string_view text);
 
 }  // namespace rharness

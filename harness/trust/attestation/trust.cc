@@ -38,7 +38,7 @@ void ReadGlobs(JsonReader& reader, std::string_view key, std::vector<std::string
   if (reader.ok() && out->empty()) reader.Fail("expected at least one pattern", key);
 }
 
-// The day itself: ParseEndOfDay's less one for a date, a time as it is.
+// The start of the day: ParseEndOfDay minus one day for a date; a time unchanged.
 void ReadFrom(JsonReader& reader, std::optional<WallTime>* out) {
   std::string text;
   if (!reader.Has("from")) return;

@@ -1,8 +1,7 @@
-// Whom to believe: which keys there are, whose they are, and what each may sign, as people wrote it
-// down.
+// The trust policy: the keys, their owners, and what each may sign.
 //
-// Role: plain data for verification.h, which decides. One YAML (or JSON) file that people read and
-// review.
+// Role: plain data for verification.h, which applies it. One YAML (or JSON) file that people read
+// and review.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_TRUST_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_TRUST_H_
 
@@ -19,8 +18,8 @@
 
 namespace rharness {
 
-// A key, for what was decided from `from` on and before `until`. Signatures carry no time that
-// anybody else vouches for: who has the key can date back, so a key that is lost leaves the policy.
+// A key, for statements decided from `from` on and before `until`. A signature's time is vouched
+// for by nobody else: the key's owner can backdate, so a lost key must leave the policy.
 struct TrustedKey {
   std::string name;
   std::string owner;
@@ -31,7 +30,7 @@ struct TrustedKey {
   bool HoldsAt(WallTime time) const;
 };
 
-// `threshold` different ones of `keys` must have signed statements of these predicate types about
+// At least `threshold` different ones of `keys` must sign statements of these predicate types about
 // runs of these families.
 struct TrustRule {
   std::vector<std::string> predicates;  // globs
@@ -47,11 +46,11 @@ struct TrustPolicy {
   std::vector<TrustedKey> keys;
   std::vector<TrustRule> rules;
 
-  // The first that is for it; nullptr: nobody may sign that.
+  // The first matching one; nullptr: nobody may sign that.
   const TrustRule* FindRule(std::string_view predicate, std::string_view family) const;
-  // Of a rule that is for every family: the first before it that asks of some families for more,
-  // for statements of this type; nullptr: none does, or the rule has patterns. Who may sign by the
-  // one alone can do without the other by naming another family.
+  // For a rule for every family: the first earlier rule that asks of some families for more, for
+  // statements of this type; nullptr: none does, or the rule has patterns. Signers of the general
+  // rule can avoid the stricter one by naming another family.
   const TrustRule* StricterBefore(std::size_t rule, std::string_view predicate) const;
 };
 
@@ -67,10 +66,10 @@ struct TrustPolicy {
 //     families: ["llama*"]                      # globs; all, where absent
 //     keys: [lab-2026, audit]
 //     threshold: 2                              # different keys; 1, where absent
-// Errors: invalid_input with file and JSON path: an unknown member, one twice or missing, a key or
-// name that is there twice, a rule that names no key or an unknown one, a threshold that its keys
-// cannot meet, an interval that is over before it begins, no rule; what a PEM file is not. More
-// than 1 MiB, 256 keys or 1000 rules.
+// Errors: invalid_input with file and JSON path: an unknown, repeated or missing member, a repeated
+// key or name, a rule without a key or with an unknown one, a threshold that its keys cannot meet,
+// an interval that ends before it begins, no rule; an invalid PEM file. More than 1 MiB, 256 keys
+// or 1000 rules.
 Result<TrustPolicy> ParseTrustPolicy(std::string_view yaml, const std::filesystem::path& file);
 Result<TrustPolicy> LoadTrustPolicy(const std::filesystem::path& path);
 

@@ -62,7 +62,7 @@ Result<SecretText> ReadToken(const SignerPlace& place) {
       file);
 }
 
-// A token goes where nobody listens: over TLS, or nowhere beyond this machine.
+// A token must not be overheard: over TLS, or only within this machine.
 Status CheckAddress(const std::string& address) {
   if (address.empty()) return InvalidInput("expected Vault's address in VAULT_ADDR");
   const auto local = [&](std::string_view host) {
@@ -76,7 +76,7 @@ Status CheckAddress(const std::string& address) {
   return InvalidInput("Vault's token would go there unencrypted; expected https", "VAULT_ADDR");
 }
 
-// VAULT_CLIENT_TIMEOUT, "60" or "60s", and VAULT_MAX_RETRIES, where they are set.
+// VAULT_CLIENT_TIMEOUT, "60" or "60s", and VAULT_MAX_RETRIES, if set.
 Result<HttpLimits> LimitsOf(const SignerPlace& place) {
   HttpLimits limits = place.limits;
   const auto read = [&](const char* name, int most, int* out) -> Status {

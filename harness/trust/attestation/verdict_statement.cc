@@ -1,4 +1,4 @@
-// What a drill's report says of a run, as an attested verdict.
+// A run in a drill's report as an attested verdict.
 #include "harness/trust/attestation/verdict_statement.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// What a drill said of one run, as a statement: predicate "urn:rharness:verdict:v1".
+// A drill's verdict on one run, as a statement: predicate "urn:rharness:verdict:v1".
 //
 // Role: pure; a report, a manifest and the reruns' evidence in, a statement out, and back. Subjects
-// are the record's checkpoints, whose bits were compared, and its manifest. verdict.schema.json in
-// this folder is the form. Not here: signing (envelope.h), whom to believe (trust.h).
+// are the record's checkpoints, whose bits were compared, and its manifest. The schema is
+// verdict.schema.json in this folder. Not here: signing (envelope.h), trust (trust.h).
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_VERDICT_STATEMENT_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_VERDICT_STATEMENT_H_
 
@@ -36,7 +36,7 @@ struct AttestedRerun {
 struct AttestedLayer {
   Layer layer = Layer::kData;
   LayerState state = LayerState::kUnknown;
-  std::vector<std::string> differs;  // keys of the facts that differ, kMostReasons at most
+  std::vector<std::string> differs;  // keys of differing facts, kMostReasons at most
   std::vector<Finding> reasons;      // of this layer
 };
 
@@ -44,13 +44,13 @@ struct AttestedVerdict {
   std::string run_id;
   std::string family;
   std::string declared;    // "bitwise" or "statistical"
-  SignedSubject manifest;  // "RUN.json", as `rharness record` and `import` write it
+  SignedSubject manifest;  // "RUN.json", as written by `rharness record` and `import`
   std::vector<SignedSubject> artifacts;
   std::string drill_id;
   WallTime started{};  // of the drill
   WallTime decided{};  // when it ended
   std::string report_sha256;
-  std::string version;  // of rharness, which drilled
+  std::string version;  // of rharness that drilled
   Verdict verdict = Verdict::kInconclusive;
   std::string headline;
   std::array<AttestedLayer, 5> layers;  // in the order of kLayers
@@ -70,12 +70,12 @@ struct AttestedDrill {
 AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& run,
                                   const Manifest& manifest, std::vector<AttestedRerun> reruns);
 
-// The files of these artifacts that hold tensors, by their paths, with every part.
+// The tensor files of these artifacts, by their paths, with every part.
 std::vector<SignedSubject> CheckpointSubjects(const std::vector<Artifact>& artifacts);
 
 SignedStatement VerdictStatement(const AttestedVerdict& verdict);
-// Errors: integrity for another predicate type, members missing or of another type, a layer that is
-// missing or there twice, a verdict or state that there is not, a manifest that is no subject.
+// Errors: integrity for another predicate type, missing or mistyped members, a missing or repeated
+// layer, an unknown verdict or state, a manifest that is no subject.
 Result<AttestedVerdict> ReadVerdictStatement(const SignedStatement& statement,
                                              std::string_view where);
 

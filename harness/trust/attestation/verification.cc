@@ -37,7 +37,7 @@ std::string IntervalText(const TrustedKey& key) {
   return text;
 }
 
-// Which of those that signed count for the rule, and why the others do not.
+// The signers that count for the rule, and why the others do not.
 struct CountedKeys {
   std::vector<std::size_t> keys;
   std::string others;
@@ -73,7 +73,7 @@ Error NoSignature(const SignedEnvelope& envelope, const std::string& where) {
                         where);
 }
 
-// What a statement says, in what a rule needs to know of it.
+// The parts of a statement that a rule needs.
 struct Claim {
   decltype(Verified::said) said;
   std::string family;
@@ -157,7 +157,7 @@ Status CheckTime(WallTime time, const std::string& where, WallTime now) {
       fmt::format("was said at {}; it is {} now", FormatTime(time), FormatTime(now)), where);
 }
 
-// A statement that some keys of the policy have signed; which of them count is not said yet.
+// A statement signed by some keys of the policy; which of them count is not decided yet.
 struct SignedBySome {
   SignedStatement statement;
   std::vector<std::size_t> signing;  // in TrustPolicy::keys
@@ -167,8 +167,8 @@ struct Asking {
   const TrustPolicy& policy;
   WallTime now;
   const std::string& where;
-  std::size_t enough;          // so many keys are, where the rule asks for more
-  bool* lacks_keys = nullptr;  // set where what is wrong is that keys have not signed
+  std::size_t enough;          // so many keys suffice, if the rule asks for more
+  bool* lacks_keys = nullptr;  // set if the only fault is missing signatures
 };
 
 Error LacksKeys(const Asking& asking, Error error) {
@@ -197,7 +197,7 @@ struct EnoughKeys {
   std::size_t rule = 0;
 };
 
-// Whether enough of them may sign this about that family, said at that time.
+// Whether enough of them may sign this about that family, at its stated time.
 Result<EnoughKeys> HoldToRule(const SignedBySome& some, const std::string& family, WallTime said,
                               const Asking& asking) {
   RETURN_IF_ERROR(CheckTime(said, asking.where, asking.now));
@@ -274,7 +274,7 @@ bool IsOfStrangers(const SignedText& signed_text, const TrustPolicy& policy) {
   return some;
 }
 
-// A line of a file into what it says or into what counts for nothing.
+// Turns a line of a file into a statement or into a reason to ignore it.
 Status SortLine(std::string_view text, const std::string& where, const TrustPolicy& policy,
                 WallTime now, VerifiedFile* file) {
   ASSIGN_OR_RETURN(const SignedText signed_text, ParseSigned(text, where));

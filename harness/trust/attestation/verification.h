@@ -1,9 +1,8 @@
-// Is this what its keys signed, may these keys sign it, and are the files the ones it speaks of?
+// Verifies a statement: its signatures, the right of its keys, and its files.
 //
-// Role: what decides; pure but for the files that subjects are held to. Every doubt is an error of
-// code integrity, in this order: the envelope, its signatures, the payload's type, the statement,
-// what it says, the rule, the files. Nothing of a payload is read before a key of the policy has
-// signed it.
+// Role: decides; pure except for the files of subjects. Every doubt is an error of code integrity,
+// in this order: the envelope, its signatures, the payload's type, the statement, its predicate,
+// the rule, the files. Reads no payload before a key of the policy has signed it.
 #ifndef RHARNESS_HARNESS_TRUST_ATTESTATION_VERIFICATION_H_
 #define RHARNESS_HARNESS_TRUST_ATTESTATION_VERIFICATION_H_
 
@@ -30,66 +29,65 @@ struct AcceptedKey {
   std::string id;
 };
 
-// A statement, and whose signatures made it one to believe.
+// A verified statement, and the signers that count.
 struct Verified {
   std::variant<AttestedVerdict, Endorsement, SignedModel, Retirement, Withdrawal, Deletion> said;
   std::vector<AcceptedKey> signed_by;  // that count for the rule, each once; the policy's order
-  std::size_t threshold = 1;           // how many the rule asks for
+  std::size_t threshold = 1;           // number of keys required by the rule
   std::size_t rule = 0;                // in TrustPolicy::rules
 
   const AttestedVerdict* verdict() const { return std::get_if<AttestedVerdict>(&said); }
   const Endorsement* endorsement() const { return std::get_if<Endorsement>(&said); }
   const SignedModel* model() const { return std::get_if<SignedModel>(&said); }
-  // How many people these keys are of: keys of one owner, however it is capitalized, are one's.
+  // Number of people behind these keys: keys with the same owner, in any case, belong to one.
   std::size_t people() const;
 };
 
-// Of one envelope, or a bundle around one. Rules take an endorsement, a model and a deletion for
-// ones of family "". `now`: what was said at a later time, by more than ten minutes, is refused. A
-// model's signature says no time: its keys must hold now. A bundle's hint, where it has one, must
-// be at a key that signed it.
+// Verifies one envelope, or a bundle around one. For rules an endorsement, a model and a deletion
+// have the family "". `now`: refuses statements of a later time, by more than ten minutes. A
+// model's signature has no time: its keys must be valid now. A bundle's hint, if any, must name a
+// key that signed it.
 Result<Verified> VerifyStatement(std::string_view envelope, std::string_view where,
                                  const TrustPolicy& policy, WallTime now);
-// The same of one that is still being signed: a single key of its rule is enough.
+// The same for a statement that is still being signed: a single key of its rule is enough.
 Result<Verified> VerifyUnfinished(std::string_view envelope, std::string_view where,
                                   const TrustPolicy& policy, WallTime now);
 
 // "lab-2026 (ML platform, Ada), audit (Model risk)".
 std::string SignersText(const std::vector<AcceptedKey>& keys);
 
-// "ada" of "Ada " and "ADA": what owners are compared by.
+// "ada" for "Ada " and "ADA": the form for comparing owners.
 std::string OwnerKey(std::string_view owner);
 
-// A statement of a predicate that is read elsewhere, and whose signatures made it one to believe.
+// A verified statement of a predicate that is read elsewhere.
 struct VerifiedOther {
   SignedStatement statement;
   std::vector<AcceptedKey> signed_by;
   std::size_t threshold = 1;
 };
-// When such a statement was said, or why it is none (integrity).
+// The time of such a statement, or why it is invalid (integrity).
 using StatementTime = std::function<Result<WallTime>(const SignedStatement&)>;
-// VerifyStatement for this predicate alone; rules take it for one of family "".
+// VerifyStatement for this predicate alone; for rules its family is "".
 Result<VerifiedOther> VerifyOther(std::string_view envelope, std::string_view where,
                                   std::string_view predicate, const StatementTime& time_of,
                                   const TrustPolicy& policy, WallTime now);
 
-// What a file says: the statements to believe, and why its other lines count for nothing.
+// The verified statements of a file, and why its other lines are ignored.
 struct VerifiedFile {
   std::vector<Verified> statements;  // at least one
   std::vector<Error> not_counted;    // FILE:LINE in `where`
 };
 
-// Of a file: one envelope, or of a *.jsonl one a line; blank lines are none. Every line must hold,
-// but one that lacks keys because some that signed it are not in the policy (any more): where
-// another line of the file holds, such a one counts for nothing. A wrong signature that names a key
-// of the policy is none of a stranger's. The first line that does not hold is the error, its line
-// in `where`; of a file in which no line holds, the first. Errors: those; not_found, io; integrity
-// for a file without any.
+// A file is one envelope, or, as *.jsonl, one per line; blank lines are skipped. Every line must be
+// valid; exception: if a different line of the file is valid, a line without enough keys is ignored
+// if some of its signers are not in the policy (any more). An invalid signature by a known key is
+// an error. The error is that of the first invalid line, its number in `where`; in a file without a
+// valid line, of the first. Errors: those; not_found, io; integrity for a file without any.
 Result<VerifiedFile> VerifyFile(const std::filesystem::path& path, const TrustPolicy& policy,
                                 WallTime now);
 
-// The attestations below a folder, by path: *.intoto.jsonl and *.sigstore.json, whatever they hold,
-// and other *.json that say that they are envelopes or bundles. A file is itself, whatever its
+// The attestations below a folder, by path: *.intoto.jsonl and *.sigstore.json, whatever their
+// content, and other *.json that claim to be envelopes or bundles. A file argument counts under any
 // name. Links are not followed. Errors: not_found, also for a folder without any; io.
 Result<std::vector<std::filesystem::path>> FindAttestations(const std::filesystem::path& path);
 

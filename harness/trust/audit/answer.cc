@@ -38,17 +38,17 @@ std::string RefusedWords(const Error& error, const std::string& file) {
   return fmt::format("{}{}: {}", line ? "line " : "", at, error.message);
 }
 
-// What statements come to beside what they say.
+// The results of statements beside their content.
 struct SignedVerdicts {
-  std::set<std::string> drills;  // whose verdicts of the run are signed, as the history has them
-  bool contradicted = false;     // what was signed is not what record and history say
+  std::set<std::string> drills;  // with signed verdicts on the run, as in the history
+  bool contradicted = false;     // a signed verdict contradicts record and history
 };
 
 AuditStatement Refused(const fs::path& file, const std::string& why) {
   return {.file = file.string(), .says = {}, .signed_by = {}, .refused = why};
 }
 
-// Those lines that are verdicts on the run, each held to its record and to the history.
+// The lines that are verdicts on the run, each checked against its record and the history.
 Status AddVerdicts(const fs::path& file, const std::vector<Verified>& lines,
                    const Manifest& manifest, EnteredDrills* history, AuditReport* report,
                    SignedVerdicts* told) {
@@ -90,8 +90,7 @@ Status AddStatements(const AnswerRequest& request, const Manifest& manifest, Ent
       const bool its = given || file.filename() == AttestationName(request.run_id);
       if (verified.ok()) {
         RETURN_IF_ERROR(AddVerdicts(file, verified->statements, manifest, history, report, told));
-        // Of lines that count for nothing the payload is believed by nobody: they are the run's
-        // where the file is.
+        // The payload of an ignored line is untrusted: it belongs to the run if its file does.
         for (const Error& line : verified->not_counted) {
           if (!its) break;
           report->statements.push_back(
@@ -116,7 +115,7 @@ Status AddStatements(const AnswerRequest& request, const Manifest& manifest, Ent
   return {};
 }
 
-// Of the last reproduction, where statements were given: that none of them is about it.
+// For the last reproduction, if statements were given: that none covers it.
 std::string UnsignedWords(const AuditReport& report,
                           const std::vector<AuditVerdict>::const_iterator last,
                           const std::set<std::string>& drills) {

@@ -1,4 +1,4 @@
-// Retirements and deletions as harness/trust/approval tells them.
+// Retirements and deletions from harness/trust/approval.
 #include "harness/trust/audit/approvals.h"
 
 #include <fmt/format.h>

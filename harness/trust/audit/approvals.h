@@ -1,7 +1,7 @@
-// What takes two people, held to what they signed: an audit vouches for no retirement and no
-// deletion that the signatures in the history do not say.
+// Checks retirements and deletions against their signatures: an audit vouches for none that the
+// signatures in the history do not cover.
 //
-// Role: asks harness/trust/approval, for logs (audit.h) and for one run (answer.h).
+// Role: calls harness/trust/approval, for logs (audit.h) and for one run (answer.h).
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_APPROVALS_H_
 #define RHARNESS_HARNESS_TRUST_AUDIT_APPROVALS_H_
 
@@ -17,19 +17,19 @@
 
 namespace rharness {
 
-// The policy, where it has a rule for retirements of some family; else nullptr: then they are held
-// to the names that the history has alone. The policy of an audit need say nothing but who may sign
+// The policy, if it has a rule for retirements of some family; else nullptr: then they are only
+// checked against the names in the history. An audit's policy may be limited to the signers of
 // heads.
 const TrustPolicy* TrustForRetirements(const TrustPolicy* trust);
 
-// The first deletion or retirement that is not what two people signed; empty: there is none. With
-// `trust` the keys must be ones that may sign that, where it has a rule for it. Errors: those of
-// the history.
+// The first deletion or retirement that does not match its two signatures; empty: none. With
+// `trust` the keys must be allowed to sign that, if it has a rule for it. Errors: those of the
+// history.
 Result<std::optional<Error>> DoubtfulApproval(const std::string& history, const TrustPolicy* trust,
                                               WallTime now);
 
-// Of a run that is retired, or that two people signed for; empty: neither. Of a doubtful one
-// nobody is named, and `doubt` says why. Errors: those of the history.
+// Of a run that is retired, or that two people signed for; empty: neither. For a doubtful one it
+// names nobody, and `doubt` has the reason. Errors: those of the history.
 Result<std::optional<AuditException>> RetirementException(const std::string& run_id,
                                                           const TrustPolicy* trust, WallTime now,
                                                           HistoryStore* store);

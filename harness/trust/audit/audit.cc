@@ -43,7 +43,7 @@ class BookSource : public AppendSource {
   std::optional<RecordBook> book_;
 };
 
-// What was changed, into the outcome; whatever else went wrong is returned.
+// Puts a change into the outcome; returns every other error.
 Status Fault(const Error& error, AuditOutcome* outcome) {
   if (error.code != ErrorCode::kIntegrity) return error;
   outcome->fault = error;
@@ -69,7 +69,7 @@ Result<Appended> AppendRecords(const RecordSources& sources, const AppendRequest
 
 Result<AuditOutcome> Audit(const AuditRequest& request) {
   AuditOutcome outcome;
-  // The log first: what is entered from here on is in the history as well.
+  // The log first: later entries are in the history as well.
   auto log = OpenLog(request.folder);
   if (!log.ok()) {
     RETURN_IF_ERROR(Fault(log.error(), &outcome));

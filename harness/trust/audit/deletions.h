@@ -1,4 +1,4 @@
-// Which files of one run were deleted, by whose signatures, when and why.
+// The deleted files of one run, by whose signatures, when and why.
 //
 // Role: a part of the answer (answer.h).
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_DELETIONS_H_
@@ -14,9 +14,9 @@
 
 namespace rharness {
 
-// Each is an exception, and said behind the file's fact in `made`, which has to be there; one that
-// is not what two people signed is a statement that is refused. `lists` gets the lists of all of
-// them, each once. Errors: those of the history.
+// Each is an exception, and is added to the file's fact in `made`, which must exist; one that does
+// not match its two signatures is a refused statement. `lists` gets the lists of all of them, each
+// once. Errors: those of the history.
 Status AddDeletions(const AnswerRequest& request, HistoryStore* store, AuditReport* report,
                     std::vector<std::string>* lists);
 

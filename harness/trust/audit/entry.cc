@@ -49,8 +49,8 @@ bool HasFormOfTime(std::string_view text) {
   return other == 0;
 }
 
-// Nonzero: one of so many characters is not ASCII or does not stand for itself between quotes.
-// Without a branch, as above.
+// Nonzero: one of these characters is not ASCII or needs an escape between quotes. Branch-free, as
+// above.
 template <std::size_t kSize>
 std::uint8_t OtherThanPlain(const char* at) {
   std::uint8_t other = 0;
@@ -115,7 +115,7 @@ bool ScanEntry(std::string_view line, EntryParts* parts) {
   if (kind == 0 || kind > kMostOfKind) return false;
   parts->kind = line.substr(0, kind);
   line.remove_prefix(kind);
-  // The name goes as far as what is behind it, which is of one length.
+  // The name ends where the fixed-length rest begins.
   if (!Take("\",\"name\":\"", &line) || line.size() <= kBehindName) return false;
   parts->name = line.substr(0, line.size() - kBehindName);
   parts->plain = IsPlain(parts->name);

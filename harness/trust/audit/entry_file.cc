@@ -127,7 +127,7 @@ Result<std::string> EntryFile::LineAt(std::uint64_t index) const {
 
 Status EntryFile::ReadAll(const Batch& batch) const {
   std::vector<char> block(kBlockBytes + kMostEntryBytes + 1);
-  std::size_t held = 0;  // of the line that the last block began
+  std::size_t held = 0;  // of the line that the last block started
   std::vector<std::string_view> lines;
   for (std::uint64_t offset = 0; offset < whole_bytes_;) {
     const auto bytes =

@@ -1,7 +1,7 @@
-// The lines and the node hashes of a log, as they lie in its folder: entries.jsonl and nodes.
+// The files of a log's lines and node hashes: entries.jsonl and nodes.
 //
-// Role: reading of both, without the whole of either in memory. Which part of them is the log is
-// said by log_view.h; who writes them is log_append.h.
+// Role: reads both without loading either completely. log_view.h decides which part of them is the
+// log; log_append.h writes them.
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_ENTRY_FILE_H_
 #define RHARNESS_HARNESS_TRUST_AUDIT_ENTRY_FILE_H_
 
@@ -25,23 +25,23 @@ inline constexpr char kHeadsFile[] = "heads.jsonl";
 
 inline constexpr std::uint64_t kWholeFile = ~std::uint64_t{0};
 
-// entries.jsonl, as long as it was when it was opened.
+// entries.jsonl, with its length at opening.
 class EntryFile {
  public:
-  // The first `most_bytes` of it. One that is missing is empty. Errors: io, invalid_input;
-  // integrity where its last line is no entry.
+  // The first `most_bytes` of it. A missing file is empty. Errors: io, invalid_input; integrity if
+  // its last line is no entry.
   static Result<EntryFile> Open(const std::filesystem::path& folder,
                                 std::uint64_t most_bytes = kWholeFile);
 
   // How many its last whole line says there are.
   std::uint64_t count() const { return count_; }
   std::uint64_t whole_bytes() const { return whole_bytes_; }
-  // What stands behind the last line break: a line that was not written to its end.
+  // The text after the last line break: an incomplete line.
   const std::string& torn() const { return torn_; }
   const std::filesystem::path& path() const { return path_; }
 
-  // The line of this entry, found by its index in a few reads. Errors: integrity where it is not
-  // in its place.
+  // The line of this entry, found by its index in a few reads. Errors: integrity if it is not in
+  // its place.
   Result<std::string> LineAt(std::uint64_t index) const;
   // "entries.jsonl:13" of entry 12.
   std::string Where(std::uint64_t index) const;
@@ -52,7 +52,7 @@ class EntryFile {
 
  private:
   Result<std::string> ReadAt(std::uint64_t offset, std::size_t bytes) const;
-  // The first line that begins at or behind `offset`; where it begins.
+  // The first line that begins at or after `offset`, and its start.
   struct Line {
     std::uint64_t begin = 0;
     std::string text;
@@ -66,15 +66,15 @@ class EntryFile {
   std::string torn_;
 };
 
-// nodes: 32 bytes a complete subtree, in the order of merkle.h.
+// nodes: 32 bytes per complete subtree, in the order of merkle.h.
 class NodeFile : public NodeSource {
  public:
-  // The first `most_bytes` of it. One that is missing is empty. Errors: io, invalid_input.
+  // The first `most_bytes` of it. A missing file is empty. Errors: io, invalid_input.
   static Result<NodeFile> Open(const std::filesystem::path& folder,
                                std::uint64_t most_bytes = kWholeFile);
   std::uint64_t size_bytes() const { return size_bytes_; }
   Result<TreeHash> Node(int level, std::uint64_t index) override;
-  // The bytes from here on in place of what `hashes` holds, fewer at the end.
+  // Replaces `hashes` by the bytes from this offset on, fewer at the end.
   Status Read(std::uint64_t offset, std::size_t bytes, std::string* hashes) const;
 
  private:

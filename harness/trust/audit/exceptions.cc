@@ -1,4 +1,4 @@
-// Policies held to one run and to who signed them.
+// Checks policies for one run and for their signers.
 #include "harness/trust/audit/exceptions.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostPolicyBytes = 1 << 20;
 
-// The file as it was signed, with who of those it names did sign. Errors: integrity.
+// The signed file, with those of its named people who signed. Errors: integrity.
 Result<Policy> ReadSigned(const std::string& file, const TrustPolicy& trust, WallTime now) {
   ASSIGN_OR_RETURN(const EndorsedText read, ReadEndorsed(file, trust, now, kMostPolicyBytes));
   ASSIGN_OR_RETURN(Policy policy, ParsePolicy(read.text, file));

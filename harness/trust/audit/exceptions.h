@@ -1,5 +1,5 @@
-// What somebody answers for that is about one run: waivers of probes that it may depend on,
-// substitutes for its GPUs, and a retirement that was asked for.
+// Exceptions for one run that somebody answers for: waivers of probes that it may depend on,
+// substitutes for its GPUs, and a requested retirement.
 //
 // Role: a part of the answer (answer.h).
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_EXCEPTIONS_H_
@@ -13,15 +13,15 @@
 
 namespace rharness {
 
-// Of every policy that was given. With a trust policy that has a rule for them, who `signed_by`
-// names is verified where that person's key signed the file; else it is told as plain text. A
-// policy that nobody signed is a note, and one whose signatures do not hold a statement that is
-// refused. Errors: those of reading policies.
+// From every given policy. With a trust policy that has a rule for them, the person in `signed_by`
+// is verified if that person's key signed the file; else reported as plain text. An unsigned policy
+// is a note, and one with invalid signatures a refused statement. Errors: those of reading
+// policies.
 Status AddPolicyExceptions(const AnswerRequest& request, const Manifest& manifest,
                            AuditReport* report);
 
-// One that is open: who asked for it, why, and until when somebody else may approve. Errors: those
-// of the history.
+// An open one: who requested it, why, and until when somebody else may approve. Errors: those of
+// the history.
 Status AddRetirementRequest(const AnswerRequest& request, HistoryStore* store, AuditReport* report);
 
 }  // namespace rharness

@@ -76,7 +76,7 @@ Result<FolderLock> WaitForLock(const AppendRequest& request) {
   }
 }
 
-// ".rharness-a1B2c3": what a file is called until it is whole (WriteFileAtomic).
+// ".rharness-a1B2c3": the name of an incomplete file (WriteFileAtomic).
 bool IsHalfWritten(const std::string& name) {
   constexpr std::string_view kBegins = ".rharness-";
   constexpr std::size_t kLetters = 6;
@@ -86,7 +86,7 @@ bool IsHalfWritten(const std::string& name) {
          });
 }
 
-// A log is put into no folder that is something else: a drill's, a project's.
+// A log does not share a folder with anything else: a drill, a project.
 Status RefuseOtherFolder(const fs::path& folder) {
   ASSIGN_OR_RETURN(const bool holds, HoldsLog(folder));
   if (holds) return {};
@@ -105,7 +105,7 @@ Status RefuseOtherFolder(const fs::path& folder) {
       folder.string());
 }
 
-// Files that a killed append had not finished. Nobody else writes to the folder now, by the lock.
+// Unfinished files of a killed append. The lock keeps other writers away now.
 Status RemoveHalfWritten(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -119,7 +119,7 @@ Status RemoveHalfWritten(const fs::path& folder) {
   return {};
 }
 
-// Takes away what an append that was cut short has left. Whether there was such a thing.
+// Removes the leftovers of an interrupted append. Returns whether there were any.
 Result<bool> Mend(const fs::path& folder) {
   RETURN_IF_ERROR(RemoveHalfWritten(folder));
   ASSIGN_OR_RETURN(const auto start, ReadAppendStart(folder));
@@ -178,7 +178,7 @@ Status WriteEntries(const fs::path& folder, const std::vector<HeldRecord>& recor
   return SyncFolder(folder);
 }
 
-// Whether the last head is already what this key would sign.
+// Whether the last head is already the one that this key would sign.
 bool IsSignedAlready(const LogView& log, const CheckedLog& checked, const SizedRoot& tree,
                      const Signer& signer) {
   if (checked.heads.empty() || checked.heads.back().head.tree != tree) return false;
@@ -213,7 +213,7 @@ struct Growth {
   WallTime time{};
 };
 
-// Writes what is new and signs it; the log holds up to here.
+// Writes new entries and signs; the log is valid up to here.
 Result<Appended> Grow(const AppendRequest& request, LogView* log, const CheckedLog& checked,
                       const Growth& growth) {
   Appended done{.added = growth.records.size()};
@@ -238,7 +238,7 @@ Result<Appended> Grow(const AppendRequest& request, LogView* log, const CheckedL
   return done;
 }
 
-// Of a log that is to be begun: nothing, or what was begun before and has nothing in it.
+// For a log to begin: nothing, or an existing empty one.
 Result<LogView> OpenNewLog(const fs::path& folder) {
   ASSIGN_OR_RETURN(const bool holds, HoldsLog(folder));
   LogView log{.folder = folder};

@@ -1,7 +1,7 @@
-// Adding to an audit log: what is new, behind what is there and is what it was, then a signed head.
+// Appends to an audit log: new entries after the verified old ones, then a signed head.
 //
-// Role: the only writer of a log's folder. One process adds at a time; others wait. An append is
-// whole or not there: append.json (log_view.h) stands before the first byte and goes with the last.
+// Role: the only writer of a log's folder. One process appends at a time; others wait. An append is
+// atomic: append.json (log_view.h) is written before the first byte and removed after the last.
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_LOG_APPEND_H_
 #define RHARNESS_HARNESS_TRUST_AUDIT_LOG_APPEND_H_
 
@@ -22,41 +22,41 @@ namespace rharness {
 
 struct AppendRequest {
   std::filesystem::path folder;
-  bool begin = false;                  // there is no log yet: it is begun, and the folder made
+  bool begin = false;                  // there is no log yet: make it, and its folder
   Signer* signer = nullptr;            // nullptr: no head is signed
-  const TrustPolicy* trust = nullptr;  // who may sign heads: those that are there, and this one
+  const TrustPolicy* trust = nullptr;  // who may sign heads: existing ones, and this one
   Clock* clock = nullptr;
-  Seconds wait{60};  // for another process that is adding
+  Seconds wait{60};  // for a different process that is appending
 };
 
 struct Appended {
   SizedRoot tree;
   std::uint64_t added = 0;
-  std::optional<std::string> head;  // the newest head, one line; empty: none was ever signed
+  std::optional<std::string> head;  // the newest head, one line; empty: there was none
   bool signed_now = false;
-  bool mended = false;  // what an append that was cut short had left was taken away first
+  bool mended = false;  // removed the leftovers of an interrupted append first
 };
 
-// What the log is held to while nobody else adds: asked once, when the lock is held.
+// The source that the log is checked against while nobody else appends: called once, under the
+// lock.
 class AppendSource {
  public:
   virtual ~AppendSource() = default;
   virtual Status Load() = 0;
-  virtual Status Take(const AuditEntry& entry) = 0;   // in order, all that the log has
-  virtual Result<std::vector<HeldRecord>> New() = 0;  // to be added, after all were taken
+  virtual Status Take(const AuditEntry& entry) = 0;   // in order, all entries of the log
+  virtual Result<std::vector<HeldRecord>> New() = 0;  // to append, after all were taken
 };
 
-// Whether an append to the log of this folder can be made, for those who do something long first;
-// it is locked for a moment. One that somebody else adds to now is fine. Errors: invalid_input for
-// a folder with files of something else; those of OpenLog, not_found where there is no log; io.
+// Whether an append to the log of this folder is possible, for callers with long work before; locks
+// it for a moment. A concurrent append is fine. Errors: invalid_input for a folder with foreign
+// files; those of OpenLog, not_found if there is no log; io.
 Status ReadyForAppend(const std::filesystem::path& folder);
 
-// A log that does not hold is left as it is: nothing is put behind what was changed. A log that
-// is missing is begun only where that is asked for: its volume may not be mounted. Errors: those of
-// CheckLog, of ReadyForAppend and of the source; invalid_input for a log to be begun that has
-// something in it already, and for a record that no entry can name; timeout where others add for
-// longer than `wait`. A head is signed where there is none yet, or where the last one is not this
-// key's over this tree; over nothing none is.
+// Leaves an invalid log unchanged: nothing is appended to changed entries. Begins a missing log
+// only on request: its volume may not be mounted. Errors: those of CheckLog, of ReadyForAppend and
+// of the source; invalid_input if a log to begin is not empty, and for a record that no entry can
+// name; timeout if others append for longer than `wait`. Signs a head if there is none yet, or if
+// the last one is not this key's over this tree; signs none over an empty log.
 Result<Appended> AppendToLog(const AppendRequest& request, AppendSource* source,
                              std::optional<BadEntry>* bad = nullptr);
 

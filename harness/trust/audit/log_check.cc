@@ -144,7 +144,7 @@ class LogReader {
   const EachEntry& each_;
   std::optional<BadEntry>* bad_;
   TreeGrower grower_;
-  std::string found_;  // hashes of the lines at hand, and what the log holds of them
+  std::string found_;  // hashes of the current lines, and the log's stored ones
   std::string held_;
   std::string last_time_;
 };
@@ -159,8 +159,8 @@ Result<SeenHead> SeeHead(const HeadText& text, const LogChecks& checks) {
   return SeenHead{verified.head, std::move(verified.signed_by), text.where};
 }
 
-// What is wrong with a head over `size` entries, of which the first `good` are covered by another
-// head that holds; the first that may not be what it was is named.
+// The fault of a head over `size` entries whose first `good` are covered by a valid head; names the
+// first possibly changed entry.
 Error OtherEntries(const LogView& log, std::uint64_t good, std::uint64_t size,
                    const std::string& where, std::optional<BadEntry>* bad) {
   BadEntry entry{.index = good, .kind = {}, .name = {}};
@@ -182,7 +182,7 @@ Error OtherEntries(const LogView& log, std::uint64_t good, std::uint64_t size,
       where);
 }
 
-// The heads from the smallest tree on, each of which must be of the beginning of this one.
+// The heads from the smallest tree on; each must be of a prefix of this one.
 Status HoldToHeads(std::vector<const SeenHead*> heads, const SizedRoot& tree, LogView* log,
                    std::optional<BadEntry>* bad) {
   std::ranges::stable_sort(heads, {}, [](const SeenHead* one) { return one->head.tree.size; });

@@ -1,8 +1,8 @@
-// Is a log what it was: every line, every node, every head, and the heads that others kept.
+// Checks that a log is unchanged: every line, every node, every head, and the heads that others
+// kept.
 //
-// Role: reads a log once from its beginning and recomputes everything; the first entry that is not
-// what it was is named. What the entries are about is for whoever is called with each of them
-// (record_book.h).
+// Role: reads a log once from its beginning and recomputes everything; names the first changed
+// entry. The callback checks the records behind the entries (record_book.h).
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_LOG_CHECK_H_
 #define RHARNESS_HARNESS_TRUST_AUDIT_LOG_CHECK_H_
 
@@ -22,7 +22,7 @@
 namespace rharness {
 
 struct LogChecks {
-  const TrustPolicy* trust = nullptr;  // nullptr: who signed heads is not looked at
+  const TrustPolicy* trust = nullptr;  // nullptr: signers of heads are not verified
   std::vector<HeadText> kept;          // heads that somebody else has
   WallTime now{};
 };
@@ -45,17 +45,16 @@ struct CheckedLog {
 
 using EachEntry = std::function<Status(const AuditEntry&)>;
 
-// The first entry that is not what it was; kind and name are empty where its line tells none.
+// The first changed entry; kind and name are empty if its line shows none.
 struct BadEntry {
   std::uint64_t index = 0;
   std::string kind;
   std::string name;
 };
 
-// `each`, where given, is called with every entry in order, once it is known to be one of this tree
-// as `nodes` has it. Errors: integrity, with the entry or the head in `where`, and of an entry in
-// `bad` which one; each's own; io; not_found where it holds nothing. Neither lines nor hashes may
-// stand behind the last entry.
+// `each`, if given, is called with every entry in order, once it is known to belong to the tree of
+// `nodes`. Errors: integrity, with the entry or the head in `where`, and the entry in `bad`; those
+// of `each`; io; not_found for an empty folder. Neither lines nor hashes may follow the last entry.
 Result<CheckedLog> CheckLog(LogView* log, const LogChecks& checks, const EachEntry& each = {},
                             std::optional<BadEntry>* bad = nullptr);
 

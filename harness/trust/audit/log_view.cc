@@ -1,4 +1,4 @@
-// The files of a log, taken together between two looks at who is adding.
+// Opens the files of a log together, between two checks for a running append.
 #include "harness/trust/audit/log_view.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// What of a log's folder is the log at this moment, whoever is adding to it.
+// The valid part of a log's folder at this moment, even during an append.
 //
-// Role: opens the files of a log together. While an append is under way, and after one that was cut
-// short, append.json says where it began, and the log ends there; it goes when the append is whole.
+// Role: opens the files of a log together. During an append, and after an interrupted one,
+// append.json has its start, and the log ends there; it is removed when the append is complete.
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_LOG_VIEW_H_
 #define RHARNESS_HARNESS_TRUST_AUDIT_LOG_VIEW_H_
 
@@ -24,7 +24,7 @@ struct AppendStart {
   std::uint64_t bytes = 0;  // of entries.jsonl
   bool operator==(const AppendStart&) const = default;
 };
-// Of append.json; empty where it is not there. Errors: integrity for another content; io.
+// Content of append.json; empty if missing. Errors: integrity for invalid content; io.
 Result<std::optional<AppendStart>> ReadAppendStart(const std::filesystem::path& folder);
 // Durable when it returns.
 Status WriteAppendStart(const std::filesystem::path& folder, const AppendStart& start);
@@ -35,16 +35,15 @@ struct LogView {
   EntryFile entries;
   NodeFile nodes;
   std::vector<HeadText> heads;  // the log's own, in their order
-  // Set: an append is under way or was cut short, and what it wrote is left out.
+  // Set: an append is running or was interrupted, and its data are left out.
   std::optional<AppendStart> unfinished;
 };
 
-// Whether any file of a log lies there; of a folder that is missing none does. Errors: those of
-// PathError.
+// Whether any file of a log lies there; false for a missing folder. Errors: those of PathError.
 Result<bool> HoldsLog(const std::filesystem::path& folder);
 
-// Errors: not_found where there is no log (HoldsLog); integrity for files that cannot be a log's at
-// all; io; timeout where others add to it so fast that no moment of rest is seen.
+// Errors: not_found if there is no log (HoldsLog); integrity for files that cannot be a log's; io;
+// timeout if others append so fast that no quiet moment is seen.
 Result<LogView> OpenLog(const std::filesystem::path& folder);
 
 }  // namespace rharness

@@ -96,7 +96,7 @@ Result<TreePath> InclusionPath(NodeSource* nodes, std::uint64_t index, std::uint
 
 Result<TreePath> ConsistencyPath(NodeSource* nodes, std::uint64_t first, std::uint64_t second) {
   TreePath path;
-  bool whole = true;  // what is left of the first tree is the first tree itself
+  bool whole = true;  // the rest of the first tree is the first tree itself
   std::uint64_t begin = 0;
   std::uint64_t end = second;
   while (first != end) {
@@ -184,7 +184,7 @@ Result<TreeGrower> TreeGrower::Resume(NodeSource* nodes, std::uint64_t size) {
   return grower;
 }
 
-// `hash` of a complete subtree behind what is there, and the parents that it completes.
+// Adds `hash` of a complete subtree at the end, and the parents that it completes.
 void TreeGrower::AddSubtree(int level, TreeHash hash, std::string* nodes) {
   size_ += std::uint64_t{1} << level;
   while (!peaks_.empty() && peaks_.back().level == level) {
@@ -255,7 +255,7 @@ void TreeGrower::AddBatch(int level, std::span<const std::string_view> leaves, s
 
 void TreeGrower::Add(std::span<const std::string_view> leaves, std::string* nodes) {
   while (!leaves.empty()) {
-    // The largest complete subtree that begins here and whose leaves are all there.
+    // The largest complete subtree that begins here with all leaves present.
     const int level =
         std::min({size_ == 0 ? 63 : std::countr_zero(size_),
                   static_cast<int>(std::bit_width(leaves.size())) - 1, kMostBatchLevel});

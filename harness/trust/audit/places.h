@@ -1,4 +1,4 @@
-// Where drills reran a run: node, hardware and software.
+// The places of a run's reruns: node, hardware and software.
 //
 // Role: a part of the answer (answer.h).
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_PLACES_H_
@@ -11,9 +11,8 @@
 
 namespace rharness {
 
-// Fills AuditVerdict::where of the verdicts that are there, each of its first rerun whose
-// surroundings were kept. What was changed since is told in the place of the words. Errors: those
-// of the history.
+// Fills AuditVerdict::where of the existing verdicts, each from its first rerun with kept
+// surroundings. A changed record is reported in place of the words. Errors: those of the history.
 Status AddPlaces(const Manifest& manifest, HistoryStore* store, AuditReport* report);
 
 }  // namespace rharness

@@ -57,7 +57,7 @@ bool EntriesOfRun::Take(std::string_view kind, std::string_view name) {
     if (kind == "signed_statement") statements_.emplace(PartOf(name, 1));
     return true;
   }
-  // The statement of a withdrawal is about the statement that it takes back.
+  // The statement of a withdrawal is about the withdrawn statement.
   if (kind == "signed_statement") return statements_.contains(PartOf(name, 0));
   return kind == "withdrawal" && statements_.contains(name);
 }

@@ -1,5 +1,5 @@
-// Proofs that need no log to be checked: that an entry is in a tree, and that one tree is the
-// beginning of another.
+// Proofs that can be checked without a log: that an entry is in a tree, and that one tree is a
+// prefix of another.
 //
 // Role: made from a log, written as JSON, checked against heads that somebody kept. Source: RFC
 // 6962, sections 2.1.1 and 2.1.2.
@@ -22,7 +22,7 @@
 namespace rharness {
 
 struct EntryProof {
-  std::string line;  // the entry as the log has it: the leaf
+  std::string line;  // the entry's line in the log: the leaf
   std::uint64_t index = 0;
   TreePath path;
 };
@@ -31,7 +31,7 @@ struct EntryProof {
 struct InclusionProof {
   std::string run_id;
   SizedRoot tree;
-  std::string head;  // a head of this tree, as the log has it; empty: none
+  std::string head;  // a head of this tree, from the log; empty: none
   std::vector<EntryProof> entries;
 };
 
@@ -42,11 +42,11 @@ struct ConsistencyProof {
   TreePath path;
 };
 
-// The run that an entry of this kind names; empty: it names none alone.
+// The run that an entry of this kind names; empty: none, or not it alone.
 std::string_view RunOf(std::string_view kind, std::string_view name);
 
-// Which entries are about one run, asked in the order of the log: those that name it; and those of
-// what takes a retirement of it back, which name the statement that was signed for that alone.
+// Selects the entries about one run, in the order of the log: those that name it; and withdrawals
+// of its retirement, which name only the signed statement.
 class EntriesOfRun {
  public:
   explicit EntriesOfRun(std::string run_id) : run_id_(std::move(run_id)) {}
@@ -54,29 +54,29 @@ class EntriesOfRun {
 
  private:
   std::string run_id_;
-  std::set<std::string, std::less<>> statements_;  // that were signed about it
+  std::set<std::string, std::less<>> statements_;  // signed ones about it
 };
 
 // The entry, and its path in the tree of the first `size` entries. Reads as many hashes as the
-// logarithm of the size, squared. Errors: integrity where it and the hashes do not agree; io.
+// logarithm of the size, squared. Errors: integrity if it and the hashes disagree; io.
 Result<EntryProof> ProveEntry(LogView* log, std::uint64_t index, const SizedRoot& tree);
 
-// Of all entries about a run among the first `tree.size` ones, which must come to this root. Reads
+// For all entries about a run among the first `tree.size` ones, which must give this root. Reads
 // all lines. Errors: not_found without any; integrity; io.
 Result<InclusionProof> ProveRun(LogView* log, const std::string& run_id, const SizedRoot& tree);
 
-// first.size <= second.size. Errors: integrity where the log does not come to both roots.
+// first.size <= second.size. Errors: integrity if the log does not give both roots.
 Result<ConsistencyProof> ProveConsistency(LogView* log, const SizedRoot& first,
                                           const SizedRoot& second);
 
 Json ToJson(const InclusionProof& proof);
 Json ToJson(const ConsistencyProof& proof);
-// Errors: invalid_input for what is no such document.
+// Errors: invalid_input for an invalid document.
 Result<InclusionProof> ParseInclusionProof(const Json& json, std::string_view where);
 Result<ConsistencyProof> ParseConsistencyProof(const Json& json, std::string_view where);
 
-// Whether every entry is in the tree, and is what it says of itself; of a proof that was made of no
-// log. Errors: integrity, which names the entry.
+// Whether every entry is in the tree, and matches its stated content, in a proof from an
+// unavailable log. Errors: integrity, with the entry.
 Status CheckProof(const InclusionProof& proof, std::string_view where);
 Status CheckProof(const ConsistencyProof& proof, std::string_view where);
 

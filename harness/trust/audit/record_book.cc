@@ -28,7 +28,7 @@ bool MayChange(std::string_view kind) {
 
 bool IsException(std::string_view kind) { return kind == kWaiverKind || kind == kSubstituteKind; }
 
-// Of what stands in a policy more than once the names differ in " #2", " #3" alone.
+// Names of repeated entries of a policy differ only in " #2", " #3".
 std::string GroupOf(const std::string& key) {
   const auto at = key.rfind(" #");
   if (at == key.npos || at + 2 == key.size()) return key;
@@ -110,7 +110,7 @@ Status RecordBook::Take(const AuditEntry& entry) {
   State& state = found->second;
   const std::string now = ToHex(records_[state.at].sha256);
   if (MayChange(entry.kind)) {
-    state.entry.reset();  // of the contents that it had, the last one counts
+    state.entry.reset();  // the last of its contents counts
     if (entry.sha256 == now) state.entry = entry.index;
     return {};
   }
@@ -126,7 +126,7 @@ Status RecordBook::Take(const AuditEntry& entry) {
 }
 
 std::vector<ChangedException> RecordBook::Exceptions() const {
-  // By group: a waiver that was taken out moves those of its name that stand behind it.
+  // By group: removing a waiver renumbers later ones of its name.
   std::map<std::string, std::set<std::string>> now, entered;
   for (const HeldRecord& one : records_) {
     if (IsException(one.kind)) now[GroupOf(KeyOf(one.kind, one.name))].insert(ToHex(one.sha256));

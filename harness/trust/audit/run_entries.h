@@ -1,4 +1,4 @@
-// What the log has about one run, and whether that is what the history has.
+// The log's entries about one run, compared with the history.
 //
 // Role: a part of the answer (answer.h).
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_RUN_ENTRIES_H_
@@ -13,10 +13,10 @@
 
 namespace rharness {
 
-// Fills tree, root, head, entries, and a note where nobody was asked who signed. Reads the lines of
-// the log, and of the history what is about the run, and about these lists of deletions. Errors:
-// not_found (no log), io; integrity for a line that is not in its place and for a newest head that
-// the policy does not take.
+// Fills tree, root, head, entries, and a note if no signer was verified. Reads the lines of the
+// log, and the history's rows on the run and on these lists of deletions. Errors: not_found (no
+// log), io; integrity for a line that is not in its place and for a newest head that the policy
+// rejects.
 Status AddRunEntries(const AnswerRequest& request, const std::vector<std::string>& deletion_lists,
                      AuditReport* report);
 

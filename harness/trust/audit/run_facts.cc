@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostListed = 40;
 
-// "." is the folder that --root names: where that was, a record does not say.
+// "." is the folder of --root: a record does not have its place.
 std::string RepositoryWords(const std::string& repository) {
   if (repository.empty()) return "";
   if (repository == ".") return "the repository at the root, whose address is not recorded, ";

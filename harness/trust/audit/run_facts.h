@@ -1,4 +1,4 @@
-// How a run was made and from what, as its manifest says it, for somebody who asks in words.
+// How a run was made and from what, in words, from its manifest.
 //
 // Role: pure. The order is that of the question: program, data, randomness, machine, results.
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_RUN_FACTS_H_
@@ -12,7 +12,7 @@
 
 namespace rharness {
 
-// What it was seen to read and load (observation.h) is among them, whoever declared it or not.
+// Includes the files that it was seen to read and load (observation.h), declared or not.
 std::vector<AuditFact> RunFacts(const Manifest& manifest);
 
 // "2 NVIDIA H100, driver 580.65, AMD EPYC 9654 (96 cores), 1.0 TiB"; "not recorded".

@@ -1,7 +1,7 @@
-// What a site keeps beside its history and an audit log takes in as well: accepted baselines, and
-// policies with their waivers and substitutes.
+// A site's records beside its history that an audit log includes: accepted baselines, and policies
+// with their waivers and substitutes.
 //
-// Role: files in, records out; who compares them with a log is record_book.h.
+// Role: files in, records out; record_book.h compares them with a log.
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_SITE_RECORDS_H_
 #define RHARNESS_HARNESS_TRUST_AUDIT_SITE_RECORDS_H_
 
@@ -19,15 +19,15 @@ inline constexpr char kPolicyKind[] = "policy";
 inline constexpr char kWaiverKind[] = "waiver";
 inline constexpr char kSubstituteKind[] = "substitute";
 
-// The last part of a path, by which an audit log knows what lies there: "h100" of "gates/h100/".
+// The last part of a path, its name in an audit log: "h100" of "gates/h100/".
 std::string SiteName(const std::filesystem::path& path);
 
 // A "baseline" of each line of baseline.jsonl in this folder, by NAME/LINE, line 1 first; the
-// digest is the line's. Errors: not_found, io; integrity where a line has no end.
+// digest is the line's. Errors: not_found, io; integrity if a line has no end.
 Result<std::vector<HeldRecord>> ReadBaselineRecords(const std::filesystem::path& folder);
 
 // The "policy" NAME, by the digest of the file, then its waivers, by NAME/PROBES, and substitutes
-// by NAME/RECORDED -> HERE; a second one of such a name has " #2" behind it. Errors: those of
+// by NAME/RECORDED -> HERE; a second one of such a name gets the suffix " #2". Errors: those of
 // LoadPolicy.
 Result<std::vector<HeldRecord>> ReadPolicyRecords(const std::filesystem::path& file);
 

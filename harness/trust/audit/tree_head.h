@@ -1,8 +1,8 @@
-// What a log was at a time: how many entries, and the root over them, signed. Predicate
+// The state of a log at a time: number of entries, and the root over them, signed. Predicate
 // "urn:rharness:tree-head:v1".
 //
-// Role: the one thing of a log that a second party keeps. A log that was changed cannot come to the
-// root of a head that somebody else holds. Not here: whether a log comes to it (log_check.h).
+// Role: the only part of a log that a second party keeps. A changed log cannot reproduce the root
+// of a head that somebody else keeps. Not here: checking a log against it (log_check.h).
 #ifndef RHARNESS_HARNESS_TRUST_AUDIT_TREE_HEAD_H_
 #define RHARNESS_HARNESS_TRUST_AUDIT_TREE_HEAD_H_
 
@@ -37,27 +37,27 @@ struct TreeHead {
 // One line: an envelope around a statement. Errors: the signer's.
 Result<std::string> SignTreeHead(const TreeHead& head, Signer* signer);
 
-// What an envelope says, whoever signed it. Errors: integrity.
+// The content of an envelope, without verification. Errors: integrity.
 Result<TreeHead> PeekTreeHead(std::string_view envelope, std::string_view where);
 
 struct VerifiedHead {
   TreeHead head;
   std::vector<AcceptedKey> signed_by;
 };
-// Errors: integrity, as VerifyOther's; invalid_input for a policy that has no rule for heads, which
-// says nothing of the head.
+// Errors: integrity, as VerifyOther's; invalid_input for a policy without a rule for heads, which
+// says nothing about the head.
 Result<VerifiedHead> VerifyTreeHead(std::string_view envelope, std::string_view where,
                                     const TrustPolicy& policy, WallTime now);
 
-// A head as somebody keeps it, and where: a line of heads.jsonl, or a file of one.
+// A kept head, and its place: a line of heads.jsonl, or a file with one.
 struct HeadText {
   std::string text;
   std::string where;
 };
-// Of heads.jsonl; none where it is not there. Errors: io, invalid_input; integrity for a last line
-// that has no end.
+// Of heads.jsonl; none if it is missing. Errors: io, invalid_input; integrity for a last line
+// without an end.
 Result<std::vector<HeadText>> ReadHeadLines(const std::filesystem::path& folder);
-// A file that holds one head and nothing else, or as *.jsonl several, of which the last is meant.
+// A file with one head and nothing else, or as *.jsonl several, and the last counts.
 Result<HeadText> ReadKeptHead(const std::filesystem::path& file);
 
 }  // namespace rharness

@@ -1,5 +1,5 @@
-// Which deletion lists were begun in a folder: noted in the folder itself, since another machine
-// may have one of the same path, and the same history.
+// The deletion lists begun in a folder: noted in the folder itself, since a different machine may
+// have a folder of the same path, and the same history.
 #ifndef RHARNESS_HARNESS_TRUST_RETENTION_BEGUN_LISTS_H_
 #define RHARNESS_HARNESS_TRUST_RETENTION_BEGUN_LISTS_H_
 
@@ -9,7 +9,7 @@
 
 namespace rharness {
 
-// A line a list, "SHA256 TIME"; no rule deletes it.
+// One line per list, "SHA256 TIME"; no rule deletes it.
 inline constexpr char kBegunLists[] = ".rharness-deletions";
 
 // On disk before the history has it. Errors: those of HeldFolder.

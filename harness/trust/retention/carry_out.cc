@@ -31,12 +31,12 @@ struct Turn {
   std::string why;  // of kChanged
 };
 
-// A file that is the list's, open in its folder; or why there is none.
+// An open file that matches the list, with its folder; or why there is none.
 struct Found {
   std::optional<HeldFolder> folder;
   Descriptor file;
   struct stat seen {};  // before it was hashed
-  Turn turn;            // where it is not there, or another one
+  Turn turn;            // if it is missing, or different
 };
 
 Result<Found> NotThere(const Error& error) {
@@ -84,8 +84,8 @@ bool IsSameFile(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Whether the path still leads to the folder that is held, and the name in it, and no link of it,
-// to the file that is open.
+// Whether the path still leads to the held folder, and the name in it, through no link, to the open
+// file.
 bool IsStill(const HeldFolder& root, const DeletionItem& item, const Found& found) {
   const auto folder = root.OpenFolder(FolderOf(item));
   const std::string name = fs::path(item.path).filename().string();
@@ -98,8 +98,8 @@ bool IsStill(const HeldFolder& root, const DeletionItem& item, const Found& foun
          IsSameFile(named, found.seen);
 }
 
-// Unlinks the file that was found, and no other: what was hashed is what the name stands for when
-// it is unlinked, in a folder that is held open, and nobody touched it since.
+// Unlinks exactly the found file: the hashed file still has the name when it is unlinked, in a
+// folder held open, and nobody touched it since.
 Result<Turn> Unlink(const HeldFolder& root, const DeletionItem& item, Found found) {
   if (found.turn.fate != Fate::kGone) return found.turn;
   const std::string name = fs::path(item.path).filename().string();
@@ -170,7 +170,7 @@ class Carrier {
 
  private:
   Status TakeTurn(int number, const DeletionItem& item, bool begun_before) {
-    // What is held is not read first, however large it is.
+    // A held file is not read first, however large it is.
     ASSIGN_OR_RETURN(std::string why, watch_->WhyHeld(item));
     if (!why.empty()) return Hold(item, why);
     ASSIGN_OR_RETURN(Found found, Find(root_, item));
@@ -242,7 +242,7 @@ Result<std::optional<DeletionRecord>> RecordOf(const std::string& digest, Histor
   return found == records.end() ? std::nullopt : std::optional(*found);
 }
 
-// Begins it, or goes on with what was begun here.
+// Begins it, or continues the deletion begun here.
 Status Begin(const SignedList& approved, const HeldFolder& root, WallTime now,
              HistoryStore* history) {
   const std::string digest = DigestOf(approved.list);

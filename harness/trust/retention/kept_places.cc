@@ -1,4 +1,4 @@
-// Locations to what lies there, and files back to whose they are.
+// From locations to their files, and from files back to their owners.
 #include "harness/trust/retention/kept_places.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::string Decoded(std::string_view text) {
   return plain;
 }
 
-// In the form in which manifests are read, where "s3://b/x" is "s3:/b/x".
+// In the form of parsed manifests, where "s3://b/x" is "s3:/b/x".
 std::string Normal(const std::string& location) {
   return fs::path(location).lexically_normal().string();
 }

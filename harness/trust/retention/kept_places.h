@@ -1,4 +1,4 @@
-// Contents and places that stay, and whether a file is one of them, by whatever name.
+// Contents and places that stay, and the check whether a file is one of them, under any name.
 //
 // Role: private to this folder. Files and folders are compared by device and inode with links
 // followed, so neither another spelling of a place, a link to it, nor a second mount of it hides
@@ -23,22 +23,22 @@ namespace rharness {
 
 class KeptPlaces {
  public:
-  // From what a recorded location begins with, to where that lies here; as --map of a drill.
+  // From the prefix of a recorded location to its place here; as --map of a drill.
   using Maps = std::vector<std::pair<std::string, std::filesystem::path>>;
 
   // Relative locations lie below the root, whose path has every link resolved. Errors: io.
   static Result<KeptPlaces> Make(const HeldFolder* root, Maps maps);
 
-  // `who`: what WhoHas tells, "data 'init' of run mlp-2". The first to name a thing is told. An
-  // empty digest is none.
+  // `who`: the text of WhoHas, "data 'init' of run mlp-2". The first owner of a thing is reported.
+  // An empty digest is none.
   void AddContent(const std::string& sha256, const std::string& who);
-  // A file, or a folder with all below it, at each place where the location may lie here. Whether
-  // there is one now, with a size given a file of that size. Errors: io.
+  // A file, or a folder with all below it, at each possible place of the location here. Returns
+  // whether there is one now; with a size given, a file of that size. Errors: io.
   Result<bool> AddPlace(const std::string& location, const std::string& who,
                         std::optional<std::uint64_t> size_bytes = {});
 
-  // Whose the file at root/relative is, if its content is this; empty: nobody's here. Errors: as of
-  // HeldFolder::OpenFile.
+  // The owner of the file at root/relative, if its content is this; empty: nobody here. Errors: as
+  // of HeldFolder::OpenFile.
   Result<std::string> WhoHas(const std::filesystem::path& relative,
                              const std::string& sha256) const;
 
@@ -54,10 +54,10 @@ class KeptPlaces {
   Maps maps_;
   std::vector<MountPoint> mounts_;
   PlaceOnDevice root_place_;
-  std::set<FileId> above_;  // the root and the folders that it lies in
+  std::set<FileId> above_;  // the root and the folders above it
   std::map<std::string, std::string> by_content_;
   std::map<FileId, std::string> by_id_;
-  std::string everything_;  // whose a folder is that the root lies in; empty: there is none
+  std::string everything_;  // owner of a folder that contains the root; empty: none
   mutable std::map<std::filesystem::path, std::string> folders_;  // of those below the root
 };
 

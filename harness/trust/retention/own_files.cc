@@ -1,4 +1,4 @@
-// Files of rharness, by what they are and where they lie.
+// Files of rharness, by content and place.
 #include "harness/trust/retention/own_files.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ constexpr std::uint64_t kHeadBytes = 4096;
 constexpr std::string_view kOurs = "rharness.";
 constexpr std::string_view kJournal = "journal.jsonl";
 
-// The start of a file, as far as it is no longer than this.
+// The start of a file, up to this length.
 std::string Head(int fd, std::uint64_t most) {
   std::string text(most, '\0');
   const ssize_t got = ::pread(fd, text.data(), text.size(), 0);
@@ -29,7 +29,7 @@ std::string Head(int fd, std::uint64_t most) {
   return text;
 }
 
-// Records have their schema first; of what was written by others it may stand anywhere.
+// Our records have their schema first; files of others may have it anywhere.
 std::string SchemaOf(const HeldFolder& root, const fs::path& path, const OpenedFile& file) {
   const std::string head = Head(file.descriptor.get(), kHeadBytes);
   const auto first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
@@ -43,7 +43,7 @@ std::string SchemaOf(const HeldFolder& root, const fs::path& path, const OpenedF
   return schema != nullptr && schema->kind() == Json::Kind::kString ? schema->AsString() : "";
 }
 
-// By how it begins: what no rule may delete, whatever its name is and whoever asks.
+// By its beginning: files that no rule may delete, whatever their names.
 std::string WhatBegins(std::string_view head) {
   const auto holds = [&](std::string_view word) { return head.find(word) != head.npos; };
   if (head.starts_with("SQLite format 3")) return "a database";

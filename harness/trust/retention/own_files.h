@@ -1,6 +1,6 @@
-// Whether a file is one of rharness' own: a record, a drill's, or one that was named.
+// Recognises rharness' own files: a record, a drill's, or a named one.
 //
-// Role: private to this folder; such files are never deleted, whatever a manifest says of them.
+// Role: private to this folder; such files are never deleted, whatever a manifest says.
 #ifndef RHARNESS_HARNESS_TRUST_RETENTION_OWN_FILES_H_
 #define RHARNESS_HARNESS_TRUST_RETENTION_OWN_FILES_H_
 
@@ -16,11 +16,11 @@ namespace rharness {
 
 class OwnFiles {
  public:
-  // Files that are never deleted; those that are not there count for nothing.
+  // Files that are never deleted; missing ones are ignored.
   explicit OwnFiles(const std::set<std::filesystem::path>& named);
 
-  // "a record of rharness (rharness.manifest/v1)"; empty: it is none of ours. A folder with a
-  // journal.jsonl is a drill's, with all that lies below it. Errors: io.
+  // "a record of rharness (rharness.manifest/v1)"; empty: it is not ours. A folder with a
+  // journal.jsonl is a drill's, with its whole content. Errors: io.
   Result<std::string> What(const HeldFolder& root, const std::filesystem::path& path) const;
 
  private:

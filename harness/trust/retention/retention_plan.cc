@@ -1,4 +1,4 @@
-// The files of runs that let go: found, held to what was recorded, and listed.
+// The files of released runs: found, compared with the record, and listed.
 #include "harness/trust/retention/retention_plan.h"
 
 #include <fmt/format.h>

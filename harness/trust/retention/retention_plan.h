@@ -1,4 +1,4 @@
-// Which files that runs made are to be deleted by a policy's rules, and why the others are not.
+// Selects the outputs of runs to delete by a policy's rules, with the reason for each that stays.
 //
 // Role: the question that `rharness history prune` asks; nothing is deleted here (carry_out.h). It
 // deletes only what a manifest of the history names as an artifact and what is still what was
@@ -26,30 +26,30 @@ namespace rharness {
 inline constexpr std::uint64_t kMostPolicyText = 1 << 20;
 
 struct RetentionInputs {
-  std::filesystem::path root;  // relative locations of manifests lie below it; nothing else goes
+  std::filesystem::path root;  // base of manifests' relative locations; nothing else is deleted
   std::string history;         // its URL, as it was given
   std::string policy;          // the file
-  std::set<std::filesystem::path> never;  // files of our own: history, policy, trust, keys
-  // From what recorded locations begin with, to where that lies here: what is needed may.
+  std::set<std::filesystem::path> never;  // our own files: history, policy, trust, keys
+  // From the prefix of a recorded location to its place here: needed files may lie there.
   std::vector<std::pair<std::string, std::filesystem::path>> maps = {};
 };
 
-// A run of the history, and what is known of it beside its entry.
+// A run of the history, and further facts about it.
 struct RunRecord {
   HistoryEntry entry;
   Manifest manifest;
-  bool good = false;  // it may be gone back to (JudgedRun::IsGood)
+  bool good = false;  // a rollback to it is possible (JudgedRun::IsGood)
 };
 
-// Why a run's files are kept, by run_id; a run that is not named lets go. In this order: a hold, a
-// drill that has it now, no rule for its family, a record that does not say when it began, the last
-// runs (retired ones take no place of theirs), young ones, the last good run of its family, the
-// last good one before a run that somebody has to look at, such a run itself, a waiver that may be
-// about what it depends on. Pure.
+// Why a run's files are kept, by run_id; files of unlisted runs may go. In this order: a hold, a
+// drill that claims it now, no rule for its family, a record without a start, the last runs
+// (retired ones do not count), young ones, the last good run of its family, the last good one
+// before a run that needs attention, such a run itself, a waiver that may concern its dependencies.
+// Pure.
 std::vector<KeptRun> RunsToKeep(const std::vector<RunRecord>& runs, const Policy& policy,
                                 const std::set<std::string>& claimed, WallTime now);
 
-// Why a run that is kept by none of these lets go: "recorded 2025-08-01: not among the last 5 of
+// Why the files of a run kept by none of these go: "recorded 2025-08-01: not among the last 5 of
 // family mlp (policy.yaml:3)". The same every day.
 std::string WhyItGoes(const HistoryEntry& entry, const RetentionRule& rule);
 

@@ -1,4 +1,4 @@
-// Which runs are kept whole, by rules, holds and what is known of them.
+// The runs whose files are kept, by rules, holds and known facts.
 #include <fmt/format.h>
 
 #include <algorithm>

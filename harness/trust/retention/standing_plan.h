@@ -1,6 +1,6 @@
-// What rules, holds and the history let go at this moment, while files are deleted.
+// The files that rules, holds and the history release at this moment, during a deletion.
 //
-// Role: between retention_plan.h, which looks once, and carry_out.h, which takes a while.
+// Role: between retention_plan.h, which plans once, and carry_out.h, which takes a while.
 #ifndef RHARNESS_HARNESS_TRUST_RETENTION_STANDING_PLAN_H_
 #define RHARNESS_HARNESS_TRUST_RETENTION_STANDING_PLAN_H_
 
@@ -23,9 +23,9 @@ class StandingPlan : public DeletionWatch {
 
   const RetentionReport& report() const { return report_; }
 
-  // Plans anew where the policy is another one by now, and from time to time, since no history
-  // tells of links and mounts. Empty also of a file that is not what was recorded: that is told
-  // when it is its turn. Errors: those of PlanRetention.
+  // Plans again if the policy changed, and from time to time, since no history shows links and
+  // mounts. Also empty for a changed file: that is reported at its turn. Errors: those of
+  // PlanRetention.
   Result<std::string> WhyHeld(const DeletionItem& item) override;
   HistoryMark mark() const override { return mark_; }
   Status Renew() override;
