@@ -293,9 +293,8 @@ TEST_F(HistoryVerb, ShowsVerdictsWithTheirReasons) {
   const WallTime decided = ParseTime("2026-11-21T00:00:00Z").value();
   {
     const auto store = std::move(HistoryStore::Open(Path("history.db"))).value();
-    const VerdictRecord drifted{
-        "drill-1", "a", Verdict::kDrifted,
-        decided,   3,   R"([{"code": "x", "message": "loss moved \u001b[31m"}])"};
+    const std::string why = R"([{"code": "x", "message": "loss moved \u001b[31m"}])";
+    const VerdictRecord drifted{"drill-1", "a", Verdict::kDrifted, decided, 3, why};
     ASSERT_TRUE(store->AddDrill("drill-1", decided, {}, {drifted}).ok());
   }
   const Output shown = History({"show", "a"});
