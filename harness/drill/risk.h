@@ -10,8 +10,8 @@
 //   doubt  1, and 1 for each of five kinds of the environment that is another one today than at
 //          that verdict, and 1/2 for each of which it is not known: GPUs, GPU driver, CPU, system
 //          (os, kernel, glibc), packages (the host's, those that the run's processes used); and 1
-//          more where `rharness check --available` was last told that a part of the run is gone, 1/2 where it
-//          is not known whether all can be had. 1 to 7.
+//          more where `rharness check --available` was last told that a part of the run is gone,
+//          1/2 where it is not known whether all can be had. 1 to 7.
 //
 // Unknown is no change, and no reassurance either. A run that had no GPU is not concerned by GPUs,
 // one in an image not by packages. Python's packages are not compared: which a run finds is known

@@ -28,8 +28,8 @@ struct NamedValue {
 //   field  := run_id | family | configuration | declared | started | duration_seconds | verified |
 //             last_verdict | rebuild | artifact
 //   value  := a bare word or a "quoted string"; times are RFC 3339, or ages "30d" / "12h":
-//             verified < 30d is "within the last 30 days"; verified = never; artifact = the SHA-256 of a file that the run made, or the tensor
-//             digest of its weights, and no other op
+//             verified < 30d is "within the last 30 days"; verified = never; artifact = the SHA-256
+//             of a file that the run made, or the tensor digest of its weights, and no other op
 class Selection {
  public:
   // Empty text selects everything. Errors: invalid_input with the column and what was expected.

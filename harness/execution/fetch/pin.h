@@ -1,7 +1,7 @@
 // Pins a source that may change to its current content.
 //
-// Role: for `record` and `import --complete`, of sources that somebody states. What a rerun trusts is the
-// SHA-256 of the manifest; a pin is what lets the same content be asked for again.
+// Role: for `record` and `import --complete`, of sources that somebody states. What a rerun trusts
+// is the SHA-256 of the manifest; a pin is what lets the same content be asked for again.
 #ifndef RHARNESS_HARNESS_EXECUTION_FETCH_PIN_H_
 #define RHARNESS_HARNESS_EXECUTION_FETCH_PIN_H_
 

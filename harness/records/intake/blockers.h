@@ -15,7 +15,8 @@ struct Blocker {
   std::string field;    // "data", "image": the part of the manifest
   std::string code;     // of the finding of admission
   std::string message;  // of the first finding of this code
-  std::string command;  // "rharness import --complete FILE --image NAME@sha256:DIGEST"; empty: none would
+  std::string
+      command;  // "rharness import --complete FILE --image NAME@sha256:DIGEST"; empty: none would
   std::size_t runs = 0;
   std::size_t last_run = 0;  // private to CountBlockers
 };

@@ -1,7 +1,7 @@
 // Croissant: a publisher's description of the files of a data set, merged into a manifest's data.
 //
-// Role: the effects behind `rharness import --complete --croissant`. It describes data and no run, so it is
-// no source of imports. Source: Croissant 1.0 and 1.1 (docs.mlcommons.org/croissant).
+// Role: the effects behind `rharness import --complete --croissant`. It describes data and no run,
+// so it is no source of imports. Source: Croissant 1.0 and 1.1 (docs.mlcommons.org/croissant).
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_CROISSANT_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_CROISSANT_H_
 

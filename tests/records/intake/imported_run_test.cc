@@ -198,13 +198,15 @@ TEST(Blockers, NameTheDataThatIsMeantAndKnowWhatFillsADigestOfTensors) {
   EXPECT_EQ(FillingOf(data, manifest, "runs/one.json"),
             "rharness import --complete runs/one.json --data dataset=PATH");
   const AdmissionFinding beyond{"unpinned_data", "$.data[9].sha256", "missing"};
-  EXPECT_EQ(FillingOf(beyond, manifest, "m.json"), "rharness import --complete m.json --data NAME=PATH");
+  EXPECT_EQ(FillingOf(beyond, manifest, "m.json"),
+            "rharness import --complete m.json --data NAME=PATH");
   manifest.origin.emplace().kind = "mlflow";
   const AdmissionFinding metrics{"missing_metrics_path", "$.metrics_path", "missing"};
   EXPECT_THAT(FillingOf(metrics, manifest, "m.json"), HasSubstr("--metrics PATH (of a program"));
   const AdmissionFinding tensors{"missing_tensor_digest", "$.artifacts[0].tensor_digest",
                                  "missing"};
-  EXPECT_EQ(FillingOf(tensors, manifest, "m.json"), "rharness import --complete m.json --weights PATH");
+  EXPECT_EQ(FillingOf(tensors, manifest, "m.json"),
+            "rharness import --complete m.json --weights PATH");
 }
 
 }  // namespace
