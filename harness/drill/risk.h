@@ -2,20 +2,20 @@
 //
 //   risk [days] = age [days] x stake x doubt
 //
-//   age    since the last verdict that decided something (identical, equivalent, drifted); of a
-//          run that has none, since it was started. A run that a drill judged since without a
-//          decision counts at most ten times the days since then, so that an undecidable run comes
-//          again and never delays the others for ever. Not below 0.
-//   stake  of the first of the policy's stakes that fits the run; 1 without one.
-//   doubt  1, plus 1 for each of five kinds of the environment that differs today from that
-//          verdict's, and 1/2 for each that is not known: GPUs, GPU driver, CPU, system (os,
-//          kernel, glibc), packages (the host's, those that the run's processes used); and 1 more
-//          if the last `rharness rebuild` found a part of the run missing, 1/2 if that is not
-//          known. 1 to 7.
+//   age    since the last verdict that decided something (identical, equivalent, drifted); without
+//          one, since the start of the run. If a later drill came to no decision, at most ten
+//          times the days since that drill, so that an undecidable run returns in time but never
+//          delays the others for ever. Not below 0.
+//   stake  from the policy's first stake that fits the run; 1 without one.
+//   doubt  1, plus 1 for each of five parts of the environment that differs today from that
+//          verdict's, and 1/2 for each unknown one: GPUs, GPU driver, CPU, system (os, kernel,
+//          glibc), packages (the host's, those that the run's processes used); plus 1 if the last
+//          `rharness rebuild` found a part of the run missing, 1/2 if that is unknown. 1 to 7.
 //
-// Unknown is no change, and no reassurance either. A run that had no GPU is not concerned by GPUs,
-// one in an image not by packages. Python's packages are not compared: which a run finds is known
-// once it runs. Role: how --order risk ranks (ranking.h), and what a plan says of it. Pure.
+// An unknown part is no change, but no reassurance either. GPUs do not count for a run without a
+// GPU, nor packages for a run in an image. Python's packages are not compared: which ones a run
+// finds is known only once it runs. Role: the rank for --order risk (ranking.h), and its reasons in
+// a plan. Pure.
 #ifndef RHARNESS_HARNESS_DRILL_RISK_H_
 #define RHARNESS_HARNESS_DRILL_RISK_H_
 
@@ -34,14 +34,14 @@
 
 namespace rharness {
 
-// Of the five kinds, in words: "kernel 6.1 -> 6.8"; and those that are not known.
+// Changes in the five parts, in words: "kernel 6.1 -> 6.8"; and the unknown parts.
 struct EnvironmentChange {
   std::vector<std::string> changed;
   std::vector<std::string> not_known;
   double Doubt() const;
 };
 
-// All five are not known: of a run that was never verified, or verified by an older version.
+// All five are unknown: for a run that was never verified, or verified by an older version.
 EnvironmentChange NothingKnown();
 
 // `in_image`: the run brought its own packages.
