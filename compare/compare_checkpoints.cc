@@ -34,7 +34,7 @@ std::vector<const RecordedCheckpoint*> OfRecordedRole(
   return of_role;
 }
 
-// By path; if each side has one of a role, these two, whatever they are called.
+// By path; the only ones of a role on both sides are a pair whatever their paths.
 std::vector<WeightsPair> PairUp(const std::vector<RecordedCheckpoint>& a,
                                 const std::vector<RecordedCheckpoint>& b) {
   std::vector<WeightsPair> pairs;

@@ -52,8 +52,8 @@ DifferenceOnset OnsetOfSize(double relative) {
   return relative < kSurelyRounding ? DifferenceOnset::kRounding : DifferenceOnset::kNotKnown;
 }
 
-// Of the weights: by the largest distance in steps between representable values, if it is that of a
-// few roundings.
+// Judges the weights by the largest distance in steps between representable values, if a few
+// roundings explain it.
 DifferenceOnset OnsetOfWeights(const Comparison& comparison) {
   constexpr std::uint64_t kFewRoundings = 16;
   std::uint64_t max_ulp = 0;

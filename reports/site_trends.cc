@@ -34,7 +34,7 @@ std::vector<SiteWeek> ShownWeeks(const std::vector<SiteWeek>& weeks) {
   return {weeks.begin() + static_cast<std::ptrdiff_t>(std::min(from, most)), weeks.end()};
 }
 
-// Which colour is which verdict, and how often there was one.
+// The colour of each verdict, and its count.
 std::string Legend(const SiteCounts& all) {
   std::string items;
   for (const Verdict verdict : kVerdicts) {
@@ -82,7 +82,7 @@ std::string WeekBars(const std::vector<SiteWeek>& weeks) {
       FormatCount(static_cast<std::uint64_t>(most)), Legend(TotalOf(weeks)));
 }
 
-// Weeks and kinds of verdicts that there were none of are left out.
+// Leaves out weeks without verdicts, and kinds of verdicts that never occurred.
 std::string WeekTable(const std::vector<SiteWeek>& weeks) {
   const SiteCounts all = TotalOf(weeks);
   std::vector<Verdict> kinds;

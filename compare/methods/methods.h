@@ -27,7 +27,7 @@ struct Method {
 // All of them, by name.
 const std::vector<Method>& Methods();
 
-// nullptr when there is none of this name.
+// nullptr: no method has this name.
 const Method* FindMethod(std::string_view name);
 
 // Up to three names, the nearest by edit distance first.

@@ -195,7 +195,7 @@ CheckpointDifference DiffDigests(const std::vector<TensorDigest>& a,
     const TensorDigest& tensor = sorted_a[pair.a];
     const std::uint64_t non_finite = std::max(tensor.non_finite, sorted_b[pair.b].non_finite);
     if (non_finite > 0) {
-      // Of which kind they are is not recorded.
+      // Their kind is not recorded.
       difference.non_finite.push_back(
           {tensor.name, ElementsOf(tensor.shape), NonFiniteCounts{.nan = non_finite}});
     }

@@ -56,7 +56,7 @@ struct RangeDifference {
 // counts the 65,536 pairs of patterns of a range, and measures each at the end.
 class RangeMeter {
  public:
-  explicit RangeMeter(Kernel kernel = BestKernel()) : kernel_(kernel) {}  // must be had
+  explicit RangeMeter(Kernel kernel = BestKernel()) : kernel_(kernel) {}  // must be supported
 
   void Start(DType dtype, std::uint64_t first_element);
   // All blocks of a range but the last have kReadBlockBytes; a whole number of elements.

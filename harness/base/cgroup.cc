@@ -40,7 +40,7 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-// As cgroup.procs has them: 0 is one that is not seen from this pid namespace.
+// As in cgroup.procs: 0 is a process outside this pid namespace.
 std::set<int> ProcessesIn(const fs::path& group) {
   std::set<int> pids;
   std::ifstream file(group / "cgroup.procs");
@@ -67,7 +67,7 @@ std::set<int> MembersOf(const fs::path& group) {
   return pids;
 }
 
-// Never another process that got the number since: names of groups are not used twice.
+// Never a later process with the same number: names of groups are not used twice.
 void KillMember(int pid, const std::string& group_name) {
   const Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (GroupText(fmt::format("/proc/{}/cgroup", pid)).find("/" + group_name) == std::string::npos) {
@@ -87,7 +87,7 @@ void KillGroup(const fs::path& group) {
   for (const int pid : MembersOf(group)) KillMember(pid, group.filename());
 }
 
-// A group can be removed once its processes have ended, which killed ones do soon.
+// A group can be removed once its processes have ended; killed ones end soon.
 void EndGroup(const fs::path& group) {
   constexpr int kRounds = 200;
   constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
@@ -99,7 +99,7 @@ void EndGroup(const fs::path& group) {
   }
 }
 
-// This process, or one that it has started, or one that such a one has.
+// This process or a descendant of it.
 bool IsOurs(int pid) {
   constexpr int kDeepest = 64;
   for (int depth = 0; pid > 0 && depth < kDeepest; ++depth) {
@@ -201,10 +201,9 @@ bool LimitMemory(const fs::path& group, Hierarchy hierarchy, std::uint64_t bytes
 
 }  // namespace
 
-// Whoever moves a whole process waits until every processor has passed a quiet state, ten
-// milliseconds and more; version 1 also lets a thread move itself, which waits for nothing, and a
-// child that has not run anything is one thread. Source: cgroup_procs_write_start in the kernel's
-// kernel/cgroup/cgroup.c.
+// Moving a whole process waits until every processor has passed a quiet state, ten milliseconds and
+// more. Version 1 also lets a thread move itself, without a wait, and a child before its exec is
+// one thread. Source: cgroup_procs_write_start in the kernel's kernel/cgroup/cgroup.c.
 Status JobCgroup::Add(const fs::path& path, Hierarchy hierarchy) {
   for (const Group& group : groups_) {
     if (group.path == path) return {};
@@ -299,7 +298,7 @@ CgroupEvents JobCgroup::Events() const {
     kills = CgroupCount(text, "oom_kill");
     at_limit = CgroupCount(text, "oom") > 0;
   } else if (memory_hierarchy_ == Hierarchy::kLegacy) {
-    // Nothing shows whose limit it was; but a group killed at its own limit had come near to it.
+    // Nothing shows whose limit it was; but a group killed at its own limit had come close to it.
     kills = CgroupCount(GroupText(memory_ / "memory.oom_control"), "oom_kill");
     const std::uint64_t most =
         CgroupCount("most " + GroupText(memory_ / "memory.max_usage_in_bytes"), "most");

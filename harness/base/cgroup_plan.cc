@@ -34,8 +34,8 @@ bool ListsController(std::string_view text, std::string_view controller) {
   return end != text.npos && HasWord(text.substr(0, end + 1), ' ', controller);
 }
 
-// Fields 4, 5 and those after the " - " of proc_pid_mountinfo(5). A path with a blank is escaped
-// there, and is none of ours.
+// Fields 4, 5 and those after the " - " of proc_pid_mountinfo(5). It escapes paths with a blank,
+// which are never ours.
 std::vector<MountedGroup> MountedGroups(std::string_view mounts) {
   std::vector<MountedGroup> found;
   std::istringstream lines{std::string(mounts)};

@@ -210,7 +210,7 @@ Status Journal::AppendLine(const Json& json) {
   torn_ = true;
   const Status written = WriteLine(line);
   if (!written.ok()) {
-    (void)TakeBack();  // else before the next line, and by whoever opens it again
+    (void)TakeBack();  // else before the next line, or when it is opened again
     return written;
   }
   torn_ = false;

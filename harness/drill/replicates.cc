@@ -24,7 +24,7 @@ bool MeasuresSomething(const Manifest& manifest) {
   return !manifest.curves.empty() || !manifest.metrics.empty();
 }
 
-// Of which an envelope would tell something.
+// Whether an envelope would add information about the run.
 bool IsOpenToRounding(const Manifest& manifest) {
   return manifest.determinism.declared != "bitwise" && MeasuresSomething(manifest);
 }

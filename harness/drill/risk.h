@@ -13,9 +13,10 @@
 //          more where `rharness check --available` was last told that a part of the run is gone,
 //          1/2 where it is not known whether all can be had. 1 to 7.
 //
-// Unknown is no change, and no reassurance either. A run that had no GPU is not concerned by GPUs,
-// one in an image not by packages. Python's packages are not compared: which a run finds is known
-// once it runs. Role: how --order risk ranks (ranking.h), and what a plan says of it. Pure.
+// An unknown part is no change, but no reassurance either. GPUs do not count for a run without a
+// GPU, nor packages for a run in an image. Python's packages are not compared: which ones a run
+// finds is known only once it runs. Role: the rank for --order risk (ranking.h), and its reasons in
+// a plan. Pure.
 #ifndef RHARNESS_HARNESS_DRILL_RISK_H_
 #define RHARNESS_HARNESS_DRILL_RISK_H_
 
@@ -34,14 +35,14 @@
 
 namespace rharness {
 
-// Of the five kinds, in words: "kernel 6.1 -> 6.8"; and those that are not known.
+// Changes in the five parts, in words: "kernel 6.1 -> 6.8"; and the unknown parts.
 struct EnvironmentChange {
   std::vector<std::string> changed;
   std::vector<std::string> not_known;
   double Doubt() const;
 };
 
-// All five are not known: of a run that was never verified, or verified by an older version.
+// All five are unknown: for a run that was never verified, or verified by an older version.
 EnvironmentChange NothingKnown();
 
 // `in_image`: the run brought its own packages.

@@ -43,7 +43,7 @@ void AddMissing(const GateInput& input, std::vector<GateReason>* reasons) {
       "it was rerun on the candidate, and not on the stack in use" + AndMore(missing)));
 }
 
-// WhyElsewhere speaks of a candidate; here that is the stack in use.
+// WhyElsewhere's words name a candidate; here it is the stack in use.
 std::string InUseWords(std::string why) {
   constexpr std::string_view kCandidate = "the candidate", kInUse = "the stack in use";
   for (auto at = why.find(kCandidate); at != why.npos; at = why.find(kCandidate, at)) {

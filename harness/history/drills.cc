@@ -58,7 +58,7 @@ std::vector<VerdictRecord> FetchVerdicts(soci::session& sql, const std::string& 
   return verdicts;
 }
 
-// Of which drill and run, or family, each record speaks.
+// The drill and the run, or family, of each record.
 std::vector<std::pair<std::string, std::string>> IdsOf(const DrillResults& results) {
   std::vector<std::pair<std::string, std::string>> ids;
   for (const RerunRecord& rerun : results.reruns) ids.emplace_back(rerun.drill_id, rerun.run_id);

@@ -171,7 +171,7 @@ bool PostgresqlDatabase::ComeBack(int failures) {
   if (!lost_ || failures > kMostLost) return false;
   LogWarning(name_ + ": the connection was lost; connecting again");
   Clock& clock = SystemClock();
-  // Whoever was waited for in vain is asked once more, and not waited for again.
+  // After a wait in vain for this server, tries once more but does not wait again.
   const auto deadline =
       clock.Monotonic() + (gave_up_ ? std::chrono::milliseconds(0) : limits_.gone);
   gave_up_ = true;

@@ -21,7 +21,7 @@ struct TagMove {
 std::vector<TagMove> FindTagMoves(const std::vector<Manifest>& runs);
 
 // The last of these for the run's own tag, as findings of the environment layer that decide
-// nothing: a rerun goes by the digest.
+// nothing: a rerun uses the digest.
 std::vector<Finding> TagFindings(const Manifest& run, const std::vector<TagMove>& moves);
 
 // One sentence for each time that a tag was recorded with another digest than by the run before it,

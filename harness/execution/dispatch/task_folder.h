@@ -27,10 +27,10 @@ Status WriteTasks(const std::filesystem::path& batch, const std::vector<Attempt>
 
 // The folders dispatch/NUMBER below a drill's folder, by number. Errors: io.
 Result<std::vector<std::filesystem::path>> ListBatches(const std::filesystem::path& folder);
-// The number of such a folder; 0: it is none.
+// The number of such a folder; 0: not such a folder.
 int BatchNumber(const std::filesystem::path& batch);
 
-// The tasks that are left in one. Errors: io.
+// The tasks left in a batch. Errors: io.
 Result<std::vector<std::filesystem::path>> ListTasks(const std::filesystem::path& batch);
 
 // Lists the folder, which makes a shared file system show other machines' writes.

@@ -118,7 +118,7 @@ bool IsWordChar(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
 
-// NAME = "VALUE" or NAME: VALUE, of a name that speaks of a secret and a value that looks drawn.
+// NAME = "VALUE" or NAME: VALUE, with a secret's usual name and a value that looks random.
 bool AssignsSecret(std::string_view line) {
   constexpr std::array<std::string_view, 8> kNames = {
       "password", "passwd", "secret", "credential", "api_key", "apikey", "access_key", "token"};
@@ -143,7 +143,7 @@ bool AssignsSecret(std::string_view line) {
 
 bool LooksSecret(std::string_view line) { return HoldsCredential(line) || AssignsSecret(line); }
 
-// The files that a diff speaks of, as `git apply --numstat -z` lists them: "ADDED<tab>DELETED<tab>
+// The files in a diff, as `git apply --numstat -z` lists them: "ADDED<tab>DELETED<tab>
 // PATH<nul>".
 Result<std::vector<std::string>> DiffedPaths(std::string_view numstat) {
   std::vector<std::string> paths;

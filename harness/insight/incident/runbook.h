@@ -16,7 +16,7 @@ namespace rharness {
 
 // All of them, by area and in the order of their file. Each code once.
 const std::vector<RunbookPage>& RunbookPages();
-// nullptr: there is none of that code.
+// nullptr: no page has this code.
 const RunbookPage* FindRunbookPage(std::string_view code);
 
 // A file of pages: "## CODE", then one line per part, "- Means: ...", "- Check: ...", "- Causes:

@@ -69,7 +69,7 @@ class SiteCounter {
   std::unique_ptr<HistoryBrowser> browser_;
   WeekTotals totals_;
   std::vector<std::string> open_bad_;
-  std::int64_t open_bad_of_ = -1;  // the sequence that it speaks of
+  std::int64_t open_bad_of_ = -1;  // the sequence that it belongs to
   std::shared_ptr<const TrendsReport> trends_;
   std::optional<WallTime> trends_failed_;
   std::string told_of_trends_;  // the last logged trouble with them

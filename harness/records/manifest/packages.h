@@ -9,8 +9,8 @@
 //   python  the files that the wheel brought, as its RECORD has them ("sha256:..."): sorted lines
 //           "PATH HASH", without what the installer adds (RECORD itself, INSTALLER, REQUESTED,
 //           direct_url.json, scripts and others outside of the folder, bytecode), so that one wheel
-//           has one digest everywhere. None of an editable install, whose files lie elsewhere, and
-//           of one without RECORD. Sources: PyPA specifications "Recording installed projects",
+//           has one digest everywhere. None for an editable install, whose files lie elsewhere, or
+//           for one without RECORD. Sources: PyPA specifications "Recording installed projects",
 //           "Binary distribution format", "Direct URL".
 //   conda   the package's archive, as conda-meta has it: "sha256:...", or "md5:..." of older ones.
 //   system  none: an archive never gives a version to other contents, and a thousand digests would
@@ -60,8 +60,8 @@ std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
 // per process; empty if there is none.
 std::string HostPackagesSha256();
 
-// The Python of a run; none: no program of it was one. Of several, as from a launcher that starts a
-// second Python: the one that its own VIRTUAL_ENV or CONDA_PREFIX names, else an isolated
+// The Python of a run; none: no program of the run was a Python. Of several (a launcher can start a
+// second Python): the one that its own VIRTUAL_ENV or CONDA_PREFIX names, else an isolated
 // environment before an interpreter of the system, else the one with more mapped files. `base`: the
 // code's root, absolute and without links. Without version, activation and search path, which no
 // footprint shows.

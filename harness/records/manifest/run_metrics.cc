@@ -138,7 +138,7 @@ class Salvage {
     return text.size() <= most_bytes ? text : "sha256 " + Sha256HexOf(text);
   }
 
-  // The last ones as one.
+  // Merges the last members into one.
   void BoundUnread() {
     const auto first = std::next(result_.unread.begin(), kMostUnread - 1);
     Json rest = Json::MakeObject();

@@ -41,7 +41,7 @@ inline constexpr std::string_view kMoreUnread = " more members";
 inline constexpr std::size_t kUnreadNameBytes = 256;
 inline constexpr std::size_t kUnreadTextBytes = 80;
 
-// What could be had of a metrics file.
+// The readable part of a metrics file.
 struct SalvagedMetrics {
   RunMetrics metrics;
   std::vector<std::string> left_out;  // a sentence each, with file and member; ten at most

@@ -29,13 +29,13 @@ Json TextsToJson(const auto& texts) {
   return array;
 }
 
-// Whether the user of a container, whoever that is, can read it.
+// Whether every possible user of a container can read it.
 bool IsForAll(const fs::path& path, mode_t needed) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && (info.st_mode & needed) == needed;
 }
 
-// Cannot be carried by the command lines that mount folders.
+// Whether the command lines that mount folders can carry the path.
 bool IsPlain(const fs::path& path) {
   return std::ranges::all_of(path.string(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||

@@ -44,7 +44,7 @@ struct Profile {
   std::string name;
   std::vector<ProfileOption> options;
 };
-// nullptr: there is none of that name.
+// nullptr: no profile has this name.
 const Profile* FindProfile(const std::vector<Profile>& profiles, std::string_view name);
 
 // GPUs that may replace the recorded ones: because somebody answers for it, for a limited time, or

@@ -145,8 +145,7 @@ Status CheckRequest(const Request& request, bool is_last, const Question& questi
   return HoldToTrust(request.gathered, request.envelope, question, false);
 }
 
-// Everything that is checked of a list, whoever asks; finds by which request it was begun. Errors:
-// integrity.
+// All checks of a list, for every caller; finds the request that began it. Errors: integrity.
 Status CheckList(const std::vector<Request>& requests, const Question& question,
                  Progress* progress) {
   for (const Request& one : requests) {

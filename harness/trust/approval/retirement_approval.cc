@@ -129,7 +129,7 @@ Result<RetirementTold> WithdrawRetirement(const std::string& run_id, const std::
   if (reason.empty()) {
     return InvalidInput("taking it back needs a reason", "run " + TerminalSafe(run_id));
   }
-  // Whoever signed it: a withdrawn request retires nothing.
+  // Regardless of the signer: a withdrawn request retires nothing.
   ASSIGN_OR_RETURN(const OpenRequest open, FindOpen(run_id, store));
   const Withdrawal withdrawal{.run_id = run_id,
                               .family = open.said.family,

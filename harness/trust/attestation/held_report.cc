@@ -157,7 +157,7 @@ class ReportCheck {
     return {};
   }
 
-  // No verdict speaks of these.
+  // No verdict covers these.
   static bool IsReplicate(const std::string& job) {
     const auto dot = job.rfind('.');
     if (dot == job.npos) return false;
