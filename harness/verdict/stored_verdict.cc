@@ -21,8 +21,8 @@ Reason ReadReason(std::string_view text) {
   const bool is_code = !code.empty() && std::ranges::all_of(code, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
-  if (!is_code) return {.code = "", .message = std::string(text)};
-  return {.code = std::string(code), .message = std::string(text.substr(colon + 2))};
+  if (!is_code) return {"", std::string(text)};
+  return {std::string(code), std::string(text.substr(colon + 2))};
 }
 
 }  // namespace rharness

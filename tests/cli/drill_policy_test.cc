@@ -212,7 +212,7 @@ TEST_F(OnOtherGpus, ARunIsNotComparableBeforeItCostsAnything) {
   EXPECT_THAT(EvidenceOf("a").obstacle,
               AllOf(HasSubstr("recorded on 2 x NVIDIA H100 (140 GiB), nvlink; "),
                     HasSubstr(" has 2 x NVIDIA H200 (140 GiB), nvlink: GPU model NVIDIA H200 "
-                              "instead of NVIDIA H100; nothing in the policy")));
+                              "instead of NVIDIA H100; the policy accepts no substitute")));
 }
 
 TEST_F(OnOtherGpus, ASubstituteThatIsSignedForStandsIn) {
@@ -222,7 +222,7 @@ TEST_F(OnOtherGpus, ASubstituteThatIsSignedForStandsIn) {
   EXPECT_EQ(Calls(), 1);
   EXPECT_THAT(
       Read(At("out/report.json")),
-      HasSubstr("which stand in for them: same chip, signed by ada (plain text, not verified)"));
+      HasSubstr("accepted as a substitute: same chip, signed by ada (plain text, not verified)"));
   const ProcessResult expired = DrillUnder(substitute + "2020-01-01}");
   EXPECT_EQ(expired.outcome.exit_code, 3);
   EXPECT_EQ(Calls(), 1) << "no further one";

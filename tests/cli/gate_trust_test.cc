@@ -241,7 +241,7 @@ TEST_F(GateTrust, WhatItAsksForIsVerifiedByItself) {
   const ProcessResult itself = Run({kRharness, "verify", "policy.yaml", "--trust", "trust.yaml"});
   EXPECT_EQ(itself.outcome.exit_code, 5);
   EXPECT_THAT(itself.stdout_text + itself.stderr_text,
-              HasSubstr("what was signed of it is policy.yaml.intoto.jsonl, and --artifacts "));
+              HasSubstr("its signatures are in policy.yaml.intoto.jsonl, and --artifacts "));
   Allow("*");
   EXPECT_EQ(Run(verify).outcome.exit_code, 5);
 }

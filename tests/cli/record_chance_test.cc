@@ -253,7 +253,7 @@ TEST_F(Chance, AWorkerThatWasKilledForWantOfMemory) {
   fs::remove(group, error);
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
   EXPECT_THAT(Recorded().notes,
-              Contains(HasSubstr("1 process of its control group was killed for want of memory")));
+              Contains(HasSubstr("1 process of its control group was killed for lack of memory")));
   EXPECT_EQ(Recorded().notes.front().rfind(kLostSomething, 0), 0U);
 }
 

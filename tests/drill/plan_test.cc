@@ -97,7 +97,7 @@ TEST(Plan, AManifestMayAskForLessThanTheLimitsAndNeverForMore) {
   const Plan plan = BuildPlan({greedy, modest}, options);
   EXPECT_EQ(plan.reruns.size(), 2U);
   ASSERT_EQ(plan.capped.size(), 2U);
-  EXPECT_EQ(plan.capped[1], "greedy: asks for 2001 bytes of disk, and gets 2000 (--rerun-disk)");
+  EXPECT_EQ(plan.capped[1], "greedy: requests 2001 bytes of disk, and gets 2000 (--rerun-disk)");
 }
 
 TEST(Plan, OfNothingIsEmptyAndCostsNothing) {

@@ -94,7 +94,7 @@ TEST_F(RebuildObjects, OfS3ThatAreNotThereOrOthersAreGone) {
   EXPECT_EQ(Ask("s3://sets/gone.csv?versionId=V1").state, PartState::kGone);
   const Part other = Ask("s3://sets/train.csv?versionId=V1");
   EXPECT_EQ(other.state, PartState::kGone);
-  EXPECT_THAT(other.why, HasSubstr("another one: 4 bytes, recorded 3"));
+  EXPECT_THAT(other.why, HasSubstr("a different file: 4 bytes, recorded 3"));
 }
 
 TEST_F(RebuildObjects, ThatNobodyMayAskForOrReachAreUnknown) {

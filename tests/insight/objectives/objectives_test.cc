@@ -101,7 +101,7 @@ TEST_F(Objectives, CountRunsAndSpendABudget) {
   EXPECT_THAT(StatesOf(strict.families.front()), ElementsAre("reproducible missed"));
   EXPECT_EQ(strict.exit_code, 1);
   EXPECT_THAT(strict.families.front().checks.front().words,
-              HasSubstr("36 of 39 runs reproduced in 28 days (92.31 %), 95 % is asked for: 3 did "
+              HasSubstr("36 of 39 runs reproduced in 28 days (92.31 %), 95 % is required: 3 did "
                         "not; the budget is 1.95"));
 }
 
