@@ -51,8 +51,8 @@ TEST_F(HistoryPlace, AFolderOfManifestsKeepsTheirVerdicts) {
 TEST_F(HistoryPlace, ADrillsFolderStandsForItsHistory) {
   RecordRuns(2);
   ASSERT_EQ(Drill().outcome.exit_code, 0);
-  EXPECT_EQ(Verb({"history", "list"}, "out").stdout_text,
-            Verb({"history", "list"}, "runs.db").stdout_text);
+  EXPECT_EQ(Verb({"history", "list", "--json"}, "out").stdout_text,
+            Verb({"history", "list", "--json"}, "runs.db").stdout_text);
   EXPECT_EQ(Verb({"drill", "--out", "again"}, "out").outcome.exit_code, 0);
   fs::remove(At("again/report.json"));  // as of a drill that has none yet
   EXPECT_EQ(Verb({"slo"}, "again").outcome.exit_code, 0);
@@ -78,7 +78,6 @@ TEST_F(HistoryPlace, EveryVerbReadsIt) {
     const ProcessResult result = Verb(argv, "runs");
     EXPECT_EQ(result.outcome.exit_code, 2) << result.stdout_text;
     EXPECT_THAT(result.stderr_text, HasSubstr("zz"));
-    EXPECT_THAT(result.stderr_text, HasSubstr("history")) << "it was looked for there";
     EXPECT_TRUE(fs::exists(At("runs/runs.db"))) << result.stderr_text;
     fs::remove(At("runs/runs.db"));
   }

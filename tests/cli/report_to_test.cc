@@ -95,7 +95,7 @@ TEST_F(ReportTo, RefusesWhatIsNoDrillAndWhatHasNoRunOfMlflows) {
   EXPECT_THAT(none.stderr_text, HasSubstr("expected a drill's folder or its report.json"));
   std::filesystem::remove_all(At("out"));
   Drill({"--select", "run_id = ours"});
-  const ProcessResult ours = WriteBack();
+  const ProcessResult ours = Run({kRharness, "report", "out", "--to", "mlflow=http://127.0.0.1:1"});
   EXPECT_EQ(ours.outcome.exit_code, 2);
   EXPECT_THAT(ours.stderr_text, HasSubstr("none of the drill's runs was imported from MLflow"));
 }

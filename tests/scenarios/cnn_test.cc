@@ -316,7 +316,7 @@ std::filesystem::path MakeFalsePrograms(const RunFolder& folder) {
   const std::filesystem::path bin = folder.path() / "bin";
   std::filesystem::create_directory(bin);
   WriteProgram(bin / "nvidia-smi", "echo 'GPU 0: a false one'");
-  for (const char* name : {"rharness", "rharness-probe", "digits_cnn_cuda"}) {
+  for (const char* name : {"rharness", "rharness-more", "rharness-probe", "digits_cnn_cuda"}) {
     WriteProgram(bin / name, "exit 1");
   }
   return bin;

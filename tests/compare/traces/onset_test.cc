@@ -206,7 +206,7 @@ TEST(Onset, OfABufferIsInTheStepThatWroteIt) {
   const Trace a = Training({0, 1});
   const Onset onset = Between(a, PlantedAt(a, 1, TraceKind::kBuffer, "norm.running_mean"));
   EXPECT_THAT(onset.headline,
-              HasSubstr("part at step 0: buffer norm.running_mean, as step 1 begins with it,"));
+              HasSubstr("diverge at step 0: buffer norm.running_mean, as step 1 begins with it,"));
 }
 
 TEST(Onset, WithValuesThatAreNotFiniteIsLargeAndSaysHowMany) {

@@ -16,7 +16,7 @@ HistoryEntry Entry(const std::string& run_id, int day, const std::string& verdic
   entry.run_id = run_id;
   entry.family = "mlp";
   entry.started = Day(day);
-  entry.last_verdict = ParseVerdict(verdict).value();
+  if (!verdict.empty()) entry.last_verdict = ParseVerdict(verdict).value();
   return entry;
 }
 
