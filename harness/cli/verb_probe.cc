@@ -88,7 +88,7 @@ int ExitCodeOf(const Outcome& outcome) {
 
 std::atomic<bool> interrupted{false};
 void Interrupt(int) { interrupted = true; }
-bool Interrupted() { return interrupted.load(); }  // then its children end with it
+bool ProbeInterrupted() { return interrupted.load(); }  // then its children end with it
 
 // Its output is this process's own, live.
 int RunHere(const ProbeOptions& options, std::vector<std::string> arguments) {
@@ -99,7 +99,7 @@ int RunHere(const ProbeOptions& options, std::vector<std::string> arguments) {
   return ExitCodeOf(RunProcess({.argv = std::move(arguments),
                                 .environment = ProcessEnvironment(),
                                 .inherit_stdio = true},
-                               {}, {}, Interrupted)
+                               {}, {}, ProbeInterrupted)
                         .outcome);
 }
 
