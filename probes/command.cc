@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <map>
+#include <string>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -177,6 +179,19 @@ void AddContextOptions(CLI::App* app, CommandOptions* options) {
   app->add_option("--python", options->run.context.python, "Ask the NumPy of this Python, too");
 }
 
+// For CLI11: makes "10m" "600"; what is wrong with it, or nothing.
+std::string ToSeconds(std::string& text) {
+  static const CLI::AsNumberWithUnit kUnits(
+      std::map<std::string, int>{{"s", 1}, {"m", 60}, {"h", 3600}},
+      CLI::AsNumberWithUnit::UNIT_REQUIRED);
+  try {
+    return kUnits(text);
+  } catch (const CLI::ValidationError&) {
+    return fmt::format("'{}' is no time; expected a number with its unit (s, m, h), such as 90s",
+                       TerminalSafe(text));
+  }
+}
+
 void AddSubcommands(CLI::App* app, CommandOptions* options) {
   CLI::App* list = app->add_subcommand("list", "Names the probes in this program");
   list->add_flag("--json", options->json, "Print one JSON document (rharness.probes/v1)");
@@ -186,8 +201,11 @@ void AddSubcommands(CLI::App* app, CommandOptions* options) {
   AddContextOptions(run, options);
   run->add_option("--processes", options->run.processes, "Fresh processes that each probe runs in")
       ->check(CLI::Range(1, 1000));
-  run->add_option("--budget", options->budget_seconds,
-                  "Seconds for all probes; what is not done by then has timed out; 0: no limit")
+  run->add_option(
+         "--budget", options->budget_seconds,
+         "Time for all probes, such as 90s or 10m; what is not done by then has timed out; "
+         "0s: no limit")
+      ->transform(CLI::Validator(ToSeconds, "TIME", "time"))
       ->check(CLI::Range(0, 1000000));
   run->add_flag("-q,--quiet", options->quiet, "Show no progress");
   run->add_option("--out", options->out, "Write the fingerprint to this file, not to stdout");

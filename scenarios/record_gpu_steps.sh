@@ -195,7 +195,7 @@ step_timings() {
 # fingerprint NAME SECONDS PROCESSES: what is not done in time has timed out, and all else is written. In
 # the foreground, or the end of the step would not be its end.
 fingerprint() {
-  clean timeout --foreground -k 5 $(($2 + 15)) rharness probe run --device "$device" --budget "$2" --processes "$3" \
+  clean timeout --foreground -k 5 $(($2 + 15)) rharness probe run --device "$device" --budget "${2}s" --processes "$3" \
     --out "$out/probes/$1.json" >"$out/probes/$1.log" 2>&1
   local status=$? line
   grep -q '"status": *"ok"' "$out/probes/$1.json" 2>/dev/null || status=1

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kOfAComparison[] = {
     "--pairs",        "--ranking",   "--least-tau",    "--rcp",    "--loss-margin",
-    "--strip-prefix", "--json-file", "--weights-only", "--expect", "--jobs",
+    "--strip-prefix", "--json-file", "--weights-only", "--expect", "--threads",
     "--html",         "--junit",     "--markdown",     "--bundle"};
 
 // `--history` is left out: its variable may be set for other verbs.
@@ -34,17 +34,6 @@ constexpr const char* kOfTraces[] = {"--trace-steps",
                                      "--timeout-factor",
                                      "--timeout-floor",
                                      "--rerun-time"};
-
-// What reruns need, of the options that a drill has, too.
-Status CompleteReruns(const TraceSides& sides, DrillArguments* arguments, Command* command) {
-  arguments->root = sides.root;
-  DrillOptions& drill = arguments->drill;
-  const bool history = !drill.history.empty();
-  if (!history) drill.history = "none";  // files need none
-  RETURN_IF_ERROR(CompleteDrill(arguments, command));
-  if (!history) drill.history.clear();
-  return {};
-}
 
 }  // namespace
 
@@ -101,7 +90,9 @@ Status CheckTrace(const TraceArguments& arguments, const Command& command) {
 
 int RunTrace(const TraceSides& sides, TraceArguments* arguments, Command* command) {
   DrillArguments& reruns = arguments->drill;
-  if (const Status status = CompleteReruns(sides, &reruns, command); !status.ok()) {
+  reruns.root = sides.root;
+  reruns.needs_history = false;  // files need none
+  if (const Status status = CompleteDrill(&reruns, command); !status.ok()) {
     return FailWith(status.error());
   }
   CountInterrupts();

@@ -249,7 +249,7 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   for (const std::string& name : KeptOptions()) {
     if (command->Given(name)) drill.given.insert(name);
   }
-  if (!drill.resume && drill.history.empty()) {
+  if (!drill.resume && arguments->needs_history && drill.history.empty()) {
     return InvalidInput("no history given; use --history URL or RHARNESS_HISTORY");
   }
   return {};

@@ -33,6 +33,7 @@ struct DrillArguments {
   std::vector<std::string> certificates;
   DrillAudit audit;
   double budget_hours = 0.0;
+  bool needs_history = true;  // unless --resume names its own
   bool no_confirm = false;
   bool dry_run = false;
   bool json = false;

@@ -36,7 +36,7 @@ struct CompareArguments {
   std::vector<std::string> prefixes;
   bool weights_only = false;
   std::string expect;
-  int jobs = 0;
+  int threads = 0;
   bool json = false;
   std::string html;
   std::string junit;
@@ -119,7 +119,7 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   request.subject.strip_prefixes = arguments.prefixes;
   if (!arguments.expect.empty()) request.compare.expect_bitwise = arguments.expect == "bitwise";
   request.compare.weights_only = arguments.weights_only;
-  request.compare.threads = arguments.jobs;
+  request.compare.threads = arguments.threads;
   return request;
 }
 
@@ -247,7 +247,9 @@ void AddInputOptions(Command* verb, CompareArguments* arguments) {
             "bitwise: any differing bit is a drift; statistical: what matters is the bands. "
             "Without it: bitwise for checkpoints and for manifests that promise it")
       .Choices({"bitwise", "statistical"});
-  verb->Add("-j,--jobs", &arguments->jobs, "Threads; 0 is one a core").Between(0, 64).ShowDefault();
+  verb->Add("--threads", &arguments->threads, "Threads to compare with; 0: one per core")
+      .Between(0, 1024)
+      .Env("RHARNESS_THREADS");
 }
 
 void AddOutputOptions(Command* verb, CompareArguments* arguments) {

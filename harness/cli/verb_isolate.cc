@@ -42,10 +42,8 @@ int FinishIsolate(const IsolationReport& report, const IsolateArguments& argumen
 
 Status CompleteIsolate(IsolateArguments* arguments, Command* command) {
   DrillOptions& drill = arguments->drill.drill;
-  const bool history = !drill.history.empty();
-  if (!history) drill.history = "none";  // a manifest needs none
+  arguments->drill.needs_history = false;  // a manifest needs none
   RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
-  if (!history) drill.history.clear();
   if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
   IsolateOptions& isolate = arguments->isolate;
   if (drill.resume) {
@@ -180,7 +178,7 @@ void AddIsolate(Command& root) {
   AddResourceOptions(&verb, &arguments->drill);
   AddPlaceOptions(&verb, &arguments->drill);
   verb.Heading("Output");
-  verb.Add("--out", &arguments->drill.out, "Folder of this search; must not hold another one")
+  verb.Add("--out", &arguments->drill.out, "Folder of this search; must not hold a different one")
       .Folder()
       .ShowDefault()
       .Env("RHARNESS_OUT");

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
+#include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/probe_diff.h"
 #include "harness/cli/probe_distribute.h"
@@ -53,8 +52,7 @@ struct ProbeOptions {
   DistributeOptions distribute;
 };
 
-// `unit`: of the budget, which `probe run` takes with one and rharness-probe in seconds alone.
-std::vector<std::string> RunArguments(const ProbeOptions& options, const char* unit = "") {
+std::vector<std::string> RunArguments(const ProbeOptions& options) {
   std::vector<std::string> arguments = {"run",
                                         "--device",
                                         options.device,
@@ -63,7 +61,7 @@ std::vector<std::string> RunArguments(const ProbeOptions& options, const char* u
                                         "--processes",
                                         std::to_string(options.processes)};
   if (options.budget_seconds > 0) {
-    arguments.insert(arguments.end(), {"--budget", std::to_string(options.budget_seconds) + unit});
+    arguments.insert(arguments.end(), {"--budget", std::to_string(options.budget_seconds) + "s"});
   }
   for (const std::string& glob : options.globs) {
     arguments.insert(arguments.end(), {"--probe", glob});
@@ -86,20 +84,16 @@ int ExitCodeOf(const Outcome& outcome) {
   return FailWith(ProcessError(fmt::format("{} {}", kProbeProgram, outcome.ToString())));
 }
 
-std::atomic<bool> interrupted{false};
-void Interrupt(int) { interrupted = true; }
-bool ProbeInterrupted() { return interrupted.load(); }  // then its children end with it
-
 // Its output is this process's own, live.
 int RunHere(const ProbeOptions& options, std::vector<std::string> arguments) {
   const Result<fs::path> program = FindProbeProgram(options.program, !options.image.empty());
   if (!program.ok()) return FailWith(program.error());
   arguments.insert(arguments.begin(), program->string());
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, Interrupt);
+  CountInterrupts();
   return ExitCodeOf(RunProcess({.argv = std::move(arguments),
                                 .environment = ProcessEnvironment(),
                                 .inherit_stdio = true},
-                               {}, {}, ProbeInterrupted)
+                               {}, {}, Interrupted)
                         .outcome);
 }
 
@@ -257,7 +251,7 @@ std::vector<std::string> NodeArguments(ProbeOptions options) {
   // Without a slash it is looked for on the node's PATH.
   if (options.python.find('/') != std::string::npos) whole(&options.python);
   whole(&options.program);
-  std::vector<std::string> arguments = RunArguments(options, "s");
+  std::vector<std::string> arguments = RunArguments(options);
   arguments.erase(arguments.begin());
   std::erase(arguments, "--quiet");
   if (!options.program.empty()) {
@@ -387,7 +381,7 @@ void AddProbe(Command& root) {
       "The program rharness-probe runs each probe in processes of its own, so that a crash or a "
       "hang is the result of that probe alone. It also runs by itself, where rharness is not "
       "installed: `rharness-probe list` and `rharness-probe run`, with --probe, --device, "
-      "--repeat, --processes, --budget in seconds, --library-path, --quiet and --out as here.");
+      "--repeat, --processes, --budget, --library-path, --quiet and --out as here.");
   AddList(verb, options);
   AddRun(verb, options);
   AddProbeDiff(verb);

@@ -40,10 +40,8 @@ int FinishProperties(const PropertiesReport& report, const PropertiesArguments& 
 
 Status CompleteProperties(PropertiesArguments* arguments, Command* command) {
   DrillOptions& drill = arguments->drill.drill;
-  const bool history = !drill.history.empty();
-  if (!history) drill.history = "none";  // a manifest needs none
+  arguments->drill.needs_history = false;  // a manifest needs none
   RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
-  if (!history) drill.history.clear();
   if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
   for (const char* option : {"RUN", "--declare", "--repeats"}) {
     if (drill.resume && command->Given(option)) {

@@ -69,7 +69,7 @@ TEST(ProbeRunner, KillsWhatHangs) {
 
 TEST(ProbeRunner, SaysOfWhatABudgetLeftOutThatItTimedOutAndKeepsTheRest) {
   // The first takes a second, which is all of it.
-  const Json json = Fingerprint({"--probe", "hang", "--probe", "steady", "--budget", "1"});
+  const Json json = Fingerprint({"--probe", "hang", "--probe", "steady", "--budget", "1s"});
   EXPECT_EQ(Text(ProbeOf(json, 0), "status"), "timed_out");
   EXPECT_THAT(Text(ProbeOf(json, 0), "message"), StartsWith("timed out after "));
   EXPECT_EQ(Text(ProbeOf(json, 1), "name"), "steady");
@@ -80,6 +80,17 @@ TEST(ProbeRunner, SaysOfWhatABudgetLeftOutThatItTimedOutAndKeepsTheRest) {
   ASSERT_NE(seconds, nullptr);
   EXPECT_GT(seconds->Find("hang")->ToDouble().value_or(0),
             seconds->Find("steady")->ToDouble().value_or(1e9));
+}
+
+TEST(ProbeRunner, RefusesABudgetWithoutAUnit) {
+  for (const char* budget : {"90", "1x", "soon", "-1s"}) {
+    const ProcessResult result = Ask({"run", "--probe", "steady", "--budget", budget}, {});
+    EXPECT_EQ(result.outcome.exit_code, 2) << budget;
+    EXPECT_THAT(result.stderr_text, HasSubstr("--budget: ")) << budget;
+  }
+  EXPECT_THAT(Ask({"run", "--budget", "90"}, {}).stderr_text,
+              HasSubstr("'90' is no time; expected a number with its unit (s, m, h), such as 90s"));
+  EXPECT_EQ(Ask({"run", "--probe", "steady", "--budget", "1m"}, {}).outcome.exit_code, 0);
 }
 
 TEST(ProbeRunner, TakesGarbageSilenceAndAnExitCodeForFailures) {

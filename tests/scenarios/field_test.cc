@@ -85,8 +85,7 @@ TEST_F(Field, SkipsWhatHasNoFrameworkAndCountsItAsNothingElse) {
   const ProcessResult drill = Drill({"--only", "loader"});
   EXPECT_EQ(drill.outcome.exit_code, 77) << drill.stdout_text << drill.stderr_text;
   EXPECT_THAT(drill.stdout_text, HasSubstr("skip   loader: no torch: "));
-  EXPECT_THAT(drill.stdout_text,
-              HasSubstr("0 as they must be, 0 wrong, 0 broken, 2 skipped"));
+  EXPECT_THAT(drill.stdout_text, HasSubstr("0 as they must be, 0 wrong, 0 broken, 2 skipped"));
 }
 
 TEST_F(Field, LeavesAFolderOfOthersAlone) {
