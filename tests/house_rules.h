@@ -68,6 +68,11 @@ Violations CheckReadme(std::string_view path, std::string_view text,
 // namespace is two types to the compiler and one to the linker, which takes either's functions.
 Violations CheckTypes(const std::map<std::string, std::string>& tree);
 
+// Headers and sources: a function in an unnamed namespace has the signature of none that a header
+// of its folder declares. Sources are compiled several at a time, and it would silently take that
+// one's place in the others.
+Violations CheckHidden(const std::map<std::string, std::string>& tree);
+
 // Every folder of sources holds a README.md. The folders of tests mirror the tree and share theirs.
 Violations CheckFolders(const std::vector<std::string>& files);
 

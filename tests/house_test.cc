@@ -169,6 +169,23 @@ TEST(House, FindsATypeThatTwoHeadersDefine) {
             "b.h:3: rharness::Said is defined in a.h, too\n");
 }
 
+TEST(House, FindsAFunctionThatHidesOneOfItsFolder) {
+  const std::string open = "namespace rharness {\n", unnamed = "namespace {\n";
+  const std::string header = open + "bool Stopped();\nint Take(const Text& a, int b = 1);\n}\n";
+  const auto with = [&](const std::string& folder, const std::string& code) {
+    return TextOf(CheckHidden({{"a/a.h", header}, {folder + "b.cc", open + unnamed + code}}));
+  };
+  EXPECT_EQ(with("a/", "bool Stopped() { return one; }\n"),
+            "a/b.cc:3: Stopped() hides that of a/a.h from the sources compiled with it\n");
+  EXPECT_EQ(with("a/", "int Take(const Text& x,\n         int y) {\n"),
+            "a/b.cc:3: Take(const Text&, int) hides that of a/a.h from the sources compiled with "
+            "it\n");
+  EXPECT_EQ(with("a/", "int Take(const Text& x) { return Stopped(); }\n"), "") << "an overload";
+  EXPECT_EQ(with("a/", "}\nbool Stopped() { return one; }\n"), "") << "the function itself";
+  EXPECT_EQ(with("a/", "struct S {\n  bool Stopped() { return one; }\n};\n"), "") << "a member";
+  EXPECT_EQ(with("b/", "bool Stopped() { return one; }\n"), "") << "another folder";
+}
+
 TEST(House, FindsAFileThatACommentNamesAndThatIsGone) {
   const std::set<std::string> files = {"b.h", "c.cc"};
   EXPECT_EQ(
@@ -223,6 +240,7 @@ TEST(House, KeepsItsRules) {
     if (path.ends_with("README.md")) add(CheckReadme(path, text, files));
   }
   add(CheckTypes(tree));
+  add(CheckHidden(tree));
   EXPECT_TRUE(all.empty()) << TextOf(all);
 }
 

@@ -7,16 +7,12 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/cli/verb.h"
 
 namespace rharness {
 namespace {
 
 constexpr std::size_t kMostMissingNamed = 100;
-
-std::string AuditLine(std::string line) {
-  std::ranges::replace(line, '\n', ' ');
-  return TerminalSafe(line) + "\n";
-}
 
 std::string RecordsAre(std::uint64_t count) {
   return count == 1 ? "1 record is" : fmt::format("{} records are", count);
@@ -36,34 +32,33 @@ std::string ExceptionsText(const std::vector<ChangedException>& exceptions) {
   const ChangedException* first = nullptr;
   for (const ChangedException& one : exceptions) {
     if (one.is_there) {
-      text += AuditLine(ChangedWords(one));
+      text += OneLine(ChangedWords(one));
     } else if (gone++ == 0) {
       first = &one;
     }
   }
   if (first == nullptr) return text;
   const std::string what = EntryWords(first->index, first->kind, first->name);
-  return text + AuditLine(gone == 1 ? what + " is about what is in its policy no more"
-                                    : fmt::format("{} are about what is in their policies no more, "
-                                                  "the first: {}",
-                                                  Entries(gone), what));
+  return text + OneLine(gone == 1 ? what + " is about what is in its policy no more"
+                                  : fmt::format("{} are about what is in their policies no more, "
+                                                "the first: {}",
+                                                Entries(gone), what));
 }
 
 std::string CoverText(const CheckedLog& log, bool trusted) {
   std::string text;
   const std::uint64_t covered = log.signed_entries();
-  if (!log.heads.empty()) text += AuditLine("its newest " + HeadWords(log.heads.back()));
+  if (!log.heads.empty()) text += OneLine("its newest " + HeadWords(log.heads.back()));
   for (const SeenHead& one : log.kept) {
-    text += AuditLine(fmt::format("{}: {}: this log begins with what it was signed over", one.where,
-                                  HeadWords(one)));
+    text += OneLine(fmt::format("{}: {}: this log begins with what it was signed over", one.where,
+                                HeadWords(one)));
   }
   if (covered < log.tree.size) {
-    text +=
-        AuditLine(fmt::format("{} under no signed head; `rharness audit append --key` signs one",
-                              EntriesAre(log.tree.size - covered)));
+    text += OneLine(fmt::format("{} under no signed head; `rharness audit append --key` signs one",
+                                EntriesAre(log.tree.size - covered)));
   }
   if (!trusted && (!log.heads.empty() || !log.kept.empty())) {
-    text += AuditLine("the signers of the heads were not checked; --trust names the trusted keys");
+    text += OneLine("the signers of the heads were not checked; --trust names the trusted keys");
   }
   return text;
 }
@@ -141,15 +136,14 @@ Json ToJson(const SeenHead& head) {
 
 std::string AppendedText(const Appended& done, const std::filesystem::path& log) {
   std::string text;
-  if (done.mended) text += AuditLine("an append that was cut short was taken back first");
-  text += AuditLine(fmt::format("{}: {} entered; the log has {}", log.string(),
-                                RecordsAre(done.added), Entries(done.tree.size)));
-  text +=
-      AuditLine(done.signed_now ? "signed a head over all of them"
-                : done.head && done.added > 0
-                    ? "its newest head stays, and no head covers the new entries; --key signs one"
-                : done.head ? "its newest head stays as it is"
-                            : "no head is signed; --key signs one");
+  if (done.mended) text += OneLine("an append that was cut short was taken back first");
+  text += OneLine(fmt::format("{}: {} entered; the log has {}", log.string(),
+                              RecordsAre(done.added), Entries(done.tree.size)));
+  text += OneLine(done.signed_now ? "signed a head over all of them"
+                  : done.head && done.added > 0
+                      ? "its newest head stays, and no head covers the new entries; --key signs one"
+                  : done.head ? "its newest head stays as it is"
+                              : "no head is signed; --key signs one");
   return text;
 }
 
@@ -167,23 +161,22 @@ Json AppendedJson(const Appended& done, const std::filesystem::path& log) {
 std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request) {
   const CheckedLog& log = outcome.log;
   std::string text =
-      AuditLine(fmt::format("{}: holds: {}, each as it was entered, root {}",
-                            request.folder.string(), Entries(log.tree.size), ToHex(log.tree.root)));
+      OneLine(fmt::format("{}: holds: {}, each as it was entered, root {}", request.folder.string(),
+                          Entries(log.tree.size), ToHex(log.tree.root)));
   text += CoverText(log, request.trust != nullptr);
-  if (!outcome.missing.empty()) text += AuditLine(MissingWords(outcome.missing));
+  if (!outcome.missing.empty()) text += OneLine(MissingWords(outcome.missing));
   text += ExceptionsText(outcome.exceptions);
   if (outcome.not_looked_at > 0) {
-    text +=
-        AuditLine(fmt::format("{} about what was not given here (--baseline), and not held to it",
-                              EntriesAre(outcome.not_looked_at)));
+    text += OneLine(fmt::format("{} about what was not given here (--baseline), and not held to it",
+                                EntriesAre(outcome.not_looked_at)));
   }
   if (outcome.held_by_names) {
-    text += AuditLine(
+    text += OneLine(
         "the trust policy has no rule for retirements: whose keys signed for them was not looked "
         "at");
   }
   if (outcome.unfinished) {
-    text += AuditLine(
+    text += OneLine(
         "an append is under way, or was cut short; what it wrote is left out, and the next append "
         "enters it");
   }

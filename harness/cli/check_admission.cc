@@ -10,12 +10,13 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/cli/verb.h"
 
 namespace rharness {
 namespace {
 
 std::string Line(const std::string& place, const AdmissionFinding& finding, const char* note = "") {
-  return FindingLine(
+  return OneLine(
       fmt::format("{}: {}{}: {}: {}", place, note, finding.path, finding.code, finding.message));
 }
 
@@ -73,12 +74,6 @@ std::vector<AdmissionOfOne> AdmissionCheck::Finish() {
     if (noted_[i]) std::ranges::move(notes_.Of(*noted_[i]), std::back_inserter(all_[i].notes));
   }
   return std::move(all_);
-}
-
-std::string FindingLine(std::string_view line) {
-  std::string safe = TerminalSafe(line);
-  std::ranges::replace(safe, '\n', ' ');
-  return safe + "\n";
 }
 
 std::string LinesOf(const AdmissionOfOne& one, bool quiet) {

@@ -42,8 +42,6 @@ class AdmissionCheck {
   AdmissionNotes notes_;
 };
 
-// One line that a name or a value from strangers cannot break into two.
-std::string FindingLine(std::string_view line);
 // A line a finding and, unless `quiet`, a note.
 std::string LinesOf(const AdmissionOfOne& one, bool quiet);
 // "rharness.admission/v1".

@@ -75,8 +75,8 @@ std::string LinesOf(const std::string& place, const RunParts& run, bool had) {
     if (state == PartState::kHad && !had) continue;
     for (const Part& part : run.parts) {
       if (part.state != state) continue;
-      text += FindingLine(fmt::format("{}: {}: {}{}{}: {}", place, PartStateName(state), part.kind,
-                                      part.name.empty() ? "" : " ", part.name, part.why));
+      text += OneLine(fmt::format("{}: {}: {}{}{}: {}", place, PartStateName(state), part.kind,
+                                  part.name.empty() ? "" : " ", part.name, part.why));
     }
   }
   return text;

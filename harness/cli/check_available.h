@@ -31,7 +31,7 @@ Result<RebuildOptions> RebuildOptionsOf(const AvailableArguments& arguments,
                                         const std::string& root,
                                         std::function<bool()> should_cancel);
 
-// A line a part that is gone or of which it is not known; with `had` of the others, too.
+// A line for each part that is gone or not known; with `had` for the others, too.
 std::string LinesOf(const std::string& place, const RunParts& run, bool had);
 // "1 had, 2 gone"; empty without runs.
 std::string CountsOf(const std::vector<RunParts>& runs);

@@ -14,6 +14,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/check_admission.h"
+#include "harness/cli/verb.h"
 
 namespace rharness {
 namespace {
@@ -128,7 +129,7 @@ void AddWitnessOptions(Command* verb, WitnessArguments* arguments) {
 std::string LinesOf(const ContradictionsOfOne& one) {
   std::string text;
   for (const Contradiction& contradiction : one.outcome.contradictions) {
-    text += FindingLine(fmt::format("{}: contradiction: {}", one.place, contradiction.sentence));
+    text += OneLine(fmt::format("{}: contradiction: {}", one.place, contradiction.sentence));
   }
   return text;
 }

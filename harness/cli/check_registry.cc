@@ -99,12 +99,6 @@ int ExitCodeOfFindings(const std::vector<RegistrationFinding>& findings) {
   return kExitInconclusive;
 }
 
-// Names come from strangers: none may forge a line of its own.
-std::string OneLine(std::string line) {
-  std::ranges::replace(line, '\n', ' ');
-  return TerminalSafe(line) + "\n";
-}
-
 std::string RegistryText(const RegistryEntry& entry,
                          const std::vector<RegistrationFinding>& findings, const RunKnown& known) {
   std::string text;

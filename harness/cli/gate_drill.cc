@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <optional>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
+#include "harness/cli/interrupts.h"
 #include "harness/cli/probe_program.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/python_libraries.h"
@@ -22,10 +21,6 @@
 
 namespace rharness {
 namespace {
-
-std::atomic<bool> gate_interrupted{false};
-
-void InterruptGate(int) { gate_interrupted = true; }
 
 constexpr std::string_view kVariable = "environment.";
 constexpr std::chrono::minutes kProbingLimit{60};
@@ -73,8 +68,7 @@ Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const Finge
   ProcessLimits limits;
   limits.timeout = kProbingLimit;
   limits.output_bytes = kMostFingerprintBytes;
-  const ProcessResult process =
-      RunProcess(spec, limits, {}, [] { return gate_interrupted.load(); });
+  const ProcessResult process = RunProcess(spec, limits, {}, Interrupted);
   if (process.stdout_text.empty()) {
     return ProcessError(fmt::format("probing this machine: {}: {}", process.outcome.ToString(),
                                     TerminalSafe(process.stderr_text)));
@@ -147,7 +141,7 @@ Result<Report> RunGateDrill(const GateInput& input, const GateDrillOptions& opti
   drill.plan.slots = SlotsOf(CaptureEnvironment().hardware, options.gpus);
   ProgressLine line(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line.Show(progress); },
-                         .should_stop = [] { return gate_interrupted.load(); }};
+                         .should_stop = Interrupted};
   auto report = RunDrill(drill, hooks, &SystemClock());
   line.Clear();
   return report;
@@ -206,7 +200,7 @@ std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all) {
 
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, InterruptGate);
+  CountInterrupts();
   DrillOptions drill;
   drill.environment = CandidateVariables(input.baseline, input.candidate);
   drill.out = options.out;

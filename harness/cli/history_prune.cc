@@ -239,11 +239,11 @@ Result<int> ListLists(const RetentionArguments& arguments) {
 }
 
 constexpr char kRetention[] =
-    R"text(Rules stand in the policy (rharness help policy): by family how many runs, and for how many days, keep what they made; the first rule for a family is its own, a family without one keeps everything. Kept whatever a rule says: what a hold names, the last good run of a family, a run whose last verdict somebody has to look at (drifted, failed, inconclusive, not comparable, infra), one that a drill has now, one that depends on what a waiver is for; and every file that a run which is not retired needs to be rerun, as data, code, image or kept diff.
+    R"text(The policy has the rules (rharness help policy): for each family, how many runs keep their files and for how many days. The first matching rule holds; a family without a rule keeps everything. Some runs keep their files whatever a rule says: a run that a hold names, the last good run of a family, a run with an open question (its last verdict is drifted, failed, inconclusive, not comparable or infra), a run in a drill, and a run that depends on a waived probe. So does every file that a run needs for a rerun, as data, code, image or kept diff, unless that run is retired.
 
-Only artifacts that a manifest of the history names, with their SHA-256, below --root are ever deleted: no manifest, no drill's folder, no history, nothing behind a symbolic link.
+Only artifacts below --root are deleted, and only those that a manifest of the history names with their SHA-256: no manifest, no drill's folder, no history, nothing behind a symbolic link.
 
-What would be deleted is a list, whose SHA-256 two people sign for (predicate urn:rharness:deletion:v1). request and approve make the list anew and sign for no other; apply refuses one that changed since. Before each file apply asks anew whether the list was taken back, and whether a rule, a hold, a drill or another run keeps the file by now: then it stays, and the others go. The history records each file before it goes and after; its content is hashed once more before. After a crash, apply goes on.)text";
+Two people sign the SHA-256 of the list of files (predicate urn:rharness:deletion:v1). request and approve each make the list again and sign no other; apply refuses a list that has changed. Before each file, apply checks whether the list was withdrawn, and whether a rule, a hold, a drill or another run keeps the file now: such a file stays, and the others go. apply hashes a file once more before it deletes it, and the history records each file before and after. After a crash, apply continues.)text";
 
 using RetentionStep = Result<int> (*)(const RetentionArguments&);
 

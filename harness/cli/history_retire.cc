@@ -22,20 +22,20 @@ namespace rharness {
 namespace {
 
 constexpr char kRetiring[] =
-    R"text(With RUN, one person retires it: nobody signs for it, and reports call the run unsigned. By the verbs below it takes two.
+    R"text(With RUN, one person retires the run: nobody signs, and reports call the retirement unsigned. The verbs below take two people.
 
-One person asks and another one approves: both sign the same statement (in-toto, DSSE, predicate urn:rharness:retirement:v1, share/rharness/schemas/retirement.schema.json), which names the run, the SHA-256 of its manifest, the reason, when it was asked for and until when it can be approved. The run stays in drills until the second signature is there. Keys of one owner are one person's, however many they are. The trust policy says whose keys may sign that, such as
+One person requests it and a second person approves: both sign the same statement (in-toto, DSSE, predicate urn:rharness:retirement:v1, share/rharness/schemas/retirement.schema.json), which names the run, the SHA-256 of its manifest, the reason, the time of the request and the last time for an approval. The run stays in drills until the second signature is there. All keys of one owner count as one person. The trust policy names the keys that may sign, such as
 
   rules:
     - {predicates: ["urn:rharness:retirement:*", "urn:rharness:withdrawal:*"], keys: [ada, bob]}
 
-and may ask for more than two by its threshold. The history keeps each signature; what is in it is never changed.
+and may require more than two by its threshold. The history keeps each signature and changes none.
 
-One person is refused where the file of --policy (RHARNESS_POLICY has it hold always) has
+A single person is refused if the policy (--policy, or RHARNESS_POLICY for every call) has
 
   approvals: {retirement: required}
 
-and, where two people have signed for a retirement once, unless --policy names one that has not.)text";
+A single person is also refused once two people have signed for a retirement in this history. A --policy without that line allows it again.)text";
 
 struct RetireArguments {
   std::string history;

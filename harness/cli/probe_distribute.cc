@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
-#include <csignal>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "harness/base/log.h"
 #include "harness/base/progress.h"
 #include "harness/base/subprocess.h"
+#include "harness/cli/interrupts.h"
 #include "harness/cli/probe_program.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
@@ -30,9 +29,6 @@ namespace fs = std::filesystem;
 // Below --out; no name in it ends as those of fingerprints do.
 constexpr char kSweepFolder[] = ".distribute";
 constexpr char kFingerprint[] = "fingerprint";
-
-std::atomic<int> g_asked_to_end{0};
-void AskToEnd(int) { ++g_asked_to_end; }
 
 struct NodeAnswer {
   std::string node;
@@ -95,7 +91,7 @@ class ProbeSweep {
     const auto began = SystemClock().Monotonic();
     ProgressLine line(VerbProgress());
     while (!sweep_.Done()) {
-      if (g_asked_to_end > 0 && !std::exchange(cancelled_, true)) sweep_.Cancel();
+      if (Interrupted() && !std::exchange(cancelled_, true)) sweep_.Cancel();
       Progress progress = CountProgress("nodes done", answers_.size(), sweep_.nodes().size(),
                                         SystemClock().Monotonic() - began, "");
       progress.stopping = cancelled_;
@@ -196,7 +192,7 @@ Result<int> Distribute(const DistributeOptions& options, const std::vector<std::
     return begun.error();
   }
   RETURN_IF_ERROR(RefuseOld(folder, sweep.nodes()));
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, AskToEnd);
+  CountInterrupts();
   ProbeSweep probes(folder, &sweep);
   const Status ran = probes.Run();
   if (!ran.ok()) sweep.Cancel();

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "harness/base/files.h"
+#include "harness/cli/interrupts.h"
 #include "harness/cli/named_drill.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
@@ -23,16 +22,13 @@ namespace rharness {
 namespace {
 
 constexpr char kWhatIsWritten[] =
-    R"text(With --to each run that was imported from MLflow gets the tags rharness.verdict, rharness.reasons (the decisive ones), rharness.report_sha256, rharness.drill and rharness.decided, and a point of the metric rharness.reproduced at the time when the drill ended: 1 for identical and equivalent, 0 for drifted, none for verdicts that say neither. What is there already is not written again, and tags of a later drill are kept. An import does not take these for the run's own.
+    R"text(With --to each run that was imported from MLflow gets the tags rharness.verdict, rharness.reasons (the decisive ones), rharness.report_sha256, rharness.drill and rharness.decided, and a point of the metric rharness.reproduced at the time when the drill ended: 1 for identical and equivalent, 0 for drifted, none for the other verdicts. Equal values are not written again, and tags of a later drill are kept. An import does not take these tags for the run's own.
 
---alias NAME is set on the registered model version that the run is, where it reproduced: it goes from older versions to newer ones only, and off a version that drifted, to a newer one that reproduced or to none. Whoever asks for a model by it then finds none, so no name by which models are served belongs here, unless that is what you want.
+--alias NAME is set on the registered model version of a run that reproduced. It moves only to newer versions. It leaves a version that drifted, for a newer one that reproduced or for none: then a client that asks for NAME finds no model, so do not give a name by which models are served unless you want that.
 
 Credentials are those of `rharness import`: MLFLOW_TRACKING_TOKEN, MLFLOW_TRACKING_USERNAME and _PASSWORD, or ~/.mlflow/credentials. They are in no argument, log or report.)text";
 
 constexpr std::string_view kMlflow = "mlflow=";
-
-std::atomic<bool> publish_interrupted{false};
-void InterruptPublish(int) { publish_interrupted = true; }
 
 // The ids at MLflow of the report's runs.
 Result<std::map<std::string, std::string>> MlflowIds(const Report& report,
@@ -50,13 +46,12 @@ bool IsDone(const Published& one) {
   return one.state != PublishState::kFailed && one.state != PublishState::kNotTried;
 }
 
-// One line a run: names and messages come from strangers, and may forge none.
+// One line a run.
 std::string LineOf(const Published& one) {
   std::string line = fmt::format("{}: {}", one.subject, PublishStateName(one.state));
   for (const std::string& change : one.changes) line += "; " + change;
   if (!one.message.empty()) line += ": " + one.message;
-  std::ranges::replace(line, '\n', ' ');
-  return TerminalSafe(line) + "\n";
+  return OneLine(line);
 }
 
 std::string TextOf(const std::vector<Published>& all, std::size_t left_out) {
@@ -92,11 +87,7 @@ Json JsonOf(const std::vector<Published>& all, std::size_t left_out) {
 
 Result<std::vector<Published>> PublishAll(const std::string& url, const PublishOptions& options,
                                           const std::vector<MlflowVerdict>& verdicts) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    action.sa_handler = InterruptPublish;
-    ::sigaction(signal, &action, nullptr);
-  }
+  CountInterrupts();
   ASSIGN_OR_RETURN(HttpClient client, ConnectToMlflow(url, EnvironmentVariable,
                                                       options.should_cancel, PublishLimits()));
   return PublishToMlflow(&client, verdicts, options);
@@ -167,7 +158,7 @@ Result<int> WriteBack(const std::string& source, const std::string& json,
   if (verdicts.empty()) {
     return NotFound("none of the drill's runs was imported from MLflow", source);
   }
-  arguments.options.should_cancel = [] { return publish_interrupted.load(); };
+  arguments.options.should_cancel = Interrupted;
   ASSIGN_OR_RETURN(const auto all,
                    PublishAll(arguments.to.substr(kMlflow.size()), arguments.options, verdicts));
   const std::size_t left_out = drill.report.runs.size() - verdicts.size();

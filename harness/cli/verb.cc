@@ -47,6 +47,12 @@ int FailWith(const Error& error) {
   Abort("unknown ErrorCode");
 }
 
+std::string OneLine(std::string_view text) {
+  std::string line = TerminalSafe(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line + "\n";
+}
+
 int Print(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());

@@ -37,6 +37,10 @@ bool ColorOn(int fd);
 // unsupported are 2, integrity 5, the rest 4.
 int FailWith(const Error& error);
 
+// A line of stdout, with its end: names and messages come from strangers, and may neither forge a
+// line of their own nor act on a terminal.
+std::string OneLine(std::string_view text);
+
 // stdout, whole and checked: a closed pipe or a full disk is exit code 4.
 int Print(std::string_view text);
 // What would act on a terminal, such as a mark that reorders text, is written as \uNNNN.

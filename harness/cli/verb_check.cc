@@ -156,7 +156,7 @@ std::string TextOf(const CheckedRecords& checked, bool quiet) {
   for (std::size_t i = 0; i < checked.admissions.size(); ++i) {
     const AdmissionOfOne& one = checked.admissions[i];
     if (checked.listed[i] && !quiet && NothingFound(checked, i)) {
-      text += FindingLine(one.place + (checked.parts[i] ? ": admitted, had" : ": admitted"));
+      text += OneLine(one.place + (checked.parts[i] ? ": admitted, had" : ": admitted"));
     }
     text += LinesOf(one, quiet);
     if (checked.contradictions[i]) text += LinesOf(*checked.contradictions[i]);
@@ -259,9 +259,6 @@ Status ChooseInputs(RecordCheckOptions* options) {
 }
 
 Result<int> CheckRecords(RecordCheckOptions options) {
-  if (!options.history.empty()) {
-    ASSIGN_OR_RETURN(options.history, HistoryAt(options.history));
-  }
   if (!options.registry.server.empty()) {
     if (options.available.asked || options.witnesses.Any()) {
       return InvalidInput(
@@ -269,10 +266,11 @@ Result<int> CheckRecords(RecordCheckOptions options) {
           "or --image beside it",
           "--registry");
     }
-    options.registry.history = options.history;
+    ASSIGN_OR_RETURN(options.registry.history, HistoryAt(options.history));
     return CheckForRegistry(options.registry, options.paths, options.json);
   }
   RETURN_IF_ERROR(ChooseInputs(&options));
+  ASSIGN_OR_RETURN(options.history, HistoryAt(options.history));
   ASSIGN_OR_RETURN(RebuildOptions rebuild,
                    RebuildOptionsOf(options.available, options.root, [] { return Interrupted(); }));
   CountInterrupts();

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -12,6 +10,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/interrupts.h"
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
 #include "harness/execution/fetch/fetch.h"
@@ -33,9 +32,6 @@ struct FetchArguments {
   bool json = false;
 };
 
-std::atomic<bool> fetch_interrupted{false};
-void InterruptFetch(int) { fetch_interrupted = true; }
-
 Result<FetchOptions> OptionsOf(const FetchArguments& arguments) {
   FetchOptions options;
   options.cache = arguments.cache;
@@ -51,7 +47,7 @@ Result<FetchOptions> OptionsOf(const FetchArguments& arguments) {
   options.budget_bytes = arguments.budget;
   options.copy = arguments.copy;
   options.dry_run = arguments.dry_run;
-  options.should_cancel = [] { return fetch_interrupted.load(); };
+  options.should_cancel = Interrupted;
   return options;
 }
 
@@ -109,15 +105,11 @@ Result<int> Fetch(const FetchArguments& arguments) {
   ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesOf(arguments.paths));
   RETURN_IF_ERROR(RequireUsedMaps(options.places, files));
   if (!arguments.dry_run) RETURN_IF_ERROR(MakeDirectories(arguments.cache));
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    action.sa_handler = InterruptFetch;
-    ::sigaction(signal, &action, nullptr);
-  }
+  CountInterrupts();
   Fetcher fetcher(std::move(options));
   std::vector<Fetched> all;
   for (const std::string& file : files) {
-    if (fetch_interrupted) break;
+    if (Interrupted()) break;
     ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(file));
     ASSIGN_OR_RETURN(std::vector<Fetched> of_run, fetcher.Fetch(manifest));
     all.insert(all.end(), of_run.begin(), of_run.end());
@@ -131,7 +123,7 @@ Result<int> Fetch(const FetchArguments& arguments) {
     code = Print(TextOf(all, fetcher.brought_bytes(), arguments.dry_run));
   }
   if (code != kExitOk) return code;
-  if (fetch_interrupted) return kExitInfrastructure;
+  if (Interrupted()) return kExitInfrastructure;
   return missing ? kExitInconclusive : kExitOk;
 }
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,6 +18,7 @@
 #include "harness/base/shell_word.h"
 #include "harness/base/shown_url.h"
 #include "harness/cli/complete_manifest.h"
+#include "harness/cli/interrupts.h"
 #include "harness/cli/verb.h"
 #include "harness/records/intake/blockers.h"
 #include "harness/records/intake/intake.h"
@@ -46,9 +45,6 @@ struct ImportArguments {
   bool json = false;
   CompletionArguments completion;
 };
-
-std::atomic<bool> import_interrupted{false};
-void InterruptImport(int) { import_interrupted = true; }
 
 struct GradeCounts {
   std::array<std::size_t, 3> of{};  // by Grade
@@ -161,7 +157,7 @@ Status ImportOne(const std::string& source, const ImportArguments& arguments, Fi
   request.family = arguments.family;
   request.runs = arguments.runs;
   request.artifacts = !arguments.no_artifacts;
-  request.should_cancel = [] { return import_interrupted.load(); };
+  request.should_cancel = Interrupted;
   ImportSink sink;
   sink.take = [&](ImportedRun run) { return Take(std::move(run), arguments, batch, sum); };
   sink.refuse = [&](const std::string& where, const Error& why) { Refuse(where, why, sum); };
@@ -232,11 +228,7 @@ void TellInTheWay(const std::vector<std::string>& files) {
 }
 
 int RunImport(const ImportArguments& arguments) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    action.sa_handler = InterruptImport;
-    ::sigaction(signal, &action, nullptr);
-  }
+  CountInterrupts();
   if (arguments.sources.empty()) {
     return FailWith(
         InvalidInput("expected folders, files or URLs to import, or --complete M.json"));
@@ -269,7 +261,7 @@ int RunImport(const ImportArguments& arguments) {
     code = Print(TerminalSafe(TextOf(sum, arguments)));
   }
   if (code != kExitOk) return code;
-  if (import_interrupted) return kExitInfrastructure;
+  if (Interrupted()) return kExitInfrastructure;
   return sum.refused > 0 || !sum.in_the_way.empty() ? kExitUsage : kExitOk;
 }
 

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kTrustFile[] =
-    R"text(A trust policy is a YAML (or JSON) file that says which keys there are, whose they are, for verdicts of which days they hold, and whose signatures verdicts of which runs need. Dates are optional, and so are the patterns and the threshold of a rule; the first rule that is for a statement holds, and what no rule is for is refused. Endorsements of files (`rharness sign FILE`) and signatures of models (https://model_signing/signature/v1.0) have no family: rules with patterns of families are not for them. A model's signature says no time, so its keys must hold today.
+    R"text(A trust policy is a YAML (or JSON) file. It lists the keys, their owners and the days on which they are valid, and in its rules the signatures that each kind of statement needs. Dates are optional, and so are the patterns and the threshold of a rule. The first matching rule holds; a statement without one is refused. Endorsements of files (`rharness sign FILE`) and signatures of models (https://model_signing/signature/v1.0) have no family: rules with patterns of families do not match them. A model's signature has no time, so its keys must be valid today.
 
   version: 1
   keys:
@@ -44,15 +44,15 @@ constexpr char kTrustFile[] =
     - {predicates: ["urn:rharness:verdict:*"], families: ["mlp*"], keys: [lab-2026]}
     - {predicates: ["urn:rharness:endorsement:*", "https://model_signing/*"], keys: [lab-2026]}
 
-A verdict's run and family are what its signer says, and the family chooses the rule: who may sign for one family alone can name it for a run of another. So each line prints the family and the rule; --family and --run refuse statements about anything else, and --artifacts refuses a verdict that is not about the run and family of the manifest RUN.json, or is on weights that it does not record, where that lies there. A rule for every family behind a stricter rule with patterns is easily evaded: a warning names what it accepts without any of these.
+The signer states a verdict's run and family, and the family chooses the rule: a key for one family could state that family for a run of a different one. So each line prints the family and the rule. --family and --run refuse statements about anything else. --artifacts checks a verdict against the manifest RUN.json in that folder: its run, its family and the recorded weights. A rule for every family behind a stricter rule with patterns is easily evaded: a warning lists what it accepts without any of these options.
 
 In a folder every *.intoto.jsonl and *.sigstore.json counts, and every other *.json that declares itself an envelope or a bundle. Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no third party's time, so an end date is not enough for a key that somebody else may have: remove it from the policy. From then on a line that it signed is reported as not counted, and ignored where another line of the same file holds; a file of such lines alone is refused. An invalid signature by a known key is always an error.
 
---artifacts checks files against what was signed. A folder must hold every checkpoint of every verdict, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. Of an endorsement the file must be as a line for its name says, and no other content may have been signed later by what the lines say; lines for other contents are told as older. Of a model every signed file must lie there, and no other but those that its signature ignores; a link is refused where the signature allows none. --tensors holds a checkpoint to the tensors of a model that rharness signed, whatever files they lie in.
+--artifacts checks files against what was signed. A folder must hold every checkpoint of every verdict, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. An endorsed file must have the content of the newest line for its name; lines for other contents are listed as older. A model's folder must hold every signed file, and no other but those that its signature ignores; a link is refused if the signature allows none. --tensors checks a checkpoint, in any files, against the tensors of a model that rharness signed.
 
-Bundles of OpenSSF Model Signing are verified where a key signed them, of ECDSA over P-256, and SHA-256 is their hash; those with a certificate or an entry of a log are refused.
+Bundles of OpenSSF Model Signing are verified if a key signed them (ECDSA over P-256) and their hash is SHA-256; bundles with a certificate or an entry of a log are refused.
 
-What was verified is that the verdict is theirs who signed it, not that it is a good one: the line says which it is, and --reproduced asks for it.)text";
+Verification shows who signed a verdict, not that the verdict is good: the line prints it, and --reproduced requires identical or equivalent.)text";
 
 struct VerifyArguments {
   std::vector<std::string> paths;
@@ -120,11 +120,11 @@ void WarnOfWeakRules(const fs::path& file, const std::vector<Verified>& statemen
     if (one.verdict() == nullptr || held.manifests[i]) continue;
     const TrustRule* stricter = policy.StricterBefore(one.rule, kVerdictPredicate);
     if (stricter == nullptr) continue;
-    LogWarning(OneLine(fmt::format(
+    LogWarning(fmt::format(
         "{}: only its signer states the family '{}'; rule {}, which is for every family, accepted "
         "it, and rule {} requires more of some families; --family or --artifacts with {} check it",
         file.string(), one.verdict()->family, one.rule + 1, stricter - policy.rules.data() + 1,
-        one.verdict()->manifest.name)));
+        one.verdict()->manifest.name));
   }
 }
 

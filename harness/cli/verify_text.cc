@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -66,7 +65,7 @@ bool IsOlder(const Verified& one, const Looked& looked) {
 }
 
 std::string OlderText(const Verified& one, const Looked& looked) {
-  return IsOlder(one, looked) ? " (an older content: another one was signed since)" : "";
+  return IsOlder(one, looked) ? " (an older content: a newer one is signed)" : "";
 }
 
 }  // namespace
@@ -78,32 +77,25 @@ SaidOf RunOf(const Verified& one) {
   return {};
 }
 
-std::string OneLine(std::string line) {
-  std::ranges::replace(line, '\n', ' ');
-  return TerminalSafe(line);
-}
-
 std::string VerifyText(const std::vector<Looked>& all) {
   std::string text;
   for (const Looked& one : all) {
     if (one.refused) {
-      text += OneLine("refused: " + one.refused->ToString()) + "\n";
+      text += OneLine("refused: " + one.refused->ToString());
       continue;
     }
     if (Globals().quiet) continue;
     for (const Verified& verified : one.statements) {
       text += OneLine(fmt::format("{}: {}{}, signed by {}, under rule {}", one.file.string(),
                                   SaidText(verified), OlderText(verified, one),
-                                  SignersText(verified), verified.rule + 1)) +
-              "\n";
+                                  SignersText(verified), verified.rule + 1));
     }
     for (const Error& line : one.not_counted) {
-      text += OneLine("not counted: " + line.ToString()) + "\n";
+      text += OneLine("not counted: " + line.ToString());
     }
     if (one.held > 0) {
-      text += OneLine(fmt::format("{}: {} of its files looked at, as signed", one.file.string(),
-                                  one.held)) +
-              "\n";
+      text += OneLine(
+          fmt::format("{}: {} of its files looked at, as signed", one.file.string(), one.held));
     }
   }
   return text;

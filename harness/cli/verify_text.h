@@ -30,9 +30,6 @@ struct SaidOf {
 };
 SaidOf RunOf(const Verified& one);
 
-// Names come from strangers, and may forge no line.
-std::string OneLine(std::string line);
-
 // A line a statement; of those that hold none under --quiet.
 std::string VerifyText(const std::vector<Looked>& all);
 Json VerifyJson(const std::vector<Looked>& all);  // "rharness.verify/v1"

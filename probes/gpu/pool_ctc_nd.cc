@@ -22,7 +22,7 @@ constexpr std::size_t kPixels = std::size_t{4} * 16 * 64 * 64;
 constexpr int kSteps = 64, kSequences = 16, kLetters = 32, kLabel = 20;
 
 // Of full significands and eight binades, so that an order shows.
-std::vector<float> RoundingValues(std::size_t count, std::uint64_t seed) {
+std::vector<float> ConvolutionValues(std::size_t count, std::uint64_t seed) {
   ConvolutionShape shape;
   shape.n = static_cast<int>(count);
   return RoundingData(shape, seed).x;
@@ -42,8 +42,9 @@ Status RecordPooling(const ProbeContext& context, const CudnnContext& cudnn,
   ASSIGN_OR_RETURN(const auto tensor,
                    LegacyTensor(cudnn.cudnn, CUDNN_DATA_FLOAT, TensorLayout::kNchw, kImages));
   const Device& device = *cudnn.device;
-  ASSIGN_OR_RETURN(const DeviceBuffer x, device.Upload(RoundingValues(kPixels, context.seed)));
-  ASSIGN_OR_RETURN(const DeviceBuffer dy, device.Upload(RoundingValues(kPixels, context.seed + 1)));
+  ASSIGN_OR_RETURN(const DeviceBuffer x, device.Upload(ConvolutionValues(kPixels, context.seed)));
+  ASSIGN_OR_RETURN(const DeviceBuffer dy,
+                   device.Upload(ConvolutionValues(kPixels, context.seed + 1)));
   ASSIGN_OR_RETURN(const DeviceBuffer y, device.Allocate(kPixels * sizeof(float)));
   ASSIGN_OR_RETURN(const DeviceBuffer dx, device.Allocate(kPixels * sizeof(float)));
   const float one = 1.0F, zero = 0.0F;
@@ -102,7 +103,8 @@ Status RecordCtc(const ProbeContext& context, const CudnnContext& cudnn, cudnnCT
                     "cudnnGetCTCLossWorkspaceSize"));
   const Device& device = *cudnn.device;
   constexpr std::size_t kScores = std::size_t{kSteps} * kSequences * kLetters;
-  ASSIGN_OR_RETURN(const DeviceBuffer scores, device.Upload(RoundingValues(kScores, context.seed)));
+  ASSIGN_OR_RETURN(const DeviceBuffer scores,
+                   device.Upload(ConvolutionValues(kScores, context.seed)));
   ASSIGN_OR_RETURN(const DeviceBuffer costs, device.Allocate(kSequences * sizeof(float)));
   ASSIGN_OR_RETURN(const DeviceBuffer gradients, device.Allocate(kScores * sizeof(float)));
   ASSIGN_OR_RETURN(const DeviceBuffer workspace, device.Allocate(bytes));
