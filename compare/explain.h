@@ -41,10 +41,10 @@ namespace rharness {
 std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>& facts_a,
                            const std::vector<Fact>& facts_b);
 
-// The changes in spite of which a verdict is green: "Identical, although numpy went from 1.26.4 to
-// 2.4.6, and 2 more facts changed." Names the most telling change; neither names nor counts digests
-// and packages that the run is not known to have used. Empty for any other verdict, and if nothing
-// telling changed.
+// What changed where the verdict is green all the same: "Identical, although numpy went from 1.26.4
+// to 2.4.6, and 2 more facts changed." Names the most telling change; neither names nor counts
+// digests and packages that the run is not known to have used. Empty for any other verdict, and if
+// nothing telling changed.
 std::string AlthoughSentence(const Comparison& comparison);
 // Adds it as a finding that does not decide ("facts_changed"), so that every writer shows it. For a
 // judged comparison; adds nothing if the sentence is empty.

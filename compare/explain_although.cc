@@ -55,14 +55,10 @@ std::vector<FactDifference> TellingChanges(const Comparison& comparison) {
   return changes;
 }
 
-bool IsGreen(Verdict verdict) {
-  return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
-}
-
 }  // namespace
 
 std::string AlthoughSentence(const Comparison& comparison) {
-  if (!IsGreen(comparison.verdict)) return "";
+  if (!Reproduced(comparison.verdict)) return "";
   const std::vector<FactDifference> changes = TellingChanges(comparison);
   if (changes.empty()) return "";
   const bool identical = comparison.verdict == Verdict::kIdentical;

@@ -48,7 +48,7 @@ std::vector<RerunDifference> DifferAmongReruns(const std::vector<RerunOutputs>& 
 // If reruns differ among themselves: adds the finding "reruns_differ" (it does not decide) and,
 // unless the verdict is identical, the cause of that name. It stands behind causes from hashes of
 // data and code and those that name the draw or order left to chance, and ahead of all causes of
-// environment and hardware, none of which stays likely. Else changes nothing.
+// environment and hardware, which are not likely any more. Else changes nothing.
 void AddRerunsCause(const std::vector<RerunOutputs>& reruns, Comparison* comparison);
 
 }  // namespace rharness

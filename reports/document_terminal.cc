@@ -76,7 +76,7 @@ std::string TableLines(const DocumentSection& section, const Document& document,
   for (std::size_t i = 0; i < shown; ++i) {
     const DocumentRow& row = section.rows[i];
     for (std::size_t j = 0; j < list.size(); ++j) texts[j] = TextOf(row, list[j].column);
-    const bool good = row.tone == Verdict::kIdentical || row.tone == Verdict::kEquivalent;
+    const bool good = Reproduced(row.tone);
     const bool paints = color && !good && row.tone != Verdict::kInfra;
     out += Painted(RowLine(texts, section, list), ColourOf(row.tone), paints) + "\n";
     const std::size_t details = std::min(row.details.size(), kMostScreenDetails);

@@ -46,9 +46,9 @@ void FindTurn(const RunHistory& history, RunOutlook* outlook) {
 
 // Of drills after the last one that could tell.
 std::string OpenSince(const std::vector<StoredVerdict>& verdicts) {
-  const auto told = std::ranges::find_if(
-      verdicts.rbegin(), verdicts.rend(),
-      [](const StoredVerdict& one) { return StandingOf(one.verdict) != Standing::kOpen; });
+  const auto told =
+      std::ranges::find_if(verdicts.rbegin(), verdicts.rend(),
+                           [](const StoredVerdict& one) { return IsConclusive(one.verdict); });
   const auto open = static_cast<std::uint64_t>(told - verdicts.rbegin());
   if (open == 0) return "";
   return fmt::format(" {} since then decided nothing: {} on {}.", Counted(open, "drill"),
@@ -212,7 +212,7 @@ std::vector<VerdictChange> FindChanges(const std::vector<std::optional<Verdict>>
   std::vector<VerdictChange> changes;
   std::optional<std::size_t> last;
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    if (!verdicts[i] || StandingOf(*verdicts[i]) == Standing::kOpen) continue;
+    if (!verdicts[i] || !IsConclusive(*verdicts[i])) continue;
     if (last && StandingOf(*verdicts[*last]) != StandingOf(*verdicts[i])) {
       changes.push_back({.before = *last, .after = i, .known = false, .layers = {}});
     }
@@ -224,7 +224,7 @@ std::vector<VerdictChange> FindChanges(const std::vector<std::optional<Verdict>>
 Steadiness SteadinessOf(const std::vector<std::optional<Verdict>>& verdicts,
                         const std::vector<VerdictChange>& changes) {
   const auto told = std::ranges::count_if(verdicts, [](const std::optional<Verdict>& verdict) {
-    return verdict && StandingOf(*verdict) != Standing::kOpen;
+    return verdict && IsConclusive(*verdict);
   });
   Steadiness steadiness{.steps = static_cast<std::size_t>(std::max<std::ptrdiff_t>(told - 1, 0)),
                         .changes = changes.size()};

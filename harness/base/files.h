@@ -31,7 +31,7 @@ Status WriteJsonFile(const std::filesystem::path& path, const Json& json);  // i
 Status SyncFolder(const std::filesystem::path& folder);
 
 Status MakeDirectories(const std::filesystem::path& path);
-// Creates root/relative with all its folders, none of which may be a symbolic link: for a folder
+// Creates root/relative with all its folders. None of them may be a symbolic link: for a folder
 // that an untrusted program filled. Errors: integrity, io.
 Status MakeDirectoriesBelow(const std::filesystem::path& root,
                             const std::filesystem::path& relative);

@@ -67,7 +67,7 @@ Status RequireRoot(const DrillOptions& options) {
   return NotFound(fmt::format("no folder at {}", options.places.root.string()), "--root");
 }
 
-// Nodes and pods may have one even if this machine has none.
+// Nodes and pods may have an environment that this machine does not have.
 Status RequirePython(const DrillOptions& options) {
   const std::string why =
       options.dispatch == "local" ? WhyNoPython(options.places.python) : std::string();

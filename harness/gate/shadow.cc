@@ -96,7 +96,7 @@ void AddCompared(const GateInput& input, std::vector<GateReason>* reasons) {
 
 bool IsBrokenInUse(const GateInput& input, const std::string& run_id) {
   const ReportRun* run = input.in_use ? FindRun(*input.in_use, run_id) : nullptr;
-  return run != nullptr && (run->verdict == Verdict::kDrifted || run->verdict == Verdict::kFailed);
+  return run != nullptr && StandingOf(run->verdict) == Standing::kBad;
 }
 
 std::vector<GateReason> JudgeShadow(const GateInput& input) {

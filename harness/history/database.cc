@@ -113,6 +113,17 @@ Status Database::CheckWords() {
   return {};
 }
 
+Error Database::UnknownWordSeen(const UnknownVerdict& word) {
+  try {
+    if (const Status named = CheckWords(); !named.ok()) return named.error();
+  } catch (const std::exception& exception) {
+    return ErrorOf(exception);
+  }
+  return Unsupported(
+      fmt::format("{}; a newer rharness wrote it: use that one for this history", word.what()),
+      name_);
+}
+
 Status Database::Migrate() {
   int found = 0;
   {

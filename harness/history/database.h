@@ -42,6 +42,8 @@ class Database {
         auto result = f();
         End();
         return result;
+      } catch (const UnknownVerdict& word) {
+        return UnknownWordSeen(word);
       } catch (const std::exception& exception) {
         Error error = ErrorOf(exception);
         if (!ComeBack(++failures)) return error;
@@ -126,6 +128,8 @@ class Database {
     });
   }
   Status CheckSchema(int version);
+  // A newer version wrote it since this was opened: the error of CheckWords.
+  Error UnknownWordSeen(const UnknownVerdict& word);
 
   const Dialect& dialect_;
 };

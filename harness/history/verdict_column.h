@@ -8,19 +8,29 @@
 #include <soci/soci.h>
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "harness/verdict/verdict.h"
+
+namespace rharness {
+
+// Thrown within Database::Guard alone, which says whom the word is about.
+struct UnknownVerdict : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace rharness
 
 namespace soci {
 
 template <>
 struct type_conversion<rharness::Verdict> {
   using base_type = std::string;
-  // CheckWords refuses a history with other words before any is read.
+  // Opening refuses a history with other words; one may be written while it is open.
   static void from_base(const std::string& word, indicator state, rharness::Verdict& verdict) {
     const auto known = rharness::ParseVerdict(state == i_null ? std::string() : word);
-    if (!known.ok()) throw soci_error(known.error().message);
+    if (!known.ok()) throw rharness::UnknownVerdict(known.error().message);
     verdict = *known;
   }
   static void to_base(const rharness::Verdict& verdict, std::string& word, indicator& state) {

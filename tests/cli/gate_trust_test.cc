@@ -151,7 +151,7 @@ TEST_F(GateTrust, TakesNoOlderPolicyUntilItIsSignedAgain) {
   const ProcessResult newest = Run(verify);
   EXPECT_EQ(newest.outcome.exit_code, 0) << newest.stderr_text;
   EXPECT_THAT(newest.stdout_text,
-              HasSubstr("(reviewed) (an older content: another one was signed since), signed by"));
+              HasSubstr("(reviewed) (an older content: a newer one is signed), signed by"));
   Write("policy.yaml", lax);
   ExpectRefused("policy.yaml: is an older content, signed on ");
   const ProcessResult older = Run(verify);

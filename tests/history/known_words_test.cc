@@ -75,6 +75,18 @@ TEST_P(KnownWordsTest, OfAFamilyNameTheFamily) {
   ExpectRefused("family 'mlp' has the verdict 'settled'");
 }
 
+TEST_P(KnownWordsTest, ThatComeWhileItIsOpenAreNoDefectOfThisProgram) {
+  const auto store = OpenStore();
+  Insert("INSERT INTO verdicts VALUES ('d2', 'a', 'reproduced', 5, 1, '[]')");
+  const auto verdicts = store->Verdicts("a");
+  ASSERT_FALSE(verdicts.ok());
+  EXPECT_EQ(verdicts.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(verdicts.error().message, HasSubstr("run 'a' has the verdict 'reproduced', "));
+  const auto entry = store->Find("a");
+  ASSERT_FALSE(entry.ok());
+  EXPECT_EQ(entry.error().message, verdicts.error().message);
+}
+
 TEST_P(KnownWordsTest, ThatComeWhileItIsBrowsedAreSeenWhenAskedFor) {
   const auto browser = HistoryBrowser::Open(Url());
   ASSERT_TRUE(browser.ok()) << browser.error().ToString();

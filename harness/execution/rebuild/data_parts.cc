@@ -32,7 +32,7 @@ Answer OfTableAt(const fs::path& path, const DataItem& item, bool verify) {
     return {PartState::kHad, fmt::format("at {}, with its hash", path.string())};
   }
   return {PartState::kGone,
-          fmt::format("another one lies at {}: sha256 {}", path.string(), digest->sha256)};
+          fmt::format("a different file lies at {}: sha256 {}", path.string(), digest->sha256)};
 }
 
 // Of the data at a path; empty: there are none.
@@ -58,8 +58,8 @@ std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
   if (content->sha256 == item.sha256) {
     return Answer{PartState::kHad, fmt::format("at {}, with its hash", path.string())};
   }
-  return Answer{PartState::kGone,
-                fmt::format("another one lies at {}: sha256 {}", path.string(), content->sha256)};
+  return Answer{PartState::kGone, fmt::format("a different file lies at {}: sha256 {}",
+                                              path.string(), content->sha256)};
 }
 
 // What a server's address has behind its '?' may be a signature.

@@ -34,7 +34,7 @@ void AskForHardware(const Manifest& manifest, std::vector<Part>* parts) {
     const std::string& now =
         part.name == recorded.cpu.model ? here.cpu.model : here.cpu.architecture;
     part.state = now == part.name ? PartState::kHad : PartState::kUnknown;
-    part.why = fmt::format("this machine has {}", now.empty() ? "another one" : now);
+    part.why = fmt::format("this machine has {}", now.empty() ? "a different one" : now);
   }
   parts->push_back(std::move(part));
 }

@@ -38,7 +38,7 @@ constexpr std::size_t kMostPassed = 10;  // runs with hashed files before the se
 std::string RollbackRecordOf(const std::optional<Verdict>& verdict) {
   if (verdict == Verdict::kIdentical) return "held";
   if (verdict == Verdict::kEquivalent) return "held_within";
-  const bool lost = verdict == Verdict::kDrifted || verdict == Verdict::kFailed;
+  const bool lost = verdict && StandingOf(*verdict) == Standing::kBad;
   return lost ? "lost" : "not_judged";
 }
 

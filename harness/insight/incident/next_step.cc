@@ -144,7 +144,7 @@ bool RunIsGood(const IncidentFacts& in) {
 const StoredVerdict* TellingVerdict(const IncidentFacts& in) {
   const std::vector<StoredVerdict>& verdicts = in.run_history.verdicts;
   if (verdicts.empty()) return nullptr;
-  if (StandingOf(verdicts.back().verdict) != Standing::kOpen) return &verdicts.back();
+  if (IsConclusive(verdicts.back().verdict)) return &verdicts.back();
   const RunOutlook outlook = Summarize(in.run_history);
   return outlook.first_bad ? &verdicts.at(*outlook.first_bad) : &verdicts.back();
 }

@@ -239,7 +239,7 @@ namespace {
 std::string NotBad(const IncidentFacts& in) {
   const RunOutlook outlook = Summarize(in.run_history);
   const std::vector<StoredVerdict>& verdicts = in.run_history.verdicts;
-  const bool open = StandingOf(verdicts.back().verdict) == Standing::kOpen;
+  const bool open = !IsConclusive(verdicts.back().verdict);
   return fmt::format(
       "{} is not bad: its last verdict{} is {}; nothing went bad that the history knows of",
       in.run.run_id, open ? " that says something" : "",

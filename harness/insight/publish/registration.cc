@@ -147,7 +147,7 @@ HeldFiles HoldFiles(const RegistryEntry& entry, const std::vector<RecordedFile>&
            fmt::format("the run recorded {} with sha256 {}; the registered {} has {}",
                        SafeText(found.named->path, 200), found.named->sha256,
                        SafeText(file.path, 200),
-                       file.sha256.empty() ? "another one" : file.sha256)});
+                       file.sha256.empty() ? "a different one" : file.sha256)});
     }
   }
   return files;

@@ -108,9 +108,7 @@ std::string WhyVacuous(const ResultGroup& group, std::string_view side) {
 
 void RefuseVacuous(const ResultGroup& group, std::string_view side, Comparison* comparison) {
   const std::string why = WhyVacuous(group, side);
-  const bool passes =
-      comparison->verdict == Verdict::kIdentical || comparison->verdict == Verdict::kEquivalent;
-  if (why.empty() || !passes) return;
+  if (why.empty() || !Reproduced(comparison->verdict)) return;
   comparison->verdict = Verdict::kInconclusive;
   comparison->headline = why;
   for (Finding& finding : comparison->findings) finding.decisive = false;

@@ -59,10 +59,9 @@ std::string FullName(const fs::path& folder, const std::string& path) {
 }
 
 Error AnotherOne(const DvcEntry& entry, const std::string& path, const std::string& md5) {
-  return IntegrityError(
-      fmt::format("is another one today: its {} is {}, recorded is {}", entry.algorithm, md5,
-                  entry.Digest().substr(entry.algorithm.size() + 1)),
-      path);
+  return IntegrityError(fmt::format("differs today: its {} is {}, recorded is {}", entry.algorithm,
+                                    md5, entry.Digest().substr(entry.algorithm.size() + 1)),
+                        path);
 }
 
 // A link, as DVC makes them into its cache, is no sign of a change.

@@ -40,8 +40,7 @@ Result<Policy> ReadAsTrusted(const std::string& file, const AnswerRequest& reque
                              AuditReport* report) {
   if (request.trust == nullptr) return LoadPolicy(file);
   const auto note = [&](const std::string& why) {
-    report->notes.push_back(
-        fmt::format("{}: {}, so that whom it names is told as plain text", file, why));
+    report->notes.push_back(fmt::format("{}: {}, so the names in it are plain text", file, why));
   };
   const std::string bundle = EndorsementPath(file).string();
   std::error_code error;
