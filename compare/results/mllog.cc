@@ -20,7 +20,6 @@ constexpr std::uint64_t kMaxFileBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kMaxSettings = 1024;
 constexpr std::size_t kMaxSeeds = std::size_t{1} << 16;  // each rank may log its own
 constexpr std::size_t kMaxNameBytes = 1024;
-constexpr std::int64_t kBatchSizeLimit = 1'000'000'000;
 
 using Settings = std::map<std::string, std::string>;
 

@@ -22,6 +22,9 @@
 
 namespace rharness {
 
+// Global batch sizes are below it, in logs and in reference points.
+inline constexpr std::int64_t kBatchSizeLimit = 1'000'000'000;
+
 struct MllogEvaluation {
   double position = 0.0;  // in the run's unit, >= 0
   double value = 0.0;     // may be NaN or infinite

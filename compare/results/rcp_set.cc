@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/results/mllog.h"
 #include "compare/results/rcp.h"
 #include "compare/results/rcp_statistics.h"
 #include "compare/stats/moments.h"
@@ -22,8 +23,7 @@ namespace {
 constexpr std::uint64_t kMaxRcpBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMaxRecords = 10'000;
 constexpr std::size_t kMaxCounts = 10'000;
-constexpr double kBatchSizeLimit = 1e9;  // the checker's, for a size beyond all records
-constexpr double kMaxCount = 1e15;       // as of the positions in a log
+constexpr double kMaxCount = 1e15;  // as of the positions in a log
 
 std::string_view CountsKey(std::string_view benchmark) {
   const bool samples = benchmark == "flux1" || benchmark == "llama2_70b_lora";
@@ -62,7 +62,7 @@ void ReadRecord(const std::string& name, JsonReader* reader, RcpSet* set) {
   }
   set->rules = *rules;
   set->unit = unit;
-  if (record.batch_size <= 0 || static_cast<double>(record.batch_size) >= kBatchSizeLimit) {
+  if (record.batch_size <= 0 || record.batch_size >= kBatchSizeLimit) {
     return reader->Fail(fmt::format("expected a batch size in [1, {})", kBatchSizeLimit), "BS");
   }
   const std::string_view key = CountsKey(benchmark);

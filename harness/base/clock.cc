@@ -71,7 +71,7 @@ std::optional<std::chrono::minutes> Offset(std::string_view text, std::size_t* p
   return sign == '-' ? -offset : offset;
 }
 
-std::optional<WallTime> Parse(std::string_view text) {
+std::optional<WallTime> ReadTime(std::string_view text) {
   std::size_t at = 0;
   const auto year = Digits(text, 4, &at);
   if (!year || !Skip(text, '-', '-', &at)) return std::nullopt;
@@ -121,7 +121,7 @@ std::string FormatTime(WallTime time) {
 }
 
 Result<WallTime> ParseTime(std::string_view text) {
-  const auto time = Parse(text);
+  const auto time = ReadTime(text);
   if (!time) {
     return InvalidInput(
         fmt::format("'{}' is no time; expected RFC 3339, such as 2026-11-20T08:03:00.000Z",

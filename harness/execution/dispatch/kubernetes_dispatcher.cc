@@ -22,11 +22,6 @@ constexpr const char* kJobs = "jobs.json";
 constexpr const char* kSubmitted = "submitted";
 constexpr const char* kCleared = "cleared";
 
-bool IsThere(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
 }  // namespace
 
 KubernetesDispatcher::KubernetesDispatcher(KubernetesOptions options, KubernetesClient* client,

@@ -34,11 +34,6 @@ Status MoveRerun(const fs::path& from_folder, const fs::path& to_folder, const T
   return {};
 }
 
-bool IsThere(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
 // The folders below one whose names are numbers, by number.
 Result<std::vector<fs::path>> ListNumbered(const fs::path& folder) {
   std::vector<fs::path> found;
@@ -96,6 +91,11 @@ void Refresh(const fs::path& folder) {
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();) {
     entry.increment(error);
   }
+}
+
+bool IsThere(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
 }
 
 bool IsMarked(const fs::path& task) { return IsThere(task / "out" / "ended.json"); }

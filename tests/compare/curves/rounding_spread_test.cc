@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-CurveSeries Loss(std::vector<double> values) {
+CurveSeries ValidationLoss(std::vector<double> values) {
   CurveSeries series{.name = "val_loss"};
   for (std::size_t i = 0; i < values.size(); ++i) {
     series.steps.push_back(static_cast<std::int64_t>(i + 1));
@@ -50,7 +50,7 @@ class Trainings {
       const double grown = 0.0004 / (1.0 + std::exp(6.0 - 0.5 * i)) + 1e-6;
       values.push_back(Level(i, seed) * (1.0 + shift) + grown * state);
     }
-    return Loss(std::move(values));
+    return ValidationLoss(std::move(values));
   }
   std::vector<std::vector<CurveSeries>> Group(double seed, int runs) {
     std::vector<std::vector<CurveSeries>> group;
@@ -70,7 +70,7 @@ CurveState StateOf(const CurveSeries& a, const CurveSeries& b, const RoundingRun
 TEST(RoundingSpread, OfOneGroupIsThatGroupAroundItsMean) {
   const std::vector<std::vector<double>> runs = {{5, 1, 0}, {7, 2, 0}, {6, 6, 3}};
   std::vector<CurveSeries> group;
-  for (const auto& run : runs) group.push_back(Loss(run));
+  for (const auto& run : runs) group.push_back(ValidationLoss(run));
   const RoundingSpread spread = SpreadOf({group}, JudgedOf({1, 2, 3}));
   ASSERT_EQ(spread.degrees, 2U);
   const std::vector<std::vector<double>> centred = {{-1, -2, -1}, {1, -1, -1}, {0, 3, 2}};
@@ -81,8 +81,10 @@ TEST(RoundingSpread, OfOneGroupIsThatGroupAroundItsMean) {
 
 // Two pairs, 2 and 4 apart: variances 2 and 8 on one degree each, 5 on two.
 TEST(RoundingSpread, PoolsWhatIsWithinGroupsWhateverLiesBetweenThem) {
-  const RoundingSpread spread = SpreadOf(
-      {{Loss({100}), Loss({102})}, {Loss({-50}), Loss({-46})}, {Loss({1})}}, JudgedOf({7}));
+  const RoundingSpread spread = SpreadOf({{ValidationLoss({100}), ValidationLoss({102})},
+                                          {ValidationLoss({-50}), ValidationLoss({-46})},
+                                          {ValidationLoss({1})}},
+                                         JudgedOf({7}));
   ASSERT_EQ(spread.degrees, 2U);
   ASSERT_EQ(spread.runs.size(), 3U);
   double sum = 0, square = 0;
@@ -95,8 +97,9 @@ TEST(RoundingSpread, PoolsWhatIsWithinGroupsWhateverLiesBetweenThem) {
 }
 
 TEST(RoundingSpread, CountsEqualRunsOnceAndNoneThatStopped) {
-  const RoundingSpread spread =
-      SpreadOf({{Loss({1, 2}), Loss({1, 2}), Loss({1, NAN}), Loss({1, 3})}}, JudgedOf({1, 2}));
+  const RoundingSpread spread = SpreadOf({{ValidationLoss({1, 2}), ValidationLoss({1, 2}),
+                                           ValidationLoss({1, NAN}), ValidationLoss({1, 3})}},
+                                         JudgedOf({1, 2}));
   EXPECT_EQ(spread.degrees, 1U);
   EXPECT_EQ(spread.repeated, 1U);
   EXPECT_EQ(spread.incomplete, 1U);

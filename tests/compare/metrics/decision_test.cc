@@ -8,12 +8,12 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/compare/metrics/special_values.h"
+
 namespace rharness {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Test accuracy of a small model: three historical runs and a family whose noise is known.
 MetricInput Accuracy(std::vector<double> reruns) {

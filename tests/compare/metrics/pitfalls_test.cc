@@ -10,6 +10,7 @@
 #include "compare/stats/distributions.h"
 #include "compare/stats/moments.h"
 #include "tests/compare/metrics/simulation.h"
+#include "tests/compare/metrics/special_values.h"
 
 namespace rharness {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr double kNotFinite = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 MetricInput Loss(std::vector<double> history, std::vector<double> reruns) {
   MetricInput input;

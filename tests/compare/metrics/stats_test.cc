@@ -18,12 +18,10 @@
 #include "compare/stats/ranks.h"
 #include "compare/stats/shrinkage.h"
 #include "compare/stats/student_t.h"
+#include "tests/compare/metrics/special_values.h"
 
 namespace rharness::stats {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Distributions, GiveNanOutsideTheirDomainAndNeverThrow) {
   for (double bad : {kNaN, -1.0, 2.0, kInfinity}) {

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr char kCommit[] = "9cfa3cc763e4470f4eeecd84fa325e03804a22e2";
+constexpr char kTaskCommit[] = "9cfa3cc763e4470f4eeecd84fa325e03804a22e2";
 constexpr char kArtifacts[] = "data/proj/t.offline-1/artifacts/";
 
 class Clearml : public SourceTree {
@@ -35,7 +35,7 @@ class Clearml : public SourceTree {
                                  {"diff", ""},
                                  {"entry_point", "train.py"},
                                  {"repository", "https://ada:pw@example.org/r.git"},
-                                 {"version_num", kCommit},
+                                 {"version_num", kTaskCommit},
                                  {"working_dir", "sub"}});
     for (const auto& [name, value] : script) all.Set(name, value);
     return Json::MakeObject({{"id", "offline-1"},
@@ -103,7 +103,7 @@ TEST_F(WholeSession, BecomesARunWithCodeImageParametersAndPackages) {
   EXPECT_EQ(run.run_id, "clearml-offline-1");
   EXPECT_EQ(run.family, "proj");
   EXPECT_EQ(run.code.repository, "https://example.org/r.git");
-  EXPECT_EQ(run.code.commit, kCommit);
+  EXPECT_EQ(run.code.commit, kTaskCommit);
   EXPECT_EQ(WorthOf(run, "code.commit"), "exact script.version_num");
   EXPECT_FALSE(run.code.dirty);
   EXPECT_THAT(WorthOf(run, "code.dirty"), HasSubstr("hint"));

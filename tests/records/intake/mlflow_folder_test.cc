@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr char kCommit[] = "8f1d0c2b6a7e4d3c9b5a1f0e2d4c6b8a7f9e1d3c";
+constexpr char kTaggedCommit[] = "8f1d0c2b6a7e4d3c9b5a1f0e2d4c6b8a7f9e1d3c";
 
 class MlflowFolder : public SourceTree {
  protected:
@@ -29,7 +29,7 @@ class MlflowFolder : public SourceTree {
                                       more);
     Put("1/" + id + "/params/lr", "0.01");
     Put("1/" + id + "/params/schedule", "007");
-    Put("1/" + id + "/tags/mlflow.source.git.commit", kCommit);
+    Put("1/" + id + "/tags/mlflow.source.git.commit", kTaggedCommit);
     Put("1/" + id + "/tags/mlflow.source.git.repoURL", "https://ada:pw@git.example/d.git");
     Put("1/" + id + "/metrics/val/accuracy", "1 0.5 0\n3 0.75 2\n2 0.6 1\n");
     Put("1/" + id + "/metrics/loss", "1 2.5\n");
@@ -48,7 +48,7 @@ TEST_F(MlflowFolder, BecomesARunWithItsParametersCurvesAndArtifacts) {
   EXPECT_EQ(run.run_id, "mlflow-aaaa");
   EXPECT_EQ(run.family, "digits");
   EXPECT_EQ(run.duration_seconds, 60.0);
-  EXPECT_EQ(run.code.commit, kCommit);
+  EXPECT_EQ(run.code.commit, kTaggedCommit);
   EXPECT_EQ(run.code.repository, "https://git.example/d.git");
   EXPECT_EQ(run.hyperparameters.at("schedule").AsString(), "007");
   ASSERT_NE(CurveOf(run, "val/accuracy"), nullptr);
