@@ -105,16 +105,16 @@ bool Ladder::Preset() {
 bool Ladder::Infra() {
   if (!c_.is_rerun) return false;
   if (c_.ends.empty()) {
-    return Decide(Verdict::kInfra, Reason("no_rerun", "run", {}, {}, "at least one rerun",
-                                          "no rerun was carried out"));
+    return Decide(Verdict::kInfra, FindingReason("no_rerun", "run", {}, {}, "at least one rerun",
+                                                 "no rerun was carried out"));
   }
   const bool any_came_far = std::ranges::any_of(
       c_.ends, [](const RerunEnd& end) { return end.state != EndState::kInfra; });
   for (const RerunEnd& end : c_.ends) {
     if (end.state != EndState::kInfra) continue;
     Finding finding =
-        Reason("infrastructure", fmt::format("rerun {}", end.index), {}, {},
-               "a rerun that did not take place shows nothing about the run", end.reason);
+        FindingReason("infrastructure", fmt::format("rerun {}", end.index), {}, {},
+                      "a rerun that did not take place shows nothing about the run", end.reason);
     finding.decisive = !any_came_far;
     c_.findings.push_back(std::move(finding));
   }
@@ -141,9 +141,10 @@ bool Ladder::NotComparable() {
     if (end.state != EndState::kNotComparable) continue;
     decided = Decide(
         Verdict::kNotComparable,
-        Reason(fmt::format("{}_not_recorded", end.layer ? LayerName(*end.layer) : "inputs"),
-               fmt::format("rerun {}", end.index), {}, {},
-               "data, code, image and hardware must be the recorded ones", end.reason, end.layer));
+        FindingReason(fmt::format("{}_not_recorded", end.layer ? LayerName(*end.layer) : "inputs"),
+                      fmt::format("rerun {}", end.index), {}, {},
+                      "data, code, image and hardware must be the recorded ones", end.reason,
+                      end.layer));
   }
   for (Finding& finding : c_.findings) {
     if (finding.code == kOtherEvalSet) finding.decisive = decided = true;
@@ -165,11 +166,11 @@ bool Ladder::NothingInCommon() {
   for (const CurveComparison& curve : c_.curves) shared |= !curve.steps.empty();
   for (const CheckpointComparison& one : c_.checkpoints) shared |= !NothingShared(one);
   if (shared) return false;
-  return Decide(
-      Verdict::kNotComparable,
-      Reason("nothing_in_common", "comparison", fmt::format("{} against {}", c_.a.kind, c_.b.kind),
-             {}, "both sides must share a tensor, a curve, a metric or a fact",
-             "the two sides have nothing in common that could be compared"));
+  return Decide(Verdict::kNotComparable,
+                FindingReason("nothing_in_common", "comparison",
+                              fmt::format("{} against {}", c_.a.kind, c_.b.kind), {},
+                              "both sides must share a tensor, a curve, a metric or a fact",
+                              "the two sides have nothing in common that could be compared"));
 }
 
 bool Ladder::Failed() {
@@ -177,8 +178,8 @@ bool Ladder::Failed() {
   for (const RerunEnd& end : c_.ends) {
     if (end.state != EndState::kFailed) continue;
     decided = Decide(Verdict::kFailed,
-                     Reason("run_failed", fmt::format("rerun {}", end.index), {}, {},
-                            "the recorded run succeeded; its rerun must too", end.reason));
+                     FindingReason("run_failed", fmt::format("rerun {}", end.index), {}, {},
+                                   "the recorded run succeeded; its rerun must too", end.reason));
   }
   return decided;
 }
@@ -308,9 +309,9 @@ bool Ladder::Equivalent() {
   }
   return Decide(
       Verdict::kEquivalent,
-      Reason("within_band", "comparison", fmt::format("{} within", within), "band or margin",
-             "every curve and metric that decides is within its band or margin",
-             std::move(message)));
+      FindingReason("within_band", "comparison", fmt::format("{} within", within), "band or margin",
+                    "every curve and metric that decides is within its band or margin",
+                    std::move(message)));
 }
 
 void Ladder::Inconclusive() {
@@ -349,10 +350,10 @@ void Ladder::LeaveOpen() {
   if (open) return;
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
     if (IsSame(checkpoint) || IsVacuous(checkpoint.difference)) continue;
-    name(Reason("bits_differ", checkpoint.subject, {}, {},
-                "what decides must be equal, within or beyond",
-                fmt::format("{}: {}; nothing else says whether that matters", checkpoint.subject,
-                            DescribeBits(checkpoint))));
+    name(FindingReason("bits_differ", checkpoint.subject, {}, {},
+                       "what decides must be equal, within or beyond",
+                       fmt::format("{}: {}; nothing else says whether that matters",
+                                   checkpoint.subject, DescribeBits(checkpoint))));
   }
   if (open) return;
   for (Finding& finding : FindChangedAdvisers(c_)) name(std::move(finding));
@@ -362,10 +363,10 @@ void Ladder::LeaveOpen() {
     finding.decisive = open = true;
   }
   if (open) return;
-  name(Reason("nothing_to_judge", c_.is_rerun ? "run" : "comparison", {}, {},
-              "a tensor, a loss curve or a primary metric must be there to decide by",
-              "nothing that decides could be compared: no tensor, no loss curve, no primary "
-              "metric"));
+  name(FindingReason("nothing_to_judge", c_.is_rerun ? "run" : "comparison", {}, {},
+                     "a tensor, a loss curve or a primary metric must be there to decide by",
+                     "nothing that decides could be compared: no tensor, no loss curve, no primary "
+                     "metric"));
 }
 
 std::string Ladder::Headline() const {

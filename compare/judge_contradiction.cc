@@ -114,7 +114,7 @@ std::vector<Finding> FindContradiction(const Comparison& comparison) {
         std::isnan(far->distance)
             ? fmt::format("{} differs", far->tensor->name)
             : fmt::format("{} is {:.2g} of its norm away", far->tensor->name, far->distance);
-    findings.push_back(Reason(
+    findings.push_back(FindingReason(
         std::string(kWeightsContradictLosses), checkpoint.subject,
         fmt::format("{} of {} tensors differ", differing, checkpoint.difference.compared), {},
         "weights that differ by more than rounding have other losses",

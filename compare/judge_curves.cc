@@ -9,7 +9,7 @@
 namespace rharness {
 
 Finding UnexplainedFinding(const CurveComparison& curve, bool confirm) {
-  return Reason(
+  return FindingReason(
       "curve_unexplained", "curve " + curve.name,
       fmt::format("{:.3g} times the band", curve.statistic), "1",
       "a curve that rounding does not explain passes nothing" +
@@ -20,15 +20,15 @@ Finding UnexplainedFinding(const CurveComparison& curve, bool confirm) {
 }
 
 Finding SinglePairFinding() {
-  return Reason("single_pair", "comparison", "one run a side", "two",
-                "a drift that was seen once is confirmed by another run",
-                "one pair shows this: a further run of B would confirm it");
+  return FindingReason("single_pair", "comparison", "one run a side", "two",
+                       "a drift that was seen once is confirmed by another run",
+                       "one pair shows this: a further run of B would confirm it");
 }
 
 Finding BandFinding(const CurveComparison& curve) {
-  return Reason("curve_beyond_band", "curve " + curve.name,
-                fmt::format("{:.3g} times the band", curve.statistic), "1", curve.rule,
-                curve.message);
+  return FindingReason("curve_beyond_band", "curve " + curve.name,
+                       fmt::format("{:.3g} times the band", curve.statistic), "1", curve.rule,
+                       curve.message);
 }
 
 bool CurvesWithin(const Comparison& comparison, bool tested, int* within) {
@@ -57,10 +57,10 @@ std::vector<Finding> FindChangedAdvisers(const Comparison& comparison) {
   for (const CurveComparison& curve : comparison.curves) {
     if (curve.differing == 0 || curve.kind == CurveKind::kResource) continue;
     if (Decides(curve)) return {};
-    changed.push_back(
-        Reason("curve_undecided", "curve " + curve.name,
-               fmt::format("{} of {} steps", curve.differing, curve.steps.size()), "equal",
-               "what changes while all that decides is equal is not rounding", curve.message));
+    changed.push_back(FindingReason(
+        "curve_undecided", "curve " + curve.name,
+        fmt::format("{} of {} steps", curve.differing, curve.steps.size()), "equal",
+        "what changes while all that decides is equal is not rounding", curve.message));
   }
   const auto moved = [](const MetricDecision& metric) { return !IsEqual(metric); };
   const bool others = WeightsDiffer(comparison) || std::ranges::any_of(comparison.metrics, moved);
@@ -69,8 +69,8 @@ std::vector<Finding> FindChangedAdvisers(const Comparison& comparison) {
 
 std::optional<Finding> OpenCurveFinding(const CurveComparison& curve) {
   const auto open = [&](std::string code, std::string message) {
-    return Reason(std::move(code), "curve " + curve.name, {}, {},
-                  "what decides must be equal, within or beyond", std::move(message));
+    return FindingReason(std::move(code), "curve " + curve.name, {}, {},
+                         "what decides must be equal, within or beyond", std::move(message));
   };
   if (curve.state == CurveState::kUndecided || curve.state == CurveState::kMissing) {
     return open("curve_undecided", curve.message);

@@ -25,8 +25,9 @@ std::vector<Finding> FindUnreported(const Comparison& comparison) {
   if (!comparison.is_rerun) return findings;
   const auto missing = [&](std::string code, std::string subject) {
     std::string message = fmt::format("a rerun did not report {}", subject);
-    findings.push_back(Reason(std::move(code), std::move(subject), "absent", "present",
-                              "what was declared must be on both sides", std::move(message)));
+    findings.push_back(FindingReason(std::move(code), std::move(subject), "absent", "present",
+                                     "what was declared must be on both sides",
+                                     std::move(message)));
   };
   for (const CurveComparison& curve : comparison.curves) {
     if (curve.state != CurveState::kMissing || curve.kind == CurveKind::kResource) continue;
@@ -51,11 +52,11 @@ double ValueBefore(const MetricDecision& metric) {
 Finding BitsFinding(const Comparison& comparison, std::string subject, std::string observed,
                     std::string message) {
   const bool declared = comparison.declared_bitwise;
-  return Reason(declared ? "determinism_violation" : "bits_differ", std::move(subject),
-                std::move(observed), "equal bit for bit",
-                declared ? "a run declared deterministic must reproduce every bit"
-                         : "bits were declared or required",
-                (declared ? "declared bitwise, but " : "") + std::move(message));
+  return FindingReason(declared ? "determinism_violation" : "bits_differ", std::move(subject),
+                       std::move(observed), "equal bit for bit",
+                       declared ? "a run declared deterministic must reproduce every bit"
+                                : "bits were declared or required",
+                       (declared ? "declared bitwise, but " : "") + std::move(message));
 }
 
 // Of a run that is held to its own record.
@@ -130,8 +131,9 @@ std::string MetricMessage(const MetricDecision& metric) {
 
 }  // namespace
 
-Finding Reason(std::string code, std::string subject, std::string observed, std::string limit,
-               std::string rule, std::string message, std::optional<Layer> layer) {
+Finding FindingReason(std::string code, std::string subject, std::string observed,
+                      std::string limit, std::string rule, std::string message,
+                      std::optional<Layer> layer) {
   return {.code = std::move(code),
           .layer = layer,
           .subject = std::move(subject),
@@ -145,54 +147,55 @@ std::vector<Finding> FindAsides(const Comparison& comparison) {
   std::vector<Finding> findings = FindUnreported(comparison);
   for (const CurveComparison& curve : comparison.curves) {
     if (curve.state != CurveState::kVacuous || curve.kind == CurveKind::kResource) continue;
-    findings.push_back(Reason("vacuous_curve", "curve " + curve.name, curve.vacuity, {},
-                              "an uninformative curve never passes", curve.message));
+    findings.push_back(FindingReason("vacuous_curve", "curve " + curve.name, curve.vacuity, {},
+                                     "an uninformative curve never passes", curve.message));
   }
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
     if (!checkpoint.metadata.empty()) {
       const std::size_t more = checkpoint.metadata.size() - 1;
-      findings.push_back(
-          Reason("metadata_differs", checkpoint.subject, checkpoint.metadata.front(), {},
-                 "values kept beside the tensors never decide",
-                 fmt::format("values beside the tensors differ: {}{}", checkpoint.metadata.front(),
-                             more == 0 ? "" : fmt::format(" (and {} more)", more))));
+      findings.push_back(FindingReason(
+          "metadata_differs", checkpoint.subject, checkpoint.metadata.front(), {},
+          "values kept beside the tensors never decide",
+          fmt::format("values beside the tensors differ: {}{}", checkpoint.metadata.front(),
+                      more == 0 ? "" : fmt::format(" (and {} more)", more))));
     }
     for (const std::string& damage : checkpoint.damaged) {
-      findings.push_back(Reason("damaged", checkpoint.subject, "another checksum",
-                                "that of the file",
-                                "bytes that differ should be those that were written", damage));
+      findings.push_back(
+          FindingReason("damaged", checkpoint.subject, "another checksum", "that of the file",
+                        "bytes that differ should be those that were written", damage));
     }
     if (!checkpoint.asides.empty()) {
       const std::size_t more = checkpoint.asides.size() - 1;
-      findings.push_back(Reason(
+      findings.push_back(FindingReason(
           "passed_over", checkpoint.subject, "not read", {},
           "a file whose name does not belong to a checkpoint never decides",
           checkpoint.asides.front() + (more == 0 ? "" : fmt::format(" (and {} more)", more))));
     }
     for (const std::string& part : checkpoint.not_compared) {
-      findings.push_back(
-          Reason("not_compared", checkpoint.subject, "not equal", "equal bytes",
-                 "files that are loaded with the tensors, or not read, must be equal", part));
+      findings.push_back(FindingReason(
+          "not_compared", checkpoint.subject, "not equal", "equal bytes",
+          "files that are loaded with the tensors, or not read, must be equal", part));
     }
     if (!checkpoint.non_finite.empty()) {
-      findings.push_back(Reason("non_finite_weights", checkpoint.subject, "not finite", "finite",
-                                "weights that are not finite show nothing, however equal they are",
-                                fmt::format("{}: {}", checkpoint.subject, checkpoint.non_finite)));
+      findings.push_back(
+          FindingReason("non_finite_weights", checkpoint.subject, "not finite", "finite",
+                        "weights that are not finite show nothing, however equal they are",
+                        fmt::format("{}: {}", checkpoint.subject, checkpoint.non_finite)));
     }
     if (!IsVacuous(checkpoint.difference) || !checkpoint.not_compared.empty()) continue;
-    findings.push_back(Reason("vacuous_checkpoint", checkpoint.subject, "not one element", {},
-                              "a checkpoint of nothing never passes",
-                              checkpoint.subject + " holds no element: it shows nothing"));
+    findings.push_back(FindingReason("vacuous_checkpoint", checkpoint.subject, "not one element",
+                                     {}, "a checkpoint of nothing never passes",
+                                     checkpoint.subject + " holds no element: it shows nothing"));
   }
   return findings;
 }
 
 Finding FactFinding(const FactDifference& difference, std::string rule,
                     std::string_view consequence) {
-  return Reason(fmt::format("{}_differs", LayerName(difference.layer)), difference.key,
-                difference.observed.value_or("absent"), difference.recorded.value_or("absent"),
-                std::move(rule), fmt::format("{}{}", difference.key, consequence),
-                difference.layer);
+  return FindingReason(fmt::format("{}_differs", LayerName(difference.layer)), difference.key,
+                       difference.observed.value_or("absent"),
+                       difference.recorded.value_or("absent"), std::move(rule),
+                       fmt::format("{}{}", difference.key, consequence), difference.layer);
 }
 
 std::vector<Finding> FindNonFinite(const Comparison& comparison) {
@@ -201,7 +204,7 @@ std::vector<Finding> FindNonFinite(const Comparison& comparison) {
     const bool lost = metric.verdict == MetricVerdict::kDrifted &&
                       !std::ranges::all_of(metric.reruns, IsMeasured);
     if (!lost) continue;
-    findings.push_back(Reason(
+    findings.push_back(FindingReason(
         "non_finite", "metric " + metric.name, "not finite",
         fmt::format("{:.6g}", ValueBefore(metric)), "a metric that was finite must stay finite",
         fmt::format("{} is not finite in {}; it is {:.6g} in {}", metric.name, Now(comparison),
@@ -210,19 +213,20 @@ std::vector<Finding> FindNonFinite(const Comparison& comparison) {
   for (const CurveComparison& curve : comparison.curves) {
     if (!curve.first_non_finite || curve.stopped_after) continue;
     if (curve.kind == CurveKind::kResource) continue;
-    findings.push_back(Reason("non_finite", "curve " + curve.name,
-                              fmt::format("not finite at step {}", *curve.first_non_finite),
-                              "finite", "a curve that was finite must stay finite",
-                              fmt::format("{} is not finite at step {}; it was in {}", curve.name,
-                                          *curve.first_non_finite, Before(comparison))));
+    findings.push_back(
+        FindingReason("non_finite", "curve " + curve.name,
+                      fmt::format("not finite at step {}", *curve.first_non_finite), "finite",
+                      "a curve that was finite must stay finite",
+                      fmt::format("{} is not finite at step {}; it was in {}", curve.name,
+                                  *curve.first_non_finite, Before(comparison))));
   }
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
     if (!checkpoint.weights || !HasNonFinite(checkpoint.difference)) continue;
-    findings.push_back(
-        Reason("non_finite", checkpoint.subject, "not finite on a side", "the same on both sides",
-               "a weight must not become infinite or not-a-number, nor another of these",
-               fmt::format("{} changed to, from or among infinities and not-a-number ({})",
-                           DescribeNonFinite(checkpoint.difference), checkpoint.subject)));
+    findings.push_back(FindingReason(
+        "non_finite", checkpoint.subject, "not finite on a side", "the same on both sides",
+        "a weight must not become infinite or not-a-number, nor another of these",
+        fmt::format("{} changed to, from or among infinities and not-a-number ({})",
+                    DescribeNonFinite(checkpoint.difference), checkpoint.subject)));
   }
   return findings;
 }
@@ -272,7 +276,7 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
 }
 
 Finding EqualFinding(const Comparison& comparison, int count, bool facts) {
-  return Reason(
+  return FindingReason(
       "bit_equal", comparison.is_rerun ? "run" : "comparison", fmt::format("{} equal", count),
       "equal bit for bit", "every tensor, metric and curve is equal bit for bit",
       facts        ? fmt::format("{} are the same",
@@ -289,16 +293,16 @@ std::vector<Finding> FindDifferingFacts(const Comparison& comparison) {
     if (first == nullptr && !layer.differences.empty()) first = &layer.differences.front();
   }
   if (count == 0) return {};
-  return {Reason("facts_differ", first->key, first->observed.value_or("absent"),
-                 first->recorded.value_or("absent"),
-                 "every fact known on both sides must be the same",
-                 fmt::format("{} {}, first {}", count, count == 1 ? "fact differs" : "facts differ",
-                             first->key),
-                 first->layer)};
+  return {FindingReason("facts_differ", first->key, first->observed.value_or("absent"),
+                        first->recorded.value_or("absent"),
+                        "every fact known on both sides must be the same",
+                        fmt::format("{} {}, first {}", count,
+                                    count == 1 ? "fact differs" : "facts differ", first->key),
+                        first->layer)};
 }
 
 Finding MetricFinding(const MetricDecision& metric) {
-  return Reason(
+  return FindingReason(
       fmt::format("metric_{}", MetricVerdictName(metric.verdict)), "metric " + metric.name,
       IsTested(metric)
           ? fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference, metric.ci_low, metric.ci_high)
@@ -329,11 +333,12 @@ void SetWhatIsMissing(Comparison* comparison) {
 }
 
 Finding EqualButFinding(const CheckpointComparison& file, int count) {
-  return Reason("equal_but_files", file.subject, "other bytes", {},
-                "a file that may differ by its role decides nothing, and is not identical",
-                fmt::format("all that decides is equal bit for bit ({}); {} has other bytes, as "
-                            "it may by its role",
-                            count, file.subject));
+  return FindingReason(
+      "equal_but_files", file.subject, "other bytes", {},
+      "a file that may differ by its role decides nothing, and is not identical",
+      fmt::format("all that decides is equal bit for bit ({}); {} has other bytes, as "
+                  "it may by its role",
+                  count, file.subject));
 }
 
 bool AllEqual(const Comparison& comparison, int* equal) {

@@ -12,8 +12,9 @@
 
 namespace rharness {
 
-Finding Reason(std::string code, std::string subject, std::string observed, std::string limit,
-               std::string rule, std::string message, std::optional<Layer> layer = {});
+Finding FindingReason(std::string code, std::string subject, std::string observed,
+                      std::string limit, std::string rule, std::string message,
+                      std::optional<Layer> layer = {});
 
 // Vacuous curves and checkpoints, values beside the tensors; and what a rerun did not report, which
 // never passes.

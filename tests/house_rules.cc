@@ -34,7 +34,7 @@ Folders operator+(Folders folders, const Folders& more) {
 const Folders kBase = {"harness/base/"};
 const Folders kVerdict = kBase + Folders{"harness/verdict/"};
 const Folders kNet = kBase + Folders{"harness/net/"};
-const Folders kManifest = kBase + Folders{"harness/records/manifest/"};
+const Folders kManifest = kVerdict + Folders{"harness/records/manifest/"};
 const Folders kCompare = kVerdict + Folders{"compare/", "probes/order/"};
 const Folders kRerun =
     kManifest + kCompare +
@@ -62,7 +62,7 @@ const std::vector<Floor>& Floors() {
       {"compare/", kCompare},
       {"probes/", kManifest},
       {"reports/", kCompare},
-      {"harness/records/manifest/", kBase},
+      {"harness/records/manifest/", kVerdict},
       {"harness/records/policy/", kNet},
       {"harness/records/lint/", kManifest},
       {"harness/records/observe/", kManifest},
@@ -357,33 +357,6 @@ Violations CheckFolders(const std::vector<std::string>& files) {
     if (folder.starts_with("tests/")) continue;
     const std::string readme = folder.empty() ? "README.md" : folder + "/README.md";
     if (!known.contains(readme)) found.push_back({readme, 1, "expected: what the folder is for"});
-  }
-  return found;
-}
-
-Violations CheckTypes(const std::map<std::string, std::string>& tree) {
-  static const std::regex type(
-      R"(^(?:struct|class|enum class) ([A-Za-z0-9_]+)(?: final)?(?: ?:[^:;]*| ?\{.*|)$)");
-  static const std::regex space(R"(^namespace ([A-Za-z0-9_:]+) \{)");
-  std::map<std::string, std::string> first;  // where a type is defined, by its whole name
-  Violations found;
-  for (const auto& [path, text] : tree) {
-    if (!path.ends_with(".h") || path.starts_with("tests/")) continue;
-    const std::string stripped = StripCode(text);
-    const std::vector<std::string_view> lines = Lines(stripped);
-    std::string in;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      std::string line(lines[i]);
-      line.erase(line.find_last_not_of(' ') + 1);
-      std::smatch match;
-      if (std::regex_search(line, match, space)) in = match[1];
-      if (!std::regex_match(line, match, type)) continue;
-      const std::string name = in + "::" + match[1].str();
-      const auto [at, is_new] = first.emplace(name, path);
-      if (is_new || at->second == path) continue;
-      found.push_back({path, static_cast<int>(i) + 1,
-                       fmt::format("{} is defined in {}, too", name, at->second)});
-    }
   }
   return found;
 }

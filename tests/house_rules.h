@@ -65,7 +65,8 @@ Violations CheckReadme(std::string_view path, std::string_view text,
                        const std::vector<std::string>& files);
 
 // Headers but those of tests, by path: one word per idea. A type that two headers define in one
-// namespace is two types to the compiler and one to the linker, which takes either's functions.
+// namespace is two types to the compiler and one to the linker, which takes either's functions. A
+// function with the name of a type hides the type where both are included.
 Violations CheckTypes(const std::map<std::string, std::string>& tree);
 
 // Headers and sources: a function in an unnamed namespace has the signature of none that a header

@@ -167,6 +167,9 @@ TEST(House, FindsATypeThatTwoHeadersDefine) {
                                {"d.h", open + "struct A::Said {\n};\nstruct Said;\n"},
                                {"tests/e.h", open + "struct Said {\n};\n"}})),
             "b.h:3: rharness::Said is defined in a.h, too\n");
+  EXPECT_EQ(TextOf(CheckTypes({{"a.h", open + "bool Said(int a);\nSaid Make(Said b);\n"},
+                               {"b.h", open + "enum class Said { kOne };\nint Told();\n"}})),
+            "a.h:2: rharness::Said is the name of a type in b.h\n");
 }
 
 TEST(House, FindsAFunctionThatHidesOneOfItsFolder) {

@@ -67,7 +67,7 @@ std::set<std::size_t> SeenLast(const std::vector<HistoryEntry>& entries,
 EnvironmentChange LeastChange(const Verified& then, const std::vector<Environment>& today) {
   std::optional<EnvironmentChange> least;
   for (const Environment& now : today) {
-    EnvironmentChange change = ChangeBetween(then.environment, now, then.in_image);
+    EnvironmentChange change = CompareEnvironments(then.environment, now, then.in_image);
     if (!least || change.Doubt() < least->Doubt()) least = std::move(change);
   }
   return least.value_or(NothingKnown());

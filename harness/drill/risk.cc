@@ -144,7 +144,8 @@ EnvironmentChange NothingKnown() {
   return {.changed = {}, .not_known = {kGpus, kDriver, kCpu, kSystem, kPackages}};
 }
 
-EnvironmentChange ChangeBetween(const Environment& then, const Environment& now, bool in_image) {
+EnvironmentChange CompareEnvironments(const Environment& then, const Environment& now,
+                                      bool in_image) {
   EnvironmentChange change;
   CompareGpus(then.hardware, now.hardware, &change);
   CompareCpu(then.hardware.cpu, now.hardware.cpu, &change);

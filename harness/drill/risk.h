@@ -46,7 +46,8 @@ struct EnvironmentChange {
 EnvironmentChange NothingKnown();
 
 // `in_image`: the run brought its own packages.
-EnvironmentChange ChangeBetween(const Environment& then, const Environment& now, bool in_image);
+EnvironmentChange CompareEnvironments(const Environment& then, const Environment& now,
+                                      bool in_image);
 
 // A run's risk with its three parts, and each in words.
 struct RunRisk {

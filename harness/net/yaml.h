@@ -1,7 +1,7 @@
 // YAML as JSON, for the files that other tools write.
 //
-// Role: private to this folder; yaml.cc is the fence around yaml-cpp. Not here: policies, which
-// give the line of every value (harness/records/policy).
+// Role: for importers, fetchers and trust files; yaml.cc is a fence around yaml-cpp. Not here:
+// policies, which give the line of every value (yaml_reader.h).
 #ifndef RHARNESS_HARNESS_NET_YAML_H_
 #define RHARNESS_HARNESS_NET_YAML_H_
 

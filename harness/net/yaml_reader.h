@@ -1,7 +1,8 @@
 // Reads a YAML document that people write: mappings with known keys, lists, texts and numbers;
 // errors name file and line.
 //
-// Role: private to this folder. Throws YAML::Exception, as yaml-cpp does; policy.cc catches it.
+// Role: for policies (harness/records/policy). Throws YAML::Exception, as yaml-cpp does; policy.cc
+// catches it.
 #ifndef RHARNESS_HARNESS_NET_YAML_READER_H_
 #define RHARNESS_HARNESS_NET_YAML_READER_H_
 

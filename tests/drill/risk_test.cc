@@ -114,18 +114,18 @@ TEST(Stakes, AMistakeIsNamedByFileAndLine) {
   EXPECT_THAT(stakes.error().message, testing::HasSubstr("did you mean 'family'"));
 }
 
-TEST(ChangeBetween, FindsNothingWhereNothingChanged) {
+TEST(CompareEnvironments, FindsNothingWhereNothingChanged) {
   Environment now = Node();
   SetVersion("vim:amd64", "9.1", &now);  // no process of the run used it
   now.hardware.gpus[0].uuid = "GPU-another-of-its-kind";
   now.software["nccl"] = "2.20";  // what a run itself tells
-  const EnvironmentChange change = ChangeBetween(Node(), now, false);
+  const EnvironmentChange change = CompareEnvironments(Node(), now, false);
   EXPECT_THAT(change.changed, IsEmpty());
   EXPECT_THAT(change.not_known, IsEmpty());
   EXPECT_EQ(change.Doubt(), 1.0);
 }
 
-TEST(ChangeBetween, CountsEachOfTheFiveKindsOnce) {
+TEST(CompareEnvironments, CountsEachOfTheFiveKindsOnce) {
   Environment now = Node();
   now.software["kernel"] = "6.8";
   now.software["glibc"] = "2.39";
@@ -134,7 +134,7 @@ TEST(ChangeBetween, CountsEachOfTheFiveKindsOnce) {
   now.hardware.gpus.pop_back();
   now.hardware.gpu_driver = "550.2";
   SetVersion("libblas:amd64", "3.12", &now);
-  const EnvironmentChange change = ChangeBetween(Node(), now, false);
+  const EnvironmentChange change = CompareEnvironments(Node(), now, false);
   EXPECT_THAT(
       change.changed,
       ElementsAre("GPUs 2 x A100 (40 GiB) -> 1 x A100 (40 GiB)", "GPU driver 535.1 -> 550.2",
@@ -145,19 +145,19 @@ TEST(ChangeBetween, CountsEachOfTheFiveKindsOnce) {
   EXPECT_EQ(change.Doubt(), 6.0);
 }
 
-TEST(ChangeBetween, TakesWhatIsAbsentForNotKnown) {
+TEST(CompareEnvironments, TakesWhatIsAbsentForNotKnown) {
   Environment now = Node();
   now.software.clear();
   now.hardware.cpu = {};
   now.hardware.gpu_driver.clear();
   now.packages.clear();
-  const EnvironmentChange change = ChangeBetween(Node(), now, false);
+  const EnvironmentChange change = CompareEnvironments(Node(), now, false);
   EXPECT_THAT(change.changed, IsEmpty());
   EXPECT_THAT(change.not_known, ElementsAre("GPU driver", "CPU", "system", "packages"));
   EXPECT_EQ(change.Doubt(), 3.0);
 }
 
-TEST(ChangeBetween, LeavesOutWhatDoesNotConcernTheRun) {
+TEST(CompareEnvironments, LeavesOutWhatDoesNotConcernTheRun) {
   Environment then = Node();
   then.hardware.gpus.clear();  // of a node without any
   then.hardware.gpu_driver.clear();
@@ -165,8 +165,8 @@ TEST(ChangeBetween, LeavesOutWhatDoesNotConcernTheRun) {
   then.software = {{"kernel", "6.1"}};  // of a container: the host's own are left out
   Environment now = Node();
   now.software["os"] = "Debian 13";
-  EXPECT_EQ(ChangeBetween(then, now, true).Doubt(), 1.0);
-  EXPECT_THAT(ChangeBetween(then, now, false).not_known, ElementsAre("packages"));
+  EXPECT_EQ(CompareEnvironments(then, now, true).Doubt(), 1.0);
+  EXPECT_THAT(CompareEnvironments(then, now, false).not_known, ElementsAre("packages"));
 }
 
 TEST(Risk, DoubtsMoreWhatMaySoonNotBeRerun) {

@@ -33,7 +33,7 @@ int NameTable::Of(const std::string& name) {
 }
 
 int Tracks::PlaceOf(const std::string& environment, int node) {
-  const Place place{environments_.Of(environment), node};
+  const TrackPlace place{environments_.Of(environment), node};
   const std::uint64_t key = (static_cast<std::uint64_t>(place.environment) << 32) |
                             static_cast<std::uint32_t>(place.node);
   const auto [at, fresh] = place_index_.emplace(key, static_cast<int>(places_.size()));

@@ -36,7 +36,7 @@ class NameTable {
 };
 
 // The place of a rerun: an environment, by its digest in the history, and a node.
-struct Place {
+struct TrackPlace {
   int environment = 0;
   int node = 0;
 };
@@ -80,7 +80,7 @@ class Tracks {
   const NameTable& families() const { return families_; }
   const NameTable& environments() const { return environments_; }
   const NameTable& nodes() const { return nodes_; }
-  const std::vector<Place>& places() const { return places_; }
+  const std::vector<TrackPlace>& places() const { return places_; }
   // Sets of places, each in order.
   const std::vector<std::vector<int>>& spreads() const { return spreads_; }
   const std::vector<TrackCell>& cells() const { return cells_; }
@@ -109,7 +109,7 @@ class Tracks {
   std::int64_t verdicts_ = 0;
   std::int64_t left_out_ = 0;
   NameTable families_, environments_, nodes_;
-  std::vector<Place> places_;
+  std::vector<TrackPlace> places_;
   std::unordered_map<std::uint64_t, int> place_index_;
   std::vector<std::vector<int>> spreads_;
   std::map<std::vector<int>, int> spread_index_;

@@ -58,7 +58,7 @@ Result<std::vector<Stack>> StacksOf(HistoryStore* history, const Tracks& tracks,
                                  read, tracks.environments().size()));
   }
   std::vector<Stack> stacks;
-  for (const Place& place : tracks.places()) {
+  for (const TrackPlace& place : tracks.places()) {
     stacks.push_back(by_environment[static_cast<std::size_t>(place.environment)]);
     stacks.back()[StackAxis::kNode] = tracks.nodes().At(place.node);
   }
