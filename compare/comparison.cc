@@ -3,6 +3,18 @@
 
 namespace rharness {
 
+std::string_view StrengthName(Strength strength) {
+  switch (strength) {
+    case Strength::kShown:
+      return "shown";
+    case Strength::kLikely:
+      return "likely";
+    case Strength::kPossible:
+      return "possible";
+  }
+  return "";
+}
+
 void Tally(ComparisonSet* set) {
   set->counts.clear();
   for (const Verdict verdict : kVerdicts) set->counts[std::string(VerdictName(verdict))] = 0;

@@ -20,11 +20,15 @@
 
 namespace rharness {
 
+// How sure a cause is, the surest first: "shown", "likely", "possible".
+enum class Strength { kShown, kLikely, kPossible };
+std::string_view StrengthName(Strength strength);
+
 // A possible reason for a difference; ranked by Explain.
 struct Cause {
   std::string code;  // stable, for machines: "data_changed", "seed_missing"
   Layer layer = Layer::kEnvironment;
-  std::string strength;               // "shown", "likely" or "possible"
+  Strength strength = Strength::kPossible;
   std::string statement;              // one sentence
   std::vector<std::string> evidence;  // the evidence for it, with its values
   std::string confirm;                // the command that would confirm it, or what to do
@@ -48,18 +52,15 @@ struct TiedTensor {
 // A checkpoint of one role on both sides.
 struct CheckpointComparison {
   std::string subject;  // "weights model.safetensors", "optimizer state"
-  bool weights =
-      true;  // false: optimizer state and the rest, which explain but do not decide alone
+  bool weights = true;  // false: optimizer state and the rest, which only explain
   CheckpointDifference difference;
-  // Canonical tensor digest; for a file that is not read, the digest of its bytes; empty: not
-  // computed.
+  // Canonical tensor digest; of a file that is not read, that of its bytes; empty: not computed.
   std::string digest_a;
   std::string digest_b;
   bool from_digests = false;  // no bytes at hand: only the names of differing tensors are known
   bool is_file = false;       // no reader opens it: only the SHA-256 of its bytes is known
   bool matters = true;        // false: its role allows it to differ, as a log; never identical then
-  // Metadata that differs, as "epoch: 3 in A, 4 in B": never decisive.
-  std::vector<std::string> metadata;
+  std::vector<std::string> metadata;  // differs, as "epoch: 3 in A, 4 in B"; never decisive
   // Files beside the tensors that differ although they are loaded with them or not read, a sentence
   // each: with any of these the comparison never passes.
   std::vector<std::string> not_compared;

@@ -23,7 +23,7 @@ void Image(const ExplainInput& in, CauseList* out) {
   const bool named = !packages.empty();
   evidence.insert(evidence.end(), packages.begin(), packages.end());
   out->Add(CausePlace::kInput,
-           {"image_changed", Layer::kEnvironment, "shown",
+           {"image_changed", Layer::kEnvironment, Strength::kShown,
             named ? "The image differs, and with it the versions below."
                   : "The image differs; no version in it was recorded as changed.",
             std::move(evidence),
@@ -52,7 +52,7 @@ void Software(const ExplainInput& in, CauseList* out) {
   if (evidence.empty()) return;
   out->Add(
       CausePlace::kArithmetic,
-      {"library_changed", Layer::kEnvironment, "likely",
+      {"library_changed", Layer::kEnvironment, Strength::kLikely,
        "Libraries changed version: their kernels may add in another order.", std::move(evidence),
        "rerun with the version of A alone put back; if the bits return, it was this"});
 }
@@ -63,7 +63,7 @@ void Driver(const ExplainInput& in, CauseList* out) {
   evidence.insert(evidence.end(), cuda.begin(), cuda.end());
   if (evidence.empty()) return;
   out->Add(CausePlace::kArithmetic,
-           {"driver_changed", Layer::kEnvironment, "likely",
+           {"driver_changed", Layer::kEnvironment, Strength::kLikely,
             "The GPU driver changed, and with it the code that it compiles.", std::move(evidence),
             "rerun with the version of A alone put back; if the bits return, it was this"});
 }
@@ -74,21 +74,22 @@ void System(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> system =
       Changes(in.comparison, Layer::kEnvironment, {"software.kernel", "software.os", "stack."});
   if (!system.empty() && !image) {
-    out->Add(CausePlace::kChance, {"system_changed", Layer::kEnvironment, "possible",
+    out->Add(CausePlace::kChance, {"system_changed", Layer::kEnvironment, Strength::kPossible,
                                    "The operating system or its kernel differs.", std::move(system),
                                    "rerun B on a machine with A's system"});
   }
   std::vector<std::string> unused =
       ChangesOf(in.comparison, {Telling::kDataPackage, Telling::kNotInUse});
   if (!unused.empty()) {
-    out->Add(CausePlace::kUnused, {"unused_package_changed", Layer::kEnvironment, "possible",
-                                   "Packages changed that no process of the run was seen to use.",
-                                   std::move(unused), "look here last: put them back, and rerun"});
+    out->Add(CausePlace::kUnused,
+             {"unused_package_changed", Layer::kEnvironment, Strength::kPossible,
+              "Packages changed that no process of the run was seen to use.", std::move(unused),
+              "look here last: put them back, and rerun"});
   }
   std::vector<std::string> digests = ChangesOf(in.comparison, {Telling::kDigest});
   if (!digests.empty() && !image) {
     out->Add(CausePlace::kUnused,
-             {"packages_changed", Layer::kEnvironment, "possible",
+             {"packages_changed", Layer::kEnvironment, Strength::kPossible,
               "The host's packages are not the same; which ones was not recorded by name.",
               std::move(digests), "record the run again: package names and versions are kept"});
   }
@@ -97,23 +98,25 @@ void System(const ExplainInput& in, CauseList* out) {
 // The statement on a variable, and its place.
 struct VariableWords {
   CausePlace place;
-  std::string_view strength;
+  Strength strength;
   std::string_view words;
 };
 
 VariableWords WordsOfVariable(const FactDifference& difference, std::string_view name) {
   if (difference.use == FactUse::kNotUsed) {
-    return {CausePlace::kUnused, "possible", "; no process of the run was seen to read it."};
+    return {CausePlace::kUnused, Strength::kPossible,
+            "; no process of the run was seen to read it."};
   }
   if (ChangesArithmetic(name)) {
-    return {CausePlace::kArithmetic, "likely", "; it is one that numeric libraries read."};
+    return {CausePlace::kArithmetic, Strength::kLikely, "; it is one that numeric libraries read."};
   }
   const bool used = difference.use == FactUse::kUsed;
   const std::string_view words =
       used ? "; the run reads it." : "; it may change what the run reads or writes.";
   // Many programs read these and go on as before.
-  if (IsAmbient(name)) return {CausePlace::kSetting, used ? "likely" : "possible", words};
-  return {CausePlace::kVariable, "likely", words};
+  if (IsAmbient(name))
+    return {CausePlace::kSetting, used ? Strength::kLikely : Strength::kPossible, words};
+  return {CausePlace::kVariable, Strength::kLikely, words};
 }
 
 void Variables(const ExplainInput& in, CauseList* out) {
@@ -125,13 +128,13 @@ void Variables(const ExplainInput& in, CauseList* out) {
     VariableWords words = WordsOfVariable(difference, name);
     // It changes no arithmetic, but the order of sets.
     if (name == kHashSeed)
-      words = {CausePlace::kVariable, "likely", "; the order of sets follows."};
+      words = {CausePlace::kVariable, Strength::kLikely, "; the order of sets follows."};
     const std::string back = difference.recorded
                                  ? "--env " + ShellWord(name + "=" + Shown(difference.recorded))
                                  : name + " unset";
     out->Add(words.place, {"variable_changed",
                            Layer::kEnvironment,
-                           std::string(words.strength),
+                           words.strength,
                            fmt::format("{} changed{}", name, words.words),
                            {Change(difference)},
                            "drill again with " + back});
@@ -146,13 +149,13 @@ void HardwareClass(const ExplainInput& in, CauseList* out) {
   }
   if (!of_class.empty()) {
     out->Add(CausePlace::kArithmetic,
-             {"hardware_class_changed", Layer::kHardware, "likely",
+             {"hardware_class_changed", Layer::kHardware, Strength::kLikely,
               "The hardware is of another class: kernels, tile sizes and summation orders "
               "follow it.",
               std::move(of_class), "rerun on hardware of A's class"});
   }
   if (!other.empty()) {
-    out->Add(CausePlace::kChance, {"hardware_changed", Layer::kHardware, "possible",
+    out->Add(CausePlace::kChance, {"hardware_changed", Layer::kHardware, Strength::kPossible,
                                    "The machine is a different one of the same class.",
                                    std::move(other), "rerun B on the machine of A"});
   }
@@ -165,7 +168,7 @@ void ThreadsInForce(const ExplainInput& in, CauseList* out) {
     cpus.insert(cpus.end(), threads.begin(), threads.end());
     out->Add(
         CausePlace::kArithmetic,
-        {"cpus_changed", Layer::kHardware, "likely",
+        {"cpus_changed", Layer::kHardware, Strength::kLikely,
          "The run could use another number of CPUs: work, and the order of sums, are divided by "
          "it.",
          std::move(cpus), "rerun with as many CPUs as A had"});
@@ -177,7 +180,7 @@ void ThreadsInForce(const ExplainInput& in, CauseList* out) {
     if (one.cause.statement.find("_NUM_THREADS") != std::string::npos) return;
   }
   out->Add(CausePlace::kArithmetic,
-           {"threads_changed", Layer::kEnvironment, "likely",
+           {"threads_changed", Layer::kEnvironment, Strength::kLikely,
             "The run had another number of threads, and sums are divided by it.",
             std::move(threads), "rerun with as many CPUs as A had, or with OMP_NUM_THREADS set"});
 }

@@ -45,7 +45,7 @@ void Damage(const ExplainInput& in, CauseList* out) {
   for (const Hazard& one : HazardsBelow(in, "damage.")) evidence.push_back(one.value);
   if (evidence.empty()) return;
   out->Add(CausePlace::kDamage,
-           {"process_killed", Layer::kEnvironment, "likely",
+           {"process_killed", Layer::kEnvironment, Strength::kLikely,
             "The run ended with 0 but lost something on the way: its outputs are not those that "
             "its code makes.",
             std::move(evidence), "give it the missing resource, and record it again"});
@@ -61,14 +61,14 @@ void Unseeded(const ExplainInput& in, CauseList* out) {
     (of_package ? of_packages : own)
         .push_back(one.value.empty() ? one.name : fmt::format("{} ({})", one.name, one.value));
   }
-  const auto add = [&](CausePlace place, std::string_view strength, std::vector<std::string> list) {
+  const auto add = [&](CausePlace place, Strength strength, std::vector<std::string> list) {
     if (list.empty()) return;
-    out->Add(place, {"generator_unseeded", Layer::kRandomness, std::string(strength),
+    out->Add(place, {"generator_unseeded", Layer::kRandomness, strength,
                      fmt::format("A generator without a seed is drawn from: {}.", list.front()),
                      list, "give it a seed, record the run again, and rerun it twice"});
   };
-  add(CausePlace::kUnseeded, "likely", std::move(own));
-  add(CausePlace::kChance, "possible", std::move(of_packages));
+  add(CausePlace::kUnseeded, Strength::kLikely, std::move(own));
+  add(CausePlace::kChance, Strength::kPossible, std::move(of_packages));
 }
 
 // Hashes of text are salted unless PYTHONHASHSEED sets the salt, and the order of sets depends on
@@ -83,7 +83,7 @@ void Salted(const ExplainInput& in, CauseList* out) {
     evidence.insert(evidence.begin(), fmt::format("PYTHONHASHSEED: {} in A, {} in B", *a, *b));
     out->Add(
         at.empty() ? CausePlace::kVariable : CausePlace::kSeen,
-        {"hash_seed_changed", Layer::kRandomness, at.empty() ? "likely" : "shown",
+        {"hash_seed_changed", Layer::kRandomness, at.empty() ? Strength::kLikely : Strength::kShown,
          "Python's hashes are salted by another PYTHONHASHSEED, and sets are in another order.",
          std::move(evidence), "rerun with the PYTHONHASHSEED of A"});
     return;
@@ -92,7 +92,7 @@ void Salted(const ExplainInput& in, CauseList* out) {
   if (at.empty() || !OnEither(in, kSeed, "random")) return;
   evidence.emplace_back("python.hash_seed is random");
   out->Add(CausePlace::kUnordered,
-           {"hash_salted", Layer::kRandomness, "likely",
+           {"hash_salted", Layer::kRandomness, Strength::kLikely,
             "Python's hashes are salted: PYTHONHASHSEED is not set, so that sets are in another "
             "order in every process.",
             std::move(evidence), "set PYTHONHASHSEED=0, record the run again, and rerun it twice"});
@@ -111,7 +111,7 @@ void Unordered(const ExplainInput& in, CauseList* out) {
   }
   if (!changed.empty()) {
     out->Add(CausePlace::kSeen,
-             {"file_order_changed", Layer::kData, "shown",
+             {"file_order_changed", Layer::kData, Strength::kShown,
               "The file system listed the same files in another order, and the run takes them as "
               "they come.",
               std::move(changed), "sort the list, record the run again, and rerun it twice"});
@@ -121,7 +121,7 @@ void Unordered(const ExplainInput& in, CauseList* out) {
   if (workers.empty()) return;
   out->Add(
       CausePlace::kUnordered,
-      {"worker_order", Layer::kRandomness, "likely",
+      {"worker_order", Layer::kRandomness, Strength::kLikely,
        "Results are used in the order in which workers or threads finish, which differs each time.",
        std::move(workers), "take them in the order of their tasks, and rerun twice"});
 }
@@ -134,7 +134,7 @@ void OrderOfTimes(const ExplainInput& in, CauseList* out) {
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kUnordered,
-           {"file_times", Layer::kData, "likely",
+           {"file_times", Layer::kData, Strength::kLikely,
             "The order of files is taken from their modification times, which a copy changes.",
             std::move(evidence), "sort them by name, record the run again, and rerun it twice"});
 }
@@ -147,7 +147,7 @@ void ChildEnds(const ExplainInput& in, CauseList* out) {
   out->Add(CausePlace::kSeen,
            {"child_ended",
             Layer::kEnvironment,
-            "shown",
+            Strength::kShown,
             "A process that the run starts ended differently: by a signal or with a different "
             "code, such as a worker that ran out of memory.",
             {fmt::format("processes of the run: {} in A, {} in B", a.value_or("all ended with 0"),
@@ -170,7 +170,7 @@ void NotRecorded(const ExplainInput& in, CauseList* out) {
   if (evidence.empty()) return;
   out->Add(
       CausePlace::kVariable,
-      {"variable_not_recorded", Layer::kEnvironment, "likely",
+      {"variable_not_recorded", Layer::kEnvironment, Strength::kLikely,
        fmt::format("{} was set where the run was recorded, and is no part of the record.", first),
        std::move(evidence), "record the run again with --variable " + first});
 }
@@ -182,7 +182,7 @@ void WarnedOperators(const ExplainInput& in, CauseList* out) {
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kNondeterminism,
-           {"nondeterministic_operator", Layer::kRandomness, "likely",
+           {"nondeterministic_operator", Layer::kRandomness, Strength::kLikely,
             "The run uses operators whose sums have no fixed order.", std::move(evidence),
             "rerun A twice as it is: if the two differ, it was this"});
 }
@@ -209,7 +209,7 @@ void Determinism(const ExplainInput& in, CauseList* out) {
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kNondeterminism,
-           {"determinism_flag_off", Layer::kRandomness, "likely",
+           {"determinism_flag_off", Layer::kRandomness, Strength::kLikely,
             "A framework's determinism switch is not set, so kernels may add in any order.",
             std::move(evidence), "rerun A twice as it is: if the two differ, it was this"});
 }

@@ -42,7 +42,7 @@ bool MadeOtherwise(const FactDifference& difference, const ExplainInput& in, Cau
       CausePlace::kInput,
       {"data_made_otherwise",
        Layer::kData,
-       "shown",
+       Strength::kShown,
        fmt::format("The data '{}' was made by another version of the transform: {} -> {}.",
                    DataNameIn(difference.key), *was, *is),
        {Change(difference)},
@@ -61,12 +61,12 @@ void UndeclaredInputs(const ExplainInput& in, CauseList* out) {
   constexpr char kConfirm[] = "declare it (--data or --code-file), and record again";
   if (!changed.empty()) {
     out->Add(CausePlace::kVariable,
-             {"undeclared_input_changed", Layer::kData, "likely",
+             {"undeclared_input_changed", Layer::kData, Strength::kLikely,
               "A file that the run reads, and that nothing declares, is not the same.",
               std::move(changed), kConfirm});
   }
   if (!alone.empty()) {
-    out->Add(CausePlace::kChance, {"undeclared_input_changed", Layer::kData, "possible",
+    out->Add(CausePlace::kChance, {"undeclared_input_changed", Layer::kData, Strength::kPossible,
                                    "A file that nothing declares is read on one side alone.",
                                    std::move(alone), kConfirm});
   }
@@ -85,7 +85,7 @@ void Data(const ExplainInput& in, CauseList* out) {
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kInput,
-           {"data_changed", Layer::kData, "shown",
+           {"data_changed", Layer::kData, Strength::kShown,
             "The training data is not the same: its hashes differ.", std::move(evidence),
             "run `rharness hash DATA` on both machines, and compare with the recorded SHA-256"});
 }
@@ -103,7 +103,7 @@ void Hyperparameters(const ExplainInput& in, CauseList* out) {
     if (IsHyperparameter(difference, /*of_seed=*/false)) evidence.push_back(Change(difference));
   }
   if (evidence.empty()) return;
-  out->Add(CausePlace::kInput, {"hyperparameter_changed", Layer::kCode, "shown",
+  out->Add(CausePlace::kInput, {"hyperparameter_changed", Layer::kCode, Strength::kShown,
                                 "The runs were configured differently: hyperparameters differ.",
                                 std::move(evidence), "rerun B with the hyperparameters of A"});
 }
@@ -154,7 +154,7 @@ void Command(const ExplainInput& in, CauseList* out) {
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kVariable,
-           {"command_changed", Layer::kCode, "likely",
+           {"command_changed", Layer::kCode, Strength::kLikely,
             "The runs were started by another command, or are of another family.",
             std::move(evidence), "compare the two commands argument by argument"});
 }
@@ -172,7 +172,7 @@ void Code(const ExplainInput& in, CauseList* out) {
     }
   }
   out->Add(files ? CausePlace::kInput : CausePlace::kSetting,
-           {"code_changed", Layer::kCode, files ? "shown" : "likely",
+           {"code_changed", Layer::kCode, files ? Strength::kShown : Strength::kLikely,
             files ? "The code is not the same: files that the run reads differ."
                   : "The commits differ; the files themselves were not pinned by hash.",
             std::move(evidence), std::move(confirm)});
@@ -188,12 +188,12 @@ void SeedsThatWereSet(const ExplainInput& in, CauseList* out) {
     (one.key.ends_with(kWorker) ? of_workers : seeds).push_back(Change(one));
   }
   if (!seeds.empty()) {
-    out->Add(CausePlace::kSeen,
-             {"seed_set_changed", Layer::kRandomness, "shown", "Other seeds were set than in A.",
-              std::move(seeds), "look for the source of the run's seeds"});
+    out->Add(CausePlace::kSeen, {"seed_set_changed", Layer::kRandomness, Strength::kShown,
+                                 "Other seeds were set than in A.", std::move(seeds),
+                                 "look for the source of the run's seeds"});
   } else if (!of_workers.empty() && !out->Has("generator_unseeded")) {
     out->Add(CausePlace::kUnseeded,
-             {"worker_seed_changed", Layer::kRandomness, "likely",
+             {"worker_seed_changed", Layer::kRandomness, Strength::kLikely,
               "Worker processes set other seeds than in A.", std::move(of_workers),
               "seed what hands seeds to the workers: a generator for the loader, and its workers"});
   }
@@ -205,7 +205,7 @@ void SeedsThatWereSet(const ExplainInput& in, CauseList* out) {
   }
   if (flags.empty()) return;
   out->Add(CausePlace::kArithmetic,
-           {"flag_changed", Layer::kRandomness, "likely",
+           {"flag_changed", Layer::kRandomness, Strength::kLikely,
             "Switches that decide which kernels run were not in the same position.",
             std::move(flags), "rerun with the flags of A"});
 }
@@ -214,9 +214,9 @@ void Seeds(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> changed;
   for (const FactDifference& one : ChangedSeeds(in.comparison)) changed.push_back(Change(one));
   if (!changed.empty()) {
-    out->Add(CausePlace::kInput,
-             {"seed_changed", Layer::kRandomness, "shown", "A seed is not the same on both sides.",
-              std::move(changed), "rerun with the seed of A"});
+    out->Add(CausePlace::kInput, {"seed_changed", Layer::kRandomness, Strength::kShown,
+                                  "A seed is not the same on both sides.", std::move(changed),
+                                  "rerun with the seed of A"});
   }
   std::vector<std::string> missing;
   for (const auto* facts : {&in.facts_a, &in.facts_b}) {
@@ -228,7 +228,7 @@ void Seeds(const ExplainInput& in, CauseList* out) {
   }
   if (missing.empty() || out->Has("generator_unseeded")) return;
   out->Add(CausePlace::kUnseeded,
-           {"seed_missing", Layer::kRandomness, "likely",
+           {"seed_missing", Layer::kRandomness, Strength::kLikely,
             "A source of randomness has no seed, so each run draws its own.", std::move(missing),
             "check the manifest with `rharness check`; pass the seed and rerun A twice"});
 }

@@ -106,7 +106,7 @@ std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> cause
   const auto position = [&](const PlacedCause& one) { return PositionOf(one.place, onset); };
   std::ranges::stable_sort(causes, {}, position);
   // Chance that may not reach the result is only listed without a likelier cause.
-  const bool led = !causes.empty() && causes.front().cause.strength != "possible";
+  const bool led = !causes.empty() && causes.front().cause.strength != Strength::kPossible;
   std::erase_if(causes, [&](const PlacedCause& one) {
     return led && one.place == CausePlace::kChance && one.cause.layer == Layer::kRandomness;
   });
@@ -115,8 +115,9 @@ std::vector<Cause> InOrder(DifferenceOnset onset, std::vector<PlacedCause> cause
     Cause& cause = causes[i].cause;
     // Of two equally placed causes each is wrong half of the time.
     const bool alike = i + 1 < causes.size() && causes[i + 1].place == causes[i].place &&
-                       causes[i + 1].cause.strength != "possible";
-    if (cause.strength == "likely" && (i > 0 || alike)) cause.strength = "possible";
+                       causes[i + 1].cause.strength != Strength::kPossible;
+    if (cause.strength == Strength::kLikely && (i > 0 || alike))
+      cause.strength = Strength::kPossible;
     ordered.push_back(std::move(cause));
   }
   return ordered;

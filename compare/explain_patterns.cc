@@ -34,7 +34,7 @@ void FromTheStart(const ExplainInput& in, CauseList* out) {
         CausePlace::kPattern,
         {"different_start",
          Layer::kRandomness,
-         "likely",
+         Strength::kLikely,
          InputsAreEqual(in)
              ? "The runs differ from the first step by more than rounding, with equal data and "
                "code: an initialisation or an order of the data that no seed fixes."
@@ -46,7 +46,7 @@ void FromTheStart(const ExplainInput& in, CauseList* out) {
     out->Add(CausePlace::kPattern,
              {"arithmetic_from_start",
               Layer::kEnvironment,
-              "likely",
+              Strength::kLikely,
               "The first forward pass already rounds differently: another kernel, library or "
               "device.",
               {evidence},
@@ -60,7 +60,7 @@ Cause EventAt(const ExplainInput& in, std::int64_t step, std::vector<std::string
   return {
       "event_at_step",
       equal ? Layer::kRandomness : Layer::kData,
-      "likely",
+      Strength::kLikely,
       fmt::format("Something happened just before step {}: {}.", step,
                   equal ? "with equal data and code, a draw or an order that no seed fixes, or "
                           "a restart"
@@ -87,7 +87,7 @@ void FromLater(const ExplainInput& in, CauseList* out) {
     out->Add(CausePlace::kPattern,
              {"arithmetic_later",
               Layer::kEnvironment,
-              "likely",
+              Strength::kLikely,
               "Start and data agree; the bits part later, as they do when sums are added in "
               "another order (another kernel, library or non-deterministic operation).",
               {evidence},
@@ -101,7 +101,7 @@ void NotFinite(const ExplainInput& in, CauseList* out) {
     out->Add(CausePlace::kPattern,
              {"became_non_finite",
               Layer::kEnvironment,
-              "possible",
+              Strength::kPossible,
               fmt::format("B stopped being finite at step {}: an overflow in a short format, "
                           "a bad batch, or a step too large.",
                           *curve.first_non_finite),
@@ -131,7 +131,7 @@ Cause OtherBatches(const ExplainInput& in, std::vector<std::string> evidence) {
       HasNoDropout(in) ? "sampling or masks" : "sampling, masks, dropout if there is any";
   return {"other_batches",
           equal ? Layer::kRandomness : Layer::kData,
-          "likely",
+          Strength::kLikely,
           equal
               ? fmt::format("The loss moves from step to step as on other batches, with equal data "
                             "and code: an order of batches or a stream of random numbers ({}) "
@@ -154,7 +154,7 @@ Cause ProgressChanged(const ExplainInput& in, const CurveComparison& curve,
                       std::vector<std::string> evidence) {
   return {"progress_changed",
           in.equal.code ? Layer::kEnvironment : Layer::kCode,
-          "likely",
+          Strength::kLikely,
           fmt::format("B trains as if its steps were {:.2g} % {}: {}.",
                       100.0 * std::abs(curve.progress), curve.progress < 0 ? "smaller" : "larger",
                       in.equal.code ? std::string(kFromOutside)
@@ -167,7 +167,7 @@ Cause ProgressChanged(const ExplainInput& in, const CurveComparison& curve,
 Cause TrainingChanged(const ExplainInput& in, std::vector<std::string> evidence) {
   return {"training_changed",
           in.equal.code ? Layer::kEnvironment : Layer::kCode,
-          "likely",
+          Strength::kLikely,
           fmt::format("The loss moved in one direction further than rounding carries it: {}.",
                       in.equal.code ? std::string(kFromOutside) + ", or what no seed fixes"
                                     : "hyperparameter, data or schedule rather than arithmetic"),
@@ -179,7 +179,7 @@ Cause TrainingChanged(const ExplainInput& in, std::vector<std::string> evidence)
 Cause Amplified(const CurveComparison& curve, std::vector<std::string> evidence) {
   return {"difference_grew",
           Layer::kEnvironment,
-          "possible",
+          Strength::kPossible,
           fmt::format("The runs diverge at step {}, and the loss leaves its limit at step {}: look "
                       "for a difference at the former.",
                       *curve.first_difference, curve.first_beyond.value_or(0)),
@@ -229,7 +229,7 @@ void NewStream(const ExplainInput& in, CauseList* out) {
     out->Add(CausePlace::kPattern,
              {"random_stream",
               Layer::kRandomness,
-              "likely",
+              Strength::kLikely,
               fmt::format("Random numbers are drawn in another order ({}): the batches are the "
                           "same, and the difference has no direction.",
                           HasNoDropout(in) ? "sampling, masks"
@@ -249,7 +249,7 @@ void Schedule(const ExplainInput& in, CauseList* out) {
     if (!schedule || !curve.first_difference) continue;
     out->Add(CausePlace::kSchedule, {"schedule_changed",
                                      Layer::kCode,
-                                     "shown",
+                                     Strength::kShown,
                                      fmt::format("{} is not the same from step {} on.", curve.name,
                                                  *curve.first_difference),
                                      {curve.message},

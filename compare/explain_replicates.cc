@@ -10,7 +10,7 @@ void AnotherSeed(const ExplainInput& in, CauseList* out) {
       out->Add(CausePlace::kPattern,
                {"rounding",
                 Layer::kEnvironment,
-                "likely",
+                Strength::kLikely,
                 "The smallest change carries this training as far: another order of addition "
                 "is enough (another kernel, library or device).",
                 {curve.message},
@@ -22,7 +22,7 @@ void AnotherSeed(const ExplainInput& in, CauseList* out) {
     out->Add(CausePlace::kPattern,
              {"another_seed",
               Layer::kRandomness,
-              "possible",
+              Strength::kPossible,
               "B differs from A about as further runs differ among themselves: another seed, "
               "or operations that are not deterministic.",
               {curve.message},

@@ -33,8 +33,9 @@ bool StandsBefore(const Cause& cause) {
   constexpr std::array<std::string_view, 5> kNamed = {
       "generator_unseeded", "hash_salted", "seed_set_changed", "worker_order", "process_killed"};
   const bool of_inputs = cause.layer == Layer::kData || cause.layer == Layer::kCode;
-  return (cause.strength == "shown" && of_inputs) ||
-         (cause.strength != "possible" && std::ranges::find(kNamed, cause.code) != kNamed.end());
+  return (cause.strength == Strength::kShown && of_inputs) ||
+         (cause.strength != Strength::kPossible &&
+          std::ranges::find(kNamed, cause.code) != kNamed.end());
 }
 
 // A node that wrote both stands in both.
@@ -117,11 +118,11 @@ void AddRerunsCause(const std::vector<RerunOutputs>& reruns, Comparison* compari
   const auto place = std::ranges::find_if_not(comparison->causes, StandsBefore);
   // It is shown, so a likely cause after it is likely no more.
   for (auto behind = place; behind != comparison->causes.end(); ++behind) {
-    if (behind->strength == "likely") behind->strength = "possible";
+    if (behind->strength == Strength::kLikely) behind->strength = Strength::kPossible;
   }
-  comparison->causes.insert(place,
-                            {kCode, Layer::kRandomness, "shown", statement, std::move(evidence),
-                             differences.front().nodes.empty() ? kConfirm : kConfirmNodes});
+  comparison->causes.insert(
+      place, {kCode, Layer::kRandomness, Strength::kShown, statement, std::move(evidence),
+              differences.front().nodes.empty() ? kConfirm : kConfirmNodes});
 }
 
 }  // namespace rharness

@@ -27,7 +27,7 @@ void Roles(const ExplainInput& in, CauseList* out) {
   out->Add(CausePlace::kBits,
            {"only_optimizer_state",
             Layer::kCode,
-            "likely",
+            Strength::kLikely,
             "The weights are equal and only optimizer state differs: it was saved at another "
             "moment, in another precision, or reset.",
             {"every weight is equal bit for bit"},
@@ -49,7 +49,7 @@ void FilesAlone(const ExplainInput& in, CauseList* out) {
       "is enough.",
       files.front());
   out->Add(CausePlace::kBits,
-           {"file_alone", Layer::kCode, "possible", sentence, std::move(files),
+           {"file_alone", Layer::kCode, Strength::kPossible, sentence, std::move(files),
             "declare it with --artifact log=PATH if it may differ, or write it without them"});
 }
 
@@ -64,7 +64,7 @@ void CarriedState(const ExplainInput& in, CauseList* out) {
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kPattern,
-           {"recorded_state", Layer::kCode, "possible",
+           {"recorded_state", Layer::kCode, Strength::kPossible,
             "The checkpoints hold other values beside their tensors: another step, setting "
             "or writer.",
             std::move(evidence), "compare the two runs' step and settings when they saved"});
@@ -89,7 +89,7 @@ void SingleElement(const ExplainInput& in, CauseList* out) {
   out->Add(CausePlace::kBits,
            {"single_element",
             Layer::kHardware,
-            "likely",
+            Strength::kLikely,
             "One element of one tensor differs; arithmetic never does that. A flipped bit in "
             "memory or storage, or an edit.",
             {fmt::format("{}[{}] alone of {} elements, {} ULP apart", tensor.name,
@@ -112,7 +112,7 @@ void Unrelated(const ExplainInput& in, CauseList* out) {
   out->Add(CausePlace::kPattern,
            {"unrelated_weights",
             Layer::kRandomness,
-            "likely",
+            Strength::kLikely,
             "Weights point in unrelated directions: another seed, another initialisation or "
             "another model, not another rounding.",
             {fmt::format("{}: cosine {:.3g} over {} elements", worst->name, worst->cosine,
@@ -134,7 +134,7 @@ void LastBits(const ExplainInput& in, CauseList* out) {
   out->Add(CausePlace::kPattern,
            {"last_bit",
             Layer::kEnvironment,
-            "likely",
+            Strength::kLikely,
             "Every difference is in the last bit or two: one rounding more or less, such as "
             "a conversion or a fused multiply-add in the last step.",
             {fmt::format("{} elements differ, by at most {} ULP", elements, max_ulp)},
@@ -151,7 +151,7 @@ void NamesOrTypes(const ExplainInput& in, CauseList* out) {
       out->Add(CausePlace::kBits,
                {"shape_or_dtype",
                 Layer::kCode,
-                "shown",
+                Strength::kShown,
                 "Tensors have another shape or dtype: the model or the saved precision "
                 "changed.",
                 {fmt::format("{} of {}, first {}", difference.shape_or_dtype.size(),
@@ -170,7 +170,7 @@ void NamesOrTypes(const ExplainInput& in, CauseList* out) {
     out->Add(CausePlace::kBits,
              {"tensor_names",
               Layer::kCode,
-              "shown",
+              Strength::kShown,
               "The two checkpoints do not hold the same tensors.",
               {fmt::format("{}: {} only in A, {} only in B, first {}", checkpoint.subject,
                            difference.only_a.size(), difference.only_b.size(), first)},
@@ -192,7 +192,7 @@ void Tied(const ExplainInput& in, CauseList* out) {
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kBits,
-           {"tied_weights", Layer::kCode, "likely",
+           {"tied_weights", Layer::kCode, Strength::kLikely,
             "What one side alone stores repeats another tensor of that side: a tied (shared) "
             "weight, stored once by one writer and twice by the other.",
             std::move(evidence),

@@ -129,10 +129,6 @@ std::string ApartWords(const FamilyComparison& family) {
   return fmt::format("; {} moved apart", fmt::join(apart, ", "));
 }
 
-int Weakness(const Cause& cause) {
-  return cause.strength == "shown" ? 0 : cause.strength == "likely" ? 1 : 2;
-}
-
 // The one with this code and, if there are several (one per variable), this statement.
 const Cause* Like(const Cause& cause, const Comparison& run) {
   const Cause* found = nullptr;
@@ -151,11 +147,11 @@ std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs) {
   std::vector<Cause> common, weakened;
   if (runs.empty()) return common;
   for (Cause cause : runs.front()->causes) {
-    const std::string strength = cause.strength;
+    const Strength strength = cause.strength;
     const bool all = std::ranges::all_of(runs, [&](const Comparison* run) {
       const Cause* like = Like(cause, *run);
       if (like == nullptr) return false;
-      if (Weakness(*like) > Weakness(cause)) cause.strength = like->strength;
+      cause.strength = std::max(cause.strength, like->strength);
       std::erase_if(cause.evidence, [&](const std::string& one) {
         return std::ranges::find(like->evidence, one) == like->evidence.end();
       });

@@ -116,7 +116,7 @@ std::string SharedCauses(const ComparisonSummary& summary) {
         "scope=\"row\">{}</th><td data-l=\"Strength\">{}</td><td>{}"
         "</td></tr>",
         cause.pairs, summary.open, LayerName(cause.layer), HtmlCodeWords(cause.code),
-        HtmlText(cause.strength, 40), HtmlText(cause.statement));
+        StrengthName(cause.strength), HtmlText(cause.statement));
   }
   return fmt::format(
       "<h2 id=\"causes\">Causes that pairs share</h2>\n<p class=\"soft\">Only pairs that are "

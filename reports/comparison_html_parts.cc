@@ -56,7 +56,7 @@ std::string CauseList(const Comparison& comparison) {
     cards += fmt::format(
         "<li><p class=\"kind\"><span class=\"strength {}\">{}</span> <span class=\"soft\">{} · "
         "{}</span></p><p class=\"statement\">{}</p>{}{}</li>",
-        cause.strength == "shown" ? "shown" : "guess", HtmlText(cause.strength, 40),
+        cause.strength == Strength::kShown ? "shown" : "guess", StrengthName(cause.strength),
         LayerName(cause.layer), HtmlCodeWords(cause.code), HtmlText(cause.statement),
         Evidence(cause, WordsOf(comparison).record), Confirm(cause));
   }

@@ -97,7 +97,7 @@ std::string VerdictBody(const Comparison& comparison) {
       fmt::format("{}: {}\n", VerdictLabel(comparison.verdict), SafeText(comparison.headline));
   for (const Finding& finding : comparison.findings) body += "- " + FindingWords(finding) + "\n";
   for (const Cause& cause : comparison.causes) {
-    body += fmt::format("{} cause, {}: {}\n", SafeText(cause.strength, 40), LayerName(cause.layer),
+    body += fmt::format("{} cause, {}: {}\n", StrengthName(cause.strength), LayerName(cause.layer),
                         SafeText(cause.statement));
     for (const std::string& line : cause.evidence) body += "  - " + SafeText(line) + "\n";
     if (!cause.confirm.empty()) body += "  confirm: " + SafeText(cause.confirm) + "\n";

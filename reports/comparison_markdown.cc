@@ -38,7 +38,7 @@ std::string CauseItems(const Comparison& comparison) {
   std::string out = "#### Causes\n\n";
   for (std::size_t i = 0; i < std::min(comparison.causes.size(), kMostRows); ++i) {
     const Cause& cause = comparison.causes[i];
-    out += fmt::format("{}. **{}**, {}: {}\n", i + 1, MarkdownText(cause.strength, 40),
+    out += fmt::format("{}. **{}**, {}: {}\n", i + 1, StrengthName(cause.strength),
                        LayerName(cause.layer), MarkdownText(cause.statement));
     for (std::size_t e = 0; e < std::min<std::size_t>(cause.evidence.size(), 5); ++e) {
       out += fmt::format("   - {}\n", MarkdownText(cause.evidence[e], 400));

@@ -16,7 +16,7 @@ template <class Io, Is<Cause> T>
 void Members(Io& io, T& cause) {
   io.Must("code", cause.code);
   io.Text("layer", cause.layer, LayerName, ParseLayer);
-  io.May("strength", cause.strength);
+  io.MayName("strength", cause.strength, kStrengthNames);
   io.Must("statement", cause.statement);
   io.Plain("evidence", cause.evidence);
   io.May("confirm", cause.confirm);

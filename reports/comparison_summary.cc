@@ -58,9 +58,9 @@ std::string SetAnswer(const ComparisonSet& set) {
 
 std::string FirstCauseWords(const Cause& cause) {
   const std::string statement = SafeText(cause.statement, 400);
-  const std::string kind = cause.strength == "shown"    ? "Cause"
-                           : cause.strength == "likely" ? "Likely cause"
-                                                        : "Possible cause";
+  const std::string kind = cause.strength == Strength::kShown    ? "Cause"
+                           : cause.strength == Strength::kLikely ? "Likely cause"
+                                                                 : "Possible cause";
   const std::string confirm = SafeText(cause.confirm, 400);
   return fmt::format("{}: {}{}{}", kind, statement,
                      confirm.empty() ? "" : " Confirm it: ", confirm);
@@ -72,10 +72,6 @@ std::string SetNext(const ComparisonSet& set, const ComparisonSummary& summary) 
   const Comparison& worst = *summary.order.front();
   const auto place = static_cast<std::size_t>(&worst - set.comparisons.data());
   return fmt::format("Start with {}. {}", PairName(worst, place + 1), NextStep(worst));
-}
-
-int StrengthRank(std::string_view strength) {
-  return strength == "shown" ? 0 : strength == "likely" ? 1 : 2;
 }
 
 std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
@@ -90,7 +86,7 @@ std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
       if (shared.pairs++ > 0) continue;
       shared.code = SafeText(cause.code, 100);
       shared.layer = cause.layer;
-      shared.strength = SafeText(cause.strength, 40);
+      shared.strength = cause.strength;
       shared.statement = SafeText(cause.statement, 400);
     }
   }
@@ -98,7 +94,7 @@ std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
   std::vector<std::pair<std::size_t, SharedCause>> placed;
   for (auto& [key, shared] : found) placed.emplace_back(places.at(key), std::move(shared));
   const auto order = [](const auto& one) {
-    return std::tuple(-one.second.pairs, StrengthRank(one.second.strength), one.first);
+    return std::tuple(-one.second.pairs, one.second.strength, one.first);
   };
   std::ranges::stable_sort(placed, {}, order);
   for (auto& [place, shared] : placed) list.push_back(std::move(shared));

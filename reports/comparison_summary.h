@@ -20,9 +20,9 @@ bool IsSingle(const ComparisonSet& set);
 struct SharedCause {
   std::string code;
   Layer layer = Layer::kData;
-  std::string strength;   // of the first pair with it
-  std::string statement;  // of the first pair with it
-  int pairs = 0;          // not reproduced, with this cause among theirs
+  Strength strength = Strength::kPossible;  // of the first pair with it
+  std::string statement;                    // of the first pair with it
+  int pairs = 0;                            // not reproduced, with this cause among theirs
 };
 
 struct ComparisonSummary {

@@ -30,7 +30,7 @@ std::string FamilyCauses(const FamilyComparison& family) {
   std::string items;
   for (const Cause& cause : family.causes) {
     items += fmt::format("<li><b>{}</b>: {} {} <span class=\"soft\">{}</span></li>\n",
-                         HtmlText(cause.strength, 20), HtmlText(cause.statement, 400),
+                         StrengthName(cause.strength), HtmlText(cause.statement, 400),
                          HtmlText(EvidenceOf(cause), 400), HtmlText(cause.confirm, 400));
   }
   return fmt::format("<p>In all runs that moved with it:</p>\n<ol>\n{}</ol>\n", items);

@@ -63,7 +63,7 @@ std::string Reruns(const ReportRun& run) {
     rows += fmt::format(
         "<tr><td class=\"n\">{}</td><td>{}</td><td>{}{}{}{}{}</td><td class=\"n\">{}</td>"
         "<td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
-        rerun.index, HtmlText(rerun.state, 60), HtmlText(rerun.outcome, 300),
+        rerun.index, NameIn(kRerunStateNames, rerun.state), HtmlText(rerun.outcome, 300),
         rerun.node.empty() ? "" : " on ", HtmlText(rerun.node, 80),
         rerun.reason.empty() ? "" : "<br>", HtmlText(rerun.reason),
         FormatDuration(Seconds(rerun.wall_seconds)), FormatDuration(Seconds(rerun.cpu_seconds)),

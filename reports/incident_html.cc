@@ -85,7 +85,7 @@ std::string CauseRows(const IncidentReport& report) {
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td data-l=\"Layer\">{}</td><td "
         "data-l=\"Strength\">{}</td><td data-l=\"To confirm\">{}</td></tr>\n",
-        HtmlText(cause.statement, 500), LayerName(cause.layer), HtmlText(cause.strength, 40),
+        HtmlText(cause.statement, 500), LayerName(cause.layer), StrengthName(cause.strength),
         HtmlText(cause.confirm, 400));
   }
   return rows;

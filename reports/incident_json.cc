@@ -85,7 +85,7 @@ Json IncidentLayerJson(const LayerComparison& layer) {
 Json CauseOfJson(const Cause& cause) {
   return Json::MakeObject({{"code", cause.code},
                            {"layer", LayerName(cause.layer)},
-                           {"strength", cause.strength},
+                           {"strength", StrengthName(cause.strength)},
                            {"statement", cause.statement},
                            {"confirm", cause.confirm}});
 }

@@ -1,14 +1,12 @@
 // A noun's members by their JSON names, listed once: the same list writes it and reads it.
 //
-//   template <class Io, Is<Cause> T>
-//   void Members(Io& io, T& cause) {
+//   template <class Io, Is<Cause> T> void Members(Io& io, T& cause) {
 //     io.Must("code", cause.code);         // absent: an error when it is read
 //     io.May("confirm", cause.confirm);    // absent: stays as it is
 //     io.List("causes", cause.causes);     // of nouns with Members of their own
 //   }
 //
-// Role: private to reports/. Written in the order of the list. A reader records its first error in
-// its JsonReader.
+// Role: private to reports/. Written in the order of the list. Errors: those of the JsonReader.
 #ifndef RHARNESS_REPORTS_JSON_MEMBERS_H_
 #define RHARNESS_REPORTS_JSON_MEMBERS_H_
 
@@ -44,7 +42,8 @@ class MemberWriter {
   void Name(std::string_view key, auto value, const auto& names) {
     json_.Set(key, NameIn(names, value));
   }
-  // Written only if informative: a value of the table other than this, a list with members.
+  void MayName(std::string_view key, auto value, const auto& names) { Name(key, value, names); }
+  // Written only if informative: another value than `silent`, a list with members.
   void NameUnless(std::string_view key, auto value, const auto& names, auto silent) {
     if (value != silent) Name(key, value, names);
   }
@@ -99,8 +98,11 @@ class MemberReader {
   void Name(std::string_view key, auto& value, const auto& names) {
     ReadAs(reader_, key, &value, ParserOf(names));
   }
-  void NameUnless(std::string_view key, auto& value, const auto& names, auto) {
+  void MayName(std::string_view key, auto& value, const auto& names) {
     if (reader_.Has(key)) Name(key, value, names);
+  }
+  void NameUnless(std::string_view key, auto& value, const auto& names, auto) {
+    MayName(key, value, names);
   }
   void PlainUnlessEmpty(std::string_view key, auto& values) { Plain(key, values); }
   void Text(std::string_view key, auto& value, auto, auto from_text) {

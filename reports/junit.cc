@@ -9,6 +9,7 @@
 #include "reports/families.h"
 #include "reports/junit_file.h"
 #include "reports/model.h"
+#include "reports/names.h"
 #include "reports/summary.h"
 #include "reports/text.h"
 
@@ -18,11 +19,11 @@ namespace {
 std::string RerunLines(const ReportRun& run) {
   std::string lines;
   for (const ReportRerun& rerun : run.reruns) {
-    lines +=
-        fmt::format("- rerun {}{}: {}, {}, {}{}\n", rerun.index,
-                    rerun.node.empty() ? "" : " on " + SafeText(rerun.node), SafeText(rerun.state),
-                    SafeText(rerun.outcome), FormatDuration(Seconds(rerun.wall_seconds)),
-                    rerun.reason.empty() ? "" : ": " + SafeText(rerun.reason));
+    lines += fmt::format("- rerun {}{}: {}, {}, {}{}\n", rerun.index,
+                         rerun.node.empty() ? "" : " on " + SafeText(rerun.node),
+                         NameIn(kRerunStateNames, rerun.state), SafeText(rerun.outcome),
+                         FormatDuration(Seconds(rerun.wall_seconds)),
+                         rerun.reason.empty() ? "" : ": " + SafeText(rerun.reason));
   }
   for (const ReportRerun& rerun : run.reruns) {
     if (rerun.stderr_tail.empty()) continue;
@@ -40,7 +41,8 @@ std::string Body(const ReportRun& run, std::size_t limit_bytes) {
     body += fmt::format("- {}: {}\n", SafeText(exact.subject), SafeText(exact.detail));
   }
   for (const Cause& cause : run.causes) {
-    body += fmt::format("- {} cause: {}\n", cause.strength, SafeText(cause.statement));
+    body +=
+        fmt::format("- {} cause: {}\n", StrengthName(cause.strength), SafeText(cause.statement));
   }
   if (!Reproduced(run.verdict)) {
     body += DifferenceLines("what changed since the recording", run.layers);
@@ -66,7 +68,7 @@ JunitCase CaseOf(const FamilyComparison& family, std::size_t body_bytes) {
       fmt::format("{}: {}\n", VerdictLabel(family.verdict), SafeText(family.headline));
   for (const Finding& finding : family.findings) body += "- " + FindingWords(finding) + "\n";
   for (const Cause& cause : family.causes) {
-    body += fmt::format("- {} cause in all runs that moved: {} {}\n", cause.strength,
+    body += fmt::format("- {} cause in all runs that moved: {} {}\n", StrengthName(cause.strength),
                         SafeText(cause.statement), EvidenceOf(cause));
   }
   return {.classname = family.family.empty() ? "families" : family.family,

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "reports/model.h"
+#include "reports/names.h"
 #include "reports/prometheus.h"
 #include "reports/summary.h"
 #include "reports/text.h"
@@ -70,13 +71,12 @@ void FamilySeries(const Report& report, PrometheusSeries* out) {
 }
 
 void RerunSeries(const Report& report, PrometheusSeries* out) {
-  std::map<std::string, int> states = {
-      {"compared", 0}, {"not_comparable", 0}, {"failed", 0}, {"infra", 0}};
+  std::map<std::string_view, int> states;
+  for (const auto& [state, name] : kRerunStateNames) states.emplace(name, 0);
   double cpu_seconds = 0.0;
   for (const ReportRun& run : report.runs) {
     for (const ReportRerun& rerun : run.reruns) {
-      // An unknown state would let untrusted text into the label.
-      if (const auto at = states.find(rerun.state); at != states.end()) ++at->second;
+      ++states[NameIn(kRerunStateNames, rerun.state)];
       cpu_seconds += rerun.cpu_seconds;
     }
   }

@@ -30,8 +30,8 @@ struct ReportRerun {
   double wall_seconds = 0.0;
   double cpu_seconds = 0.0;
   std::uint64_t peak_memory_bytes = 0;
-  std::string node;           // node of a cluster that ran it; empty: none
-  std::string state;          // "compared", "not_comparable", "failed", "infra"
+  std::string node;  // node of a cluster that ran it; empty: none
+  RerunEnd::State state = RerunEnd::State::kInfra;
   std::string reason;         // one sentence; empty when compared
   std::string evidence_path;  // relative to the report's folder
   std::string stdout_path;    // likewise; empty if there was no output

@@ -41,7 +41,7 @@ void Members(Io& io, T& rerun) {
   io.Must("index", rerun.index);
   io.May("outcome", rerun.outcome);
   io.May("node", rerun.node);
-  io.Must("state", rerun.state);
+  io.Name("state", rerun.state, kRerunStateNames);
   io.May("reason", rerun.reason);
   io.May("wall_seconds", rerun.wall_seconds);
   io.May("cpu_seconds", rerun.cpu_seconds);

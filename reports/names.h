@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "compare/comparison.h"
 #include "compare/curves/curve_comparison.h"
 #include "compare/exact.h"
 #include "compare/facts.h"
@@ -53,6 +54,8 @@ NameTable<T, n> NamesFrom(std::string_view (*name)(T), const std::array<T, n>& v
   return table;
 }
 
+inline const NameTable<Strength, 3> kStrengthNames = NamesFrom<Strength, 3>(
+    StrengthName, {Strength::kShown, Strength::kLikely, Strength::kPossible});
 inline const NameTable<LayerState, 4> kLayerStateNames = NamesFrom<LayerState, 4>(
     LayerStateName,
     {LayerState::kSame, LayerState::kDiffers, LayerState::kUnknown, LayerState::kPartlyKnown});

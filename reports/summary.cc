@@ -212,7 +212,7 @@ std::string NextAfterDrift(const Summary& summary) {
   const Cause* cause = LeadingCause(summary);
   const SharedDifference* telling = TellingDifference(summary, cause);
   // What was seen to leave the result to chance is named before a fact that happens to differ.
-  const bool cause_leads = cause != nullptr && cause->strength != "possible" &&
+  const bool cause_leads = cause != nullptr && cause->strength != Strength::kPossible &&
                            (telling == nullptr || !RestsOn(*cause, telling->key));
   if (cause_leads || (telling == nullptr && !summary.order.front()->causes.empty())) {
     return fmt::format("Start with {}. Its most suspicious cause: {}", first,

@@ -64,7 +64,8 @@ TerminalSection Causes(const Comparison& comparison, int room) {
   for (const Cause& cause : comparison.causes) {
     if (section.items.size() == kMostCauses) break;
     TerminalLines lines;
-    const std::string strength = ElideEnd(SafeText(cause.strength, 40), kStrengthColumns);
+    const std::string strength =
+        ElideEnd(std::string(StrengthName(cause.strength)), kStrengthColumns);
     lines.push_back(Plain(
         fmt::format("{} {}", Padded(strength, kStrengthColumns), SafeText(cause.statement, 600)),
         room));

@@ -97,8 +97,8 @@ bool Before(const Group& a, const Group& b) {
 }  // namespace
 
 std::string CauseWords(const Cause& cause) {
-  std::string words =
-      fmt::format("{} cause ({}): {}", cause.strength, LayerName(cause.layer), cause.statement);
+  std::string words = fmt::format("{} cause ({}): {}", StrengthName(cause.strength),
+                                  LayerName(cause.layer), cause.statement);
   return cause.evidence.empty() ? words : words + " " + cause.evidence.front();
 }
 

@@ -15,16 +15,16 @@
 namespace rharness {
 namespace {
 
-std::string Line(const std::string& place, const AdmissionFinding& finding, const char* note = "") {
+std::string Line(const std::string& place, const Finding& finding, const char* note = "") {
   return OneLine(
-      fmt::format("{}: {}{}: {}: {}", place, note, finding.path, finding.code, finding.message));
+      fmt::format("{}: {}{}: {}: {}", place, note, finding.subject, finding.code, finding.message));
 }
 
-Json FindingsJson(const std::vector<AdmissionFinding>& findings) {
+Json FindingsJson(const std::vector<Finding>& findings) {
   Json list = Json::MakeArray();
-  for (const AdmissionFinding& finding : findings) {
+  for (const Finding& finding : findings) {
     list.Append(Json::MakeObject(
-        {{"path", finding.path}, {"code", finding.code}, {"message", finding.message}}));
+        {{"path", finding.subject}, {"code", finding.code}, {"message", finding.message}}));
   }
   return list;
 }
@@ -35,10 +35,11 @@ void AdmissionCheck::Add(const std::string& place, const Manifest& manifest) {
   AdmissionOfOne one{.place = place, .findings = Admit(manifest)};
   for (std::size_t i = 0; i < manifest.notes.size(); ++i) {
     const std::string& note = manifest.notes[i];
-    if (std::ranges::find(one.findings, note, &AdmissionFinding::message) != one.findings.end()) {
+    if (std::ranges::find(one.findings, note, &Finding::message) != one.findings.end()) {
       continue;
     }
-    one.notes.push_back({"recorded", fmt::format("$.notes[{}]", i), note});
+    one.notes.push_back(
+        {.code = "recorded", .subject = fmt::format("$.notes[{}]", i), .message = note});
   }
   one.run_id = manifest.run_id;
   one.sha256 = Sha256HexOf(ToJson(manifest).Dump());
@@ -52,7 +53,10 @@ void AdmissionCheck::AddUnreadable(const std::string& place, const Error& error)
   const std::string prefix = place + ": ";
   where = where.starts_with(prefix) ? where.substr(prefix.size()) : "$";
   noted_.emplace_back();
-  all_.push_back({.place = place, .findings = {{"unreadable", std::string(where), error.message}}});
+  all_.push_back(
+      {.place = place,
+       .findings = {
+           {.code = "unreadable", .subject = std::string(where), .message = error.message}}});
 }
 
 void AdmissionCheck::FindTwins() {
@@ -61,10 +65,12 @@ void AdmissionCheck::FindTwins() {
     if (one.run_id.empty()) continue;
     const auto [twin, is_new] = first.emplace(one.run_id, &one);
     if (is_new || twin->second->sha256 == one.sha256) continue;
-    one.findings.push_back({"duplicate_run_id", "$.run_id",
-                            fmt::format("'{}' is that of {}, too, which is another run; expected "
-                                        "each once",
-                                        one.run_id, twin->second->place)});
+    one.findings.push_back(
+        {.code = "duplicate_run_id",
+         .subject = "$.run_id",
+         .message = fmt::format("'{}' is that of {}, too, which is another run; expected "
+                                "each once",
+                                one.run_id, twin->second->place)});
   }
 }
 
@@ -78,9 +84,9 @@ std::vector<AdmissionOfOne> AdmissionCheck::Finish() {
 
 std::string LinesOf(const AdmissionOfOne& one, bool quiet) {
   std::string text;
-  for (const AdmissionFinding& finding : one.findings) text += Line(one.place, finding);
+  for (const Finding& finding : one.findings) text += Line(one.place, finding);
   if (quiet) return text;
-  for (const AdmissionFinding& note : one.notes) text += Line(one.place, note, "note: ");
+  for (const Finding& note : one.notes) text += Line(one.place, note, "note: ");
   return text;
 }
 

@@ -17,10 +17,10 @@ namespace rharness {
 
 struct AdmissionOfOne {
   std::string place;  // its file, or its run in a history
-  std::vector<AdmissionFinding> findings;
-  std::string run_id = {};                   // empty: it could not be read
-  std::string sha256 = {};                   // of the manifest, in one spelling
-  std::vector<AdmissionFinding> notes = {};  // what refuses nothing
+  std::vector<Finding> findings;
+  std::string run_id = {};          // empty: it could not be read
+  std::string sha256 = {};          // of the manifest, in one spelling
+  std::vector<Finding> notes = {};  // what refuses nothing
 };
 
 // Manifests that are looked at together: two runs of one name cannot both go into a history, and

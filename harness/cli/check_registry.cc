@@ -86,9 +86,9 @@ Status AskFiles(const std::vector<std::string>& paths, const std::string& mlflow
 }
 
 // The worst of its findings; 0 for none.
-int ExitCodeOfFindings(const std::vector<RegistrationFinding>& findings) {
+int ExitCodeOfFindings(const std::vector<Reason>& findings) {
   const auto any = [&](std::initializer_list<std::string_view> codes) {
-    return std::ranges::any_of(findings, [&](const RegistrationFinding& finding) {
+    return std::ranges::any_of(findings, [&](const Reason& finding) {
       return std::ranges::find(codes, finding.code) != codes.end();
     });
   };
@@ -99,10 +99,10 @@ int ExitCodeOfFindings(const std::vector<RegistrationFinding>& findings) {
   return kExitInconclusive;
 }
 
-std::string RegistryText(const RegistryEntry& entry,
-                         const std::vector<RegistrationFinding>& findings, const RunKnown& known) {
+std::string RegistryText(const RegistryEntry& entry, const std::vector<Reason>& findings,
+                         const RunKnown& known) {
   std::string text;
-  for (const RegistrationFinding& finding : findings) {
+  for (const Reason& finding : findings) {
     text += OneLine(fmt::format("{}: {}: {}", entry.name, finding.code, finding.message));
   }
   if (!findings.empty() || Globals().quiet) return text;
@@ -112,10 +112,10 @@ std::string RegistryText(const RegistryEntry& entry,
                              last->drill_id));
 }
 
-Json RegistryJson(const RegistryEntry& entry, const std::vector<RegistrationFinding>& findings,
+Json RegistryJson(const RegistryEntry& entry, const std::vector<Reason>& findings,
                   const RunKnown& known, int exit_code) {
   Json list = Json::MakeArray();
-  for (const RegistrationFinding& finding : findings) {
+  for (const Reason& finding : findings) {
     list.Append(Json::MakeObject({{"code", finding.code}, {"message", finding.message}}));
   }
   Json files = Json::MakeArray();

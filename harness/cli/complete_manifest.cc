@@ -93,8 +93,8 @@ Result<int> Complete(const CompletionArguments& options, bool determinism) {
   if (Globals().quiet) return kExitOk;
   std::string text;
   const auto findings = Admit(manifest);
-  for (const AdmissionFinding& finding : findings) {
-    text += fmt::format("still {}: {}: {}\n", finding.path, finding.code, finding.message);
+  for (const Finding& finding : findings) {
+    text += fmt::format("still {}: {}: {}\n", finding.subject, finding.code, finding.message);
     const std::string filling = FillingOf(finding, manifest, out);
     if (!filling.empty()) text += fmt::format("      {}\n", filling);
   }

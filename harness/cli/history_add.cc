@@ -34,15 +34,15 @@ class Findings {
  public:
   explicit Findings(bool force) : force_(force) {}
 
-  void Log(const std::string& file, const std::vector<AdmissionFinding>& findings) {
+  void Log(const std::string& file, const std::vector<Finding>& findings) {
     if (findings.empty()) return;
     const bool few = ++refused_ <= kFew;
     bool told = false;
-    for (const AdmissionFinding& finding : findings) {
+    for (const Finding& finding : findings) {
       if (!codes_.insert(finding.code).second && !few) continue;
       told = true;
       const std::string line = TerminalSafe(
-          fmt::format("{}: {}: {} ({})", file, finding.path, finding.message, finding.code));
+          fmt::format("{}: {}: {} ({})", file, finding.subject, finding.message, finding.code));
       force_ ? LogWarning(line) : LogError(line);
     }
     if (!told) ++untold_;
@@ -95,14 +95,14 @@ class Notes {
     std::set<std::string> codes;
     std::size_t with_notes = 0, untold = 0;
     for (std::size_t i = 0; i < files_.size(); ++i) {
-      const std::vector<AdmissionFinding> notes = notes_.Of(i);
+      const std::vector<Finding> notes = notes_.Of(i);
       if (!notes.empty()) ++with_notes;
       bool told = notes.empty();
-      for (const AdmissionFinding& note : notes) {
+      for (const Finding& note : notes) {
         if (!codes.insert(note.code).second && with_notes > kFew) continue;
         told = true;
-        LogInfo(TerminalSafe(
-            fmt::format("note: {}: {}: {} ({})", files_[i], note.path, note.message, note.code)));
+        LogInfo(TerminalSafe(fmt::format("note: {}: {}: {} ({})", files_[i], note.subject,
+                                         note.message, note.code)));
       }
       if (!told) ++untold;
     }

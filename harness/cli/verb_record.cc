@@ -45,13 +45,13 @@ void WarnOf(const Manifest& manifest, bool failed) {
     failed ? LogError(TerminalSafe(note)) : LogWarning(TerminalSafe(note));
   }
   if (Globals().quiet) return;
-  for (const AdmissionFinding& finding : Admit(manifest)) {
-    if (finding.path.starts_with("$.notes[")) continue;  // said above
+  for (const Finding& finding : Admit(manifest)) {
+    if (finding.subject.starts_with("$.notes[")) continue;  // said above
     LogWarning(TerminalSafe(
-        fmt::format("not admissible: {}: {}: {}", finding.path, finding.code, finding.message)));
+        fmt::format("not admissible: {}: {}: {}", finding.subject, finding.code, finding.message)));
   }
-  for (const AdmissionFinding& note : NotesOnAdmission(manifest)) {
-    LogInfo(TerminalSafe(fmt::format("note: {}: {}: {}", note.path, note.code, note.message)));
+  for (const Finding& note : NotesOnAdmission(manifest)) {
+    LogInfo(TerminalSafe(fmt::format("note: {}: {}: {}", note.subject, note.code, note.message)));
   }
 }
 

@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 void AddStderr(const fs::path& folder, const std::vector<Evidence>& evidence, ReportRun* run) {
   constexpr std::size_t kTail = 2000;
   for (std::size_t i = 0; i < evidence.size(); ++i) {
-    if (evidence[i].stderr_path.empty() || run->reruns[i].state == "compared") continue;
+    if (evidence[i].stderr_path.empty() || run->reruns[i].state == RerunEnd::State::kCompared)
+      continue;
     const auto text = ReadFile(folder / evidence[i].stderr_path);
     if (!text.ok()) continue;
     run->reruns[i].stderr_tail =

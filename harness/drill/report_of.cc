@@ -20,7 +20,7 @@ ReportRerun DescribeRerun(const RerunEnd& end, const Evidence& evidence) {
       .wall_seconds = InSeconds(evidence.outcome.wall),
       .cpu_seconds = InSeconds(evidence.outcome.cpu),
       .peak_memory_bytes = evidence.outcome.peak_memory_bytes,
-      .state = std::string(NameIn(kRerunStateNames, end.state)),
+      .state = end.state,
       .reason = end.reason,
       .stdout_path = evidence.stdout_path,
       .stderr_path = evidence.stderr_path};

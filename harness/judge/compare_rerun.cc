@@ -20,18 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Finding FindingOf(const Remark& remark) {
-  Finding finding{.code = remark.code,
-                  .layer = {},
-                  .subject = remark.subject,
-                  .observed = remark.observed,
-                  .limit = remark.limit,
-                  .rule = {},
-                  .message = remark.message};
-  if (const auto layer = ParseLayer(remark.layer); layer.ok()) finding.layer = *layer;
-  return finding;
-}
-
 // Both sides with their bytes; an error has the reason why they are not available.
 Result<std::vector<CheckpointComparison>> CompareBytes(const Artifact& recorded,
                                                        const Artifact& seen, const Places& places,
@@ -162,9 +150,8 @@ RerunEnd EndOf(const Evidence& evidence) {
     return end;
   };
   if (!evidence.obstacle.empty()) {
-    const auto layer = ParseLayer(evidence.obstacle_layer);
-    if (layer.ok()) end.layer = *layer;
-    return stop(layer.ok() ? RerunEnd::State::kNotComparable : RerunEnd::State::kInfra,
+    end.layer = evidence.obstacle_layer;
+    return stop(end.layer ? RerunEnd::State::kNotComparable : RerunEnd::State::kInfra,
                 evidence.obstacle);
   }
   if (!evidence.outcome.Succeeded()) {
@@ -173,12 +160,12 @@ RerunEnd EndOf(const Evidence& evidence) {
     return stop(RerunEnd::State::kFailed,
                 fmt::format("the run {}{}", active ? "" : "was ", evidence.outcome.ToString()));
   }
-  for (const Remark& remark : evidence.remarks) {
+  for (const Finding& remark : evidence.remarks) {
     if (remark.code == "output_missing" || remark.code == "output_unreadable") {
       return stop(RerunEnd::State::kFailed, remark.message);
     }
-    if (const auto layer = ParseLayer(remark.layer); layer.ok()) {
-      end.layer = *layer;
+    if (remark.layer) {
+      end.layer = remark.layer;
       return stop(RerunEnd::State::kNotComparable, remark.message);
     }
   }
@@ -219,7 +206,7 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   comparison.expect_bitwise = comparison.declared_bitwise;
   comparison.ends = {EndOf(evidence)};
   comparison.layers = CompareFacts(FactsAsRerun(manifest, evidence), FactsOf(evidence, manifest));
-  for (const Remark& remark : evidence.remarks) comparison.findings.push_back(FindingOf(remark));
+  comparison.findings = evidence.remarks;
   std::ranges::move(EvalSetFindings(manifest, evidence), std::back_inserter(comparison.findings));
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
   for (const Artifact& artifact : manifest.artifacts) {

@@ -261,7 +261,7 @@ HardwareUse UseOf(const Manifest& manifest, bool substituted) {
 
 bool IsSubstituted(const Evidence& evidence) {
   return std::ranges::any_of(
-      evidence.remarks, [](const Remark& remark) { return remark.code == kHardwareSubstituted; });
+      evidence.remarks, [](const Finding& remark) { return remark.code == kHardwareSubstituted; });
 }
 
 // A library of a package with a changed version: the package covers it.
@@ -323,7 +323,7 @@ std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidenc
       return fact.key.starts_with("library.") && fact.value && explained.contains(*fact.value);
     });
   }
-  for (const Remark& remark : evidence.remarks) {
+  for (const Finding& remark : evidence.remarks) {
     if (remark.code != kEnvironmentOverridden) continue;
     const std::string name = remark.subject.substr(remark.subject.find(' ') + 1);
     if (manifest.environment.variables.contains(name)) continue;

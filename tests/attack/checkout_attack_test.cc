@@ -67,7 +67,7 @@ class Repository : public AttackWorld {
     const auto workspace = Prepare();
     ASSERT_TRUE(workspace.ok()) << workspace.error().ToString();
     ASSERT_TRUE(workspace->obstacle);
-    EXPECT_EQ(workspace->obstacle->layer, "code");
+    EXPECT_EQ(workspace->obstacle->layer, Layer::kCode);
     EXPECT_THAT(workspace->obstacle->reason, HasSubstr(words));
     EXPECT_TRUE(FilesOf(workspace->path).empty());
   }
@@ -285,7 +285,7 @@ TEST_F(Repository, ACommitThatIsNotThereIsTheCodesFault) {
   manifest_.code.commit = std::string(40, 'a');
   const auto workspace = Prepare();
   ASSERT_TRUE(workspace.ok() && workspace->obstacle);
-  EXPECT_EQ(workspace->obstacle->layer, "code");
+  EXPECT_EQ(workspace->obstacle->layer, Layer::kCode);
   EXPECT_THAT(workspace->obstacle->reason, HasSubstr("is not in"));
 }
 

@@ -69,7 +69,7 @@ TEST_F(Sabotage, WhoseWorkspaceCannotBeRemovedIsNamed) {
   });
   ASSERT_TRUE(result.ok()) << result.error().ToString();
   ASSERT_FALSE(result->evidence.remarks.empty());
-  const Remark& last = result->evidence.remarks.back();
+  const Finding& last = result->evidence.remarks.back();
   EXPECT_EQ(last.code, "workspace_left");
   EXPECT_EQ(last.subject, "runs/r/1/workspace");
   EXPECT_THAT(last.message, HasSubstr("is still there"));

@@ -220,7 +220,7 @@ TEST_F(PythonEnvironments, OneThatWasMovedIsAnObstacleUntilAMapSaysWhereItIs) {
   const Manifest recorded = Record({".venv/bin/noise-run", "train.py"});
   fs::rename(base_ / "run/.venv", base_ / "moved");
   EXPECT_NE(Drill(), 0);
-  EXPECT_EQ(Seen().obstacle_layer, "environment");
+  EXPECT_EQ(Seen().obstacle_layer, Layer::kEnvironment);
   EXPECT_THAT(Seen().obstacle, HasSubstr(Venv() + " is not here"));
   EXPECT_THAT(Seen().obstacle, HasSubstr("--make-environments"));
   EXPECT_EQ(Drill({"--map", Venv() + "=" + (base_ / "moved").string()}), 0) << said_;
@@ -264,7 +264,7 @@ TEST_F(PythonEnvironments, AnIndexWithOtherContentsOfThatVersionIsRefused) {
   ASSERT_TRUE(MakeWheel("1.0", "0.4"));
   fs::remove_all(base_ / "run/.venv");
   EXPECT_NE(Drill({"--make-environments", "--environment-cache", "made"}), 0);
-  EXPECT_EQ(Seen().obstacle_layer, "environment");
+  EXPECT_EQ(Seen().obstacle_layer, Layer::kEnvironment);
   EXPECT_THAT(Seen().obstacle, HasSubstr("noise 1.0 with other contents"));
   EXPECT_TRUE(fs::is_empty(base_ / "made"));
 }
@@ -290,7 +290,7 @@ TEST_F(PythonEnvironments, ARecordWithoutOneSaysWhatItsInterpreterNeeds) {
   recorded.environment.python.reset();
   ASSERT_TRUE(WriteFileAtomic(base_ / "run.json", ToJson(recorded).Dump(2)).ok());
   EXPECT_NE(Drill(), 0);
-  EXPECT_EQ(Seen().obstacle_layer, "environment");
+  EXPECT_EQ(Seen().obstacle_layer, Layer::kEnvironment);
   EXPECT_THAT(Seen().obstacle, HasSubstr("--python-environment DIR gives one"));
   EXPECT_EQ(Drill({"--python-environment", "run/.venv"}), 0) << said_;
 }

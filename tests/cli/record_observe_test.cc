@@ -74,9 +74,9 @@ TEST_F(Lies, ARerunWhoseSeedIsOverriddenInsideTheProgram) {
   const Evidence evidence = Seen();
   EXPECT_EQ(evidence.seeds.at("init"), 1) << "as it was passed";
   EXPECT_THAT(evidence.observation->seeds.at("random.seed"), ElementsAre("2"));
-  const auto remark = std::ranges::find(evidence.remarks, "seed_not_set", &Remark::code);
+  const auto remark = std::ranges::find(evidence.remarks, "seed_not_set", &Finding::code);
   ASSERT_NE(remark, evidence.remarks.end());
-  EXPECT_EQ(remark->layer, "") << "it decides nothing";
+  EXPECT_EQ(remark->layer, std::nullopt) << "it decides nothing";
 }
 
 // Variables and packages are the same on both sides: only the library itself says it.

@@ -98,9 +98,9 @@ TEST_F(RecordProgram, WritesAManifestThatIsAdmitted) {
   ASSERT_EQ(manifest->notes.size(), 2u);  // cp reads them, and nothing declares them
   EXPECT_TRUE(manifest->notes[0].starts_with("undeclared input metrics.src, sha256 "));
   EXPECT_TRUE(manifest->notes[1].starts_with("undeclared input model.src, sha256 "));
-  for (const AdmissionFinding& finding : Admit(*manifest)) {
+  for (const Finding& finding : Admit(*manifest)) {
     // Hosts without dpkg have no package list.
-    EXPECT_EQ(finding.code, "missing_packages") << finding.path << finding.message;
+    EXPECT_EQ(finding.code, "missing_packages") << finding.subject << finding.message;
   }
 }
 
@@ -264,7 +264,7 @@ TEST_F(RecordProgram, WantsEveryDeclaredOutputAndKeepsTheRecordOfTheRest) {
     EXPECT_EQ(manifest->notes.at(0).substr(0, row.note.size()), row.note);
     EXPECT_EQ(manifest->metrics.size(), row.script.starts_with("cp") ? 2u : 0u);
     const auto findings = Admit(*manifest);
-    EXPECT_TRUE(std::ranges::any_of(findings, [](const AdmissionFinding& finding) {
+    EXPECT_TRUE(std::ranges::any_of(findings, [](const Finding& finding) {
       return finding.code == "not_recorded";
     })) << row.note;
     fs::remove(At("m.json"));

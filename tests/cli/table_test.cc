@@ -93,7 +93,7 @@ TEST_F(RunOnTable, AVacuumedFileAndARewrittenHistoryAreNotComparable) {
   EXPECT_EQ(Drill().outcome.exit_code, 3);
   ASSERT_FALSE(StoredReport().runs.empty());
   EXPECT_THAT(EvidenceOf("a").obstacle, HasSubstr("version 5 can no longer be read: its file"));
-  EXPECT_EQ(EvidenceOf("a").obstacle_layer, "data");
+  EXPECT_EQ(EvidenceOf("a").obstacle_layer, Layer::kData);
   fs::rename(At("kept"), file);
   fs::remove_all(At("out"));
   Append(5);

@@ -66,7 +66,9 @@ class Drifted {
   }
   std::string First() const {
     const auto causes = Causes();
-    return causes.empty() ? "" : causes.front().code + " " + causes.front().strength;
+    return causes.empty()
+               ? ""
+               : causes.front().code + " " + std::string(StrengthName(causes.front().strength));
   }
 
  private:
@@ -102,7 +104,8 @@ TEST(ExplainOrder, SeedsThatWereSeenToDifferAreShown) {
   run.Differ(kEnvironment, "package.python.numpy", "1", "2", FactUse::kUsed);
   EXPECT_EQ(run.First(), "seed_set_changed shown");
   for (const Cause& cause : run.Causes()) {
-    EXPECT_TRUE(cause.code == "seed_set_changed" || cause.strength == "possible") << cause.code;
+    EXPECT_TRUE(cause.code == "seed_set_changed" || cause.strength == Strength::kPossible)
+        << cause.code;
   }
 }
 
@@ -118,7 +121,7 @@ TEST(ExplainOrder, AVariableThatTheRunReadsComesBeforeWhatTheCurveSuggests) {
   EXPECT_EQ(unread.CodesOf().back(), "variable_changed");
   Drifted locale;
   locale.FromTheStart().Differ(kEnvironment, "variable.LC_ALL", "C", "de_DE.UTF-8");
-  EXPECT_EQ(locale.Causes().front().strength, "possible");
+  EXPECT_EQ(locale.Causes().front().strength, Strength::kPossible);
 }
 
 TEST(ExplainOrder, AVariableThatIsNoPartOfTheRecordIsNamed) {
@@ -185,7 +188,8 @@ TEST(ExplainOrder, TwoThatStandAlikeAreBothPossible) {
   run.Differ(kEnvironment, "variable.OMP_NUM_THREADS", "1", "2");
   EXPECT_EQ(run.First(), "variable_changed likely");
   run.Differ(kEnvironment, "package.python.numpy", "1", "2", FactUse::kUsed);
-  for (const Cause& cause : run.Causes()) EXPECT_EQ(cause.strength, "possible") << cause.code;
+  for (const Cause& cause : run.Causes())
+    EXPECT_EQ(cause.strength, Strength::kPossible) << cause.code;
 }
 
 TEST(ExplainOrder, NoOtherBatchIsSaidWhereDataAndCodeAreEqual) {
@@ -258,7 +262,8 @@ TEST(ExplainOrder, WhatNamesTheDrawComesBeforeThatRerunsDiffer) {
   ASSERT_GE(causes.size(), 3u);
   EXPECT_EQ(causes[0].code, "generator_unseeded");
   EXPECT_EQ(causes[1].code, "reruns_differ");
-  for (std::size_t i = 2; i < causes.size(); ++i) EXPECT_EQ(causes[i].strength, "possible");
+  for (std::size_t i = 2; i < causes.size(); ++i)
+    EXPECT_EQ(causes[i].strength, Strength::kPossible);
 }
 
 }  // namespace

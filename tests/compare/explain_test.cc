@@ -61,7 +61,7 @@ TEST(Explain, GivesTheCommandThatShowsBothCommits) {
   const auto causes = Explain(comparison, {}, {});
   ASSERT_EQ(causes.size(), 1u);
   EXPECT_EQ(causes[0].confirm, "git diff 1111 2222");
-  EXPECT_EQ(causes[0].strength, "likely");
+  EXPECT_EQ(causes[0].strength, Strength::kLikely);
 }
 
 TEST(Explain, TellsHyperparametersFromCode) {

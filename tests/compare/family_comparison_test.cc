@@ -98,31 +98,33 @@ TEST(JudgeFamily, ShowsNothingWithoutAPrimaryMetric) {
 }
 
 TEST(CommonCauses, AreThoseThatEveryRunHas) {
-  const auto variable = [](const std::string& name, const std::string& strength) {
+  const auto variable = [](const std::string& name, Strength strength) {
     return Cause{
         "variable_changed", Layer::kEnvironment, strength, name + " changed", {"0, 1"}, ""};
   };
   const Cause library{"library_changed",
                       Layer::kEnvironment,
-                      "likely",
+                      Strength::kLikely,
                       "Libraries changed.",
                       {"numpy: 1 in A, 2 in B", "scipy: 1 in A, 2 in B"},
                       "rerun"};
   Cause library_alone = library;
   library_alone.evidence.resize(1);
-  const Cause pattern_1{"progress_changed", Layer::kCode, "likely", "2 % smaller", {"x"}, ""};
-  const Cause pattern_2{"progress_changed", Layer::kCode, "possible", "3 % smaller", {"y"}, ""};
-  const Comparison first{
-      .causes = {pattern_1, variable("OMP", "likely"), variable("A", "likely"), library}};
-  const Comparison second{
-      .causes = {library_alone, variable("OMP", "likely"), variable("B", "likely"), pattern_2}};
+  const Cause pattern_1{"progress_changed", Layer::kCode, Strength::kLikely,
+                        "2 % smaller",      {"x"},        ""};
+  const Cause pattern_2{"progress_changed", Layer::kCode, Strength::kPossible,
+                        "3 % smaller",      {"y"},        ""};
+  const Comparison first{.causes = {pattern_1, variable("OMP", Strength::kLikely),
+                                    variable("A", Strength::kLikely), library}};
+  const Comparison second{.causes = {library_alone, variable("OMP", Strength::kLikely),
+                                     variable("B", Strength::kLikely), pattern_2}};
   const auto common = CommonCauses({&first, &second});
   ASSERT_EQ(common.size(), 3u);
   EXPECT_EQ(common[0].statement, "OMP changed");
   EXPECT_EQ(common[1].code, "library_changed");
   EXPECT_EQ(common[1].evidence, std::vector<std::string>{"numpy: 1 in A, 2 in B"});
   EXPECT_EQ(common[2].code, "progress_changed");
-  EXPECT_EQ(common[2].strength, "possible");
+  EXPECT_EQ(common[2].strength, Strength::kPossible);
   EXPECT_TRUE(common[2].evidence.empty());
   EXPECT_TRUE(CommonCauses({}).empty());
 }

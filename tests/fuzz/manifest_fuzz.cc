@@ -14,9 +14,9 @@ namespace {
 
 std::string FindingsOf(const Manifest& manifest) {
   std::string text;
-  for (const AdmissionFinding& finding : Admit(manifest)) {
-    Require(!finding.code.empty() && finding.path.starts_with("$") && !finding.message.empty());
-    text += finding.code + finding.path + finding.message;
+  for (const Finding& finding : Admit(manifest)) {
+    Require(!finding.code.empty() && finding.subject.starts_with("$") && !finding.message.empty());
+    text += finding.code + finding.subject + finding.message;
   }
   return text;
 }

@@ -283,7 +283,7 @@ TEST(CompareRerun, IsFailedWhenTheRunOrItsOutputIs) {
   evidence.outcome = Outcome{.kind = OutcomeKind::kSignalled, .signal = 11};
   EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kFailed);
   evidence = Seen(manifest);
-  evidence.remarks = {Remark{.code = "output_unreadable", .message = "cut off at byte 12"}};
+  evidence.remarks = {Finding{.code = "output_unreadable", .message = "cut off at byte 12"}};
   EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kFailed);
   EXPECT_EQ(EndOf(manifest, evidence).reason, "cut off at byte 12");
 }
@@ -292,17 +292,17 @@ TEST(CompareRerun, IsNotComparableWithTheLayerOfTheObstacleElseInfrastructure) {
   const Manifest manifest = Recorded();
   Evidence evidence = Seen(manifest);
   evidence.obstacle = "no such commit";
-  evidence.obstacle_layer = "code";
+  evidence.obstacle_layer = Layer::kCode;
   EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kNotComparable);
   EXPECT_EQ(EndOf(manifest, evidence).layer, Layer::kCode);
-  evidence.obstacle_layer.clear();
+  evidence.obstacle_layer.reset();
   EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kInfra);
 }
 
 TEST(CompareRerun, IsNotComparableWhenAnInputChangedUnderTheRun) {
   const Manifest manifest = Recorded();
   Evidence evidence = Seen(manifest);
-  evidence.remarks = {Remark{.code = "data_changed_during_run", .layer = "data"}};
+  evidence.remarks = {Finding{.code = "data_changed_during_run", .layer = Layer::kData}};
   EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kNotComparable);
   EXPECT_EQ(EndOf(manifest, evidence).layer, Layer::kData);
 }

@@ -117,7 +117,7 @@ TEST(Families, ThatDriftedNameWhatAllOfThemHaveInCommon) {
   Report report = WithFamily(Verdict::kDrifted);
   report.families[0].causes = {{"library_changed",
                                 Layer::kEnvironment,
-                                "likely",
+                                Strength::kLikely,
                                 "Libraries <changed>.",
                                 {"numpy: 1 in A, 2 in B", "scipy"},
                                 "rerun with A's"}};

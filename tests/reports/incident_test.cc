@@ -45,7 +45,7 @@ IncidentReport Rich() {
   report.signatures = {{"f.intoto.jsonl", "refused", kHostile}};
   report.rollback = {"refuted", "d3", Verdict::kDrifted, kHostile, 2, 1.5};
   report.compared = Verdict::kDrifted;
-  report.causes = {{"code_changed", Layer::kCode, "likely", kHostile, {}, "git diff"}};
+  report.causes = {{"code_changed", Layer::kCode, Strength::kLikely, kHostile, {}, "git diff"}};
   report.layers[1].layer = Layer::kCode;
   report.layers[1].state = LayerState::kDiffers;
   report.layers[1].differences = {

@@ -1,4 +1,5 @@
 // The report as JSON and back: what round-trips and what is refused.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -105,6 +106,22 @@ TEST(ReportJson, ErrorsNameThePath) {
   const Result<Report> runs = ParsedWith("\"runs\":[", "\"ruins\":[");
   ASSERT_FALSE(runs.ok());
   EXPECT_EQ(runs.error().where, "report.json: $.runs");
+  const Result<Report> rerun = ParsedWith("\"state\":\"compared\"", "\"state\":\"lost\"");
+  ASSERT_FALSE(rerun.ok());
+  EXPECT_THAT(rerun.error().where, testing::EndsWith(".state"));
+  const Result<Report> cause = ParsedWith("\"strength\":\"likely\"", "\"strength\":\"sure\"");
+  ASSERT_FALSE(cause.ok());
+  EXPECT_THAT(cause.error().where, testing::EndsWith(".strength"));
+}
+
+TEST(ReportJson, TakesACauseWithoutAStrengthForAPossibleOne) {
+  const Result<Report> report = ParsedWith("\"strength\":\"likely\",", "");
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  std::vector<Strength> strengths;
+  for (const ReportRun& run : report->runs) {
+    for (const Cause& cause : run.causes) strengths.push_back(cause.strength);
+  }
+  EXPECT_THAT(strengths, testing::Contains(Strength::kPossible));
 }
 
 TEST(ReportJson, HostileTextSurvivesAsText) {

@@ -207,7 +207,7 @@ MetricDecision ComparedMetric(std::string name, MetricVerdict verdict, double sh
 std::vector<Cause> RichCauses() {
   return {{"library_changed",
            Layer::kEnvironment,
-           "likely",
+           Strength::kLikely,
            "Another cuBLAS sums in another order, from the first matrix product on.",
            {"library.cublas: 13.0.2.14 against 13.1.0.3",
             "the first differing step is 170, the first differing layer model.layers.4",
@@ -215,17 +215,22 @@ std::vector<Cause> RichCauses() {
            "rharness probe diff runs/a/fingerprint.json runs/b/fingerprint.json"},
           {"seed_missing",
            Layer::kRandomness,
-           "possible",
+           Strength::kPossible,
            "The seed of the data loader was not set.",
            {"randomness.loader.seed: 17 against nothing"},
            "Set the seed of the loader and run B again."},
           {"driver_changed",
            Layer::kEnvironment,
-           "possible",
+           Strength::kPossible,
            "The driver is another one.",
            {"driver.version: 580.65.06 against 590.12.01"},
            "rharness compare runs/a runs/b --only environment"},
-          {"node_changed", Layer::kHardware, "possible", "The run went to another node.", {}, ""}};
+          {"node_changed",
+           Layer::kHardware,
+           Strength::kPossible,
+           "The run went to another node.",
+           {},
+           ""}};
 }
 
 Comparison RichPair() {

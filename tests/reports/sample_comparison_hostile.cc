@@ -13,7 +13,7 @@ void Poison(const std::string& text, Comparison* pair) {
     f.code = f.subject = f.observed = f.limit = f.rule = f.message = text;
   }
   for (Cause& cause : pair->causes) {
-    cause.code = cause.strength = cause.statement = cause.confirm = text;
+    cause.code = cause.statement = cause.confirm = text;
     cause.evidence = {text, text};
   }
   pair->causes[1].confirm = "rharness " + text;

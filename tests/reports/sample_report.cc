@@ -77,7 +77,7 @@ void AddReruns(ReportRun* run, int count, double seconds) {
     rerun.wall_seconds = seconds + 0.31 * i;
     rerun.cpu_seconds = 1.8 * seconds;
     rerun.peak_memory_bytes = 734'003'200;
-    rerun.state = "compared";
+    rerun.state = RerunEnd::State::kCompared;
     rerun.evidence_path = fmt::format("runs/{}/rerun-{}", run->run_id, i);
     rerun.stderr_path = rerun.evidence_path + "/stderr.log";
     run->reruns.push_back(std::move(rerun));
@@ -164,7 +164,7 @@ ReportRun DeterminismViolation() {
   run.curves = {curve};
   run.causes = {{.code = "driver_changed",
                  .layer = Layer::kEnvironment,
-                 .strength = "likely",
+                 .strength = Strength::kLikely,
                  .statement = "The driver changed between the recording and now.",
                  .evidence = {"driver.version: 580.65.06 recorded, 590.12.01 now"},
                  .confirm = "rerun with the recorded driver"}};
@@ -240,7 +240,7 @@ ReportRun Failed() {
   AddReruns(&run, 2, 12.0);
   for (ReportRerun& rerun : run.reruns) {
     rerun.outcome = "exited with 1";
-    rerun.state = "failed";
+    rerun.state = RerunEnd::State::kFailed;
     rerun.reason = "The program ended with exit code 1 before its first step.";
     rerun.stderr_tail =
         "Traceback (most recent call last):\n  File \"/src/train.py\", line 88, in <module>\n"
@@ -263,7 +263,7 @@ ReportRun Infra() {
   }
   AddReruns(&run, 1, 0.0);
   run.reruns[0].outcome = "not started";
-  run.reruns[0].state = "infra";
+  run.reruns[0].state = RerunEnd::State::kInfra;
   run.reruns[0].reason = "Pulling registry.example.com/vit@sha256:77aa… failed: 503.";
   run.reruns[0].peak_memory_bytes = 0;
   return run;
@@ -379,7 +379,7 @@ Report HostileReport(const std::string& text) {
       metric.reruns.push_back(std::numeric_limits<double>::quiet_NaN());
     }
     for (Cause& cause : run.causes) {
-      cause.code = cause.strength = cause.statement = cause.confirm = text;
+      cause.code = cause.statement = cause.confirm = text;
       cause.evidence = {text};
     }
     for (CheckpointComparison& checkpoint : run.checkpoints) {
@@ -391,7 +391,7 @@ Report HostileReport(const std::string& text) {
     }
     for (ReportRerun& rerun : run.reruns) {
       rerun.stdout_path = rerun.stderr_path = text;
-      rerun.outcome = rerun.state = rerun.reason = rerun.evidence_path = rerun.stderr_tail = text;
+      rerun.outcome = rerun.reason = rerun.evidence_path = rerun.stderr_tail = text;
     }
   }
   return report;

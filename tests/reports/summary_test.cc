@@ -161,7 +161,7 @@ void Change(const std::string& key, ReportRun* run) {
 TEST(Summary, AFactOfTwoOfTwentyFourDriftedRunsNeverLeads) {
   Report report = Drifted24({"generator_unseeded",
                              Layer::kRandomness,
-                             "likely",
+                             Strength::kLikely,
                              "A generator without a seed is drawn from: random.",
                              {"random"},
                              ""});
@@ -173,12 +173,9 @@ TEST(Summary, AFactOfTwoOfTwentyFourDriftedRunsNeverLeads) {
 }
 
 TEST(Summary, ACauseOfAllComesBeforeAFactThatItDoesNotRestOn) {
-  const Cause unseeded{"generator_unseeded",
-                       Layer::kRandomness,
-                       "likely",
-                       "A generator without a seed is drawn from: random.",
-                       {"random"},
-                       ""};
+  const Cause unseeded{"generator_unseeded", Layer::kRandomness,
+                       Strength::kLikely,    "A generator without a seed is drawn from: random.",
+                       {"random"},           ""};
   Report report = Drifted24(unseeded);
   for (ReportRun& run : report.runs) Change("package.python.numpy", &run);
   EXPECT_NE(Summarize(report).next_step.find("A generator without a seed"), std::string::npos);

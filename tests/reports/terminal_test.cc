@@ -85,7 +85,8 @@ TEST(Terminal, ALargeDrillIsCountedAndNotListed) {
 Report GreenReport(int runs, int changes) {
   Report report = LargeReport(runs, 0);
   for (ReportRun& run : report.runs) {
-    run.causes = {{.code = "variable_changed", .strength = "possible", .statement = "A cause."}};
+    run.causes = {
+        {.code = "variable_changed", .strength = Strength::kPossible, .statement = "A cause."}};
     for (int i = 0; i < changes; ++i) {
       run.layers[2].differences.push_back({.layer = Layer::kEnvironment,
                                            .key = "software.lib" + std::to_string(i),
@@ -131,7 +132,7 @@ TEST(Terminal, NamesTheErrorOfAFailedRunAndItsFile) {
   run.verdict = Verdict::kFailed;
   run.headline = "the run exited with 1";
   run.reruns = {{.index = 1,
-                 .state = "failed",
+                 .state = RerunEnd::State::kFailed,
                  .stderr_path = "runs/np-1/1/stderr.log",
                  .stderr_tail = "Traceback (most recent call last):\r\n  File \"t.py\", line 1\r\n"
                                 "ModuleNotFoundError: numpy\r\n\n"}};

@@ -90,7 +90,7 @@ TEST(ToldOnce, TellsOneCauseOfManyRunsOnce) {
   for (ReportRun& run : report.runs) {
     run.causes.push_back({.code = "variable_changed",
                           .layer = Layer::kEnvironment,
-                          .strength = "likely",
+                          .strength = Strength::kLikely,
                           .statement = "OMP_NUM_THREADS changed.",
                           .evidence = {"variable.OMP_NUM_THREADS: 1 in A, 2 in B"}});
   }

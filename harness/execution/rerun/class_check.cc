@@ -19,12 +19,12 @@ ClassCheck CheckClass(const Ticket& ticket, const Hardware& here, const std::str
   if (substitution != nullptr && enough) {
     return {
         .obstacle = {},
-        .remark = Remark{.code = std::string(kHardwareSubstituted),
-                         .subject = "GPUs",
-                         .observed = DescribeGpus(here),
-                         .limit = recorded,
-                         .message = fmt::format("recorded on {}; {}, accepted as a substitute: {}",
-                                                recorded, now, substitution->why)}};
+        .remark = Finding{.code = std::string(kHardwareSubstituted),
+                          .subject = "GPUs",
+                          .observed = DescribeGpus(here),
+                          .limit = recorded,
+                          .message = fmt::format("recorded on {}; {}, accepted as a substitute: {}",
+                                                 recorded, now, substitution->why)}};
   }
   std::vector<std::string> what;
   for (const ClassDifference& one : differences) {
@@ -32,7 +32,7 @@ ClassCheck CheckClass(const Ticket& ticket, const Hardware& here, const std::str
   }
   const std::string reason = fmt::format("recorded on {}; {}: {}; the policy accepts no substitute",
                                          recorded, now, fmt::join(what, ", "));
-  return {.obstacle = Obstacle{"hardware", reason}, .remark = {}};
+  return {.obstacle = Obstacle{Layer::kHardware, reason}, .remark = {}};
 }
 
 }  // namespace rharness

@@ -13,7 +13,7 @@ namespace rharness {
 
 struct ClassCheck {
   std::optional<Obstacle> obstacle;  // of the hardware layer: the run is not carried out here
-  std::optional<Remark> remark;      // kHardwareSubstituted: it is, on substitutes
+  std::optional<Finding> remark;     // kHardwareSubstituted: it is, on substitutes
 };
 
 // `here`: of the machine called `host`. Neither, if the class is the recorded one

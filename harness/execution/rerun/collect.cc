@@ -29,13 +29,13 @@ constexpr mode_t kKeptMode = 0644;
 constexpr char kNotWritten[] =
     "the run did not write it; what lies there is the commit's, or of its data";
 
-Remark OutputRemark(std::string_view code, std::string_view path, const std::string& why) {
-  return Remark{.code = std::string(code),
-                .subject = fmt::format("output '{}'", path),
-                .message = fmt::format("output '{}': {}", path, why)};
+Finding OutputRemark(std::string_view code, std::string_view path, const std::string& why) {
+  return Finding{.code = std::string(code),
+                 .subject = fmt::format("output '{}'", path),
+                 .message = fmt::format("output '{}': {}", path, why)};
 }
 
-Remark RemarkOf(std::string_view path, const Error& error) {
+Finding RemarkOf(std::string_view path, const Error& error) {
   const bool missing = error.code == ErrorCode::kNotFound;
   return OutputRemark(missing ? "output_missing" : "output_unreadable", path,
                       missing ? "the run did not write it" : error.ToString());

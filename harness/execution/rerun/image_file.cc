@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ImageFile NoImageFile(std::string layer, std::string reason) {
-  return {.path = {}, .obstacle = Obstacle{std::move(layer), std::move(reason)}};
+ImageFile NoImageFile(std::optional<Layer> layer, std::string reason) {
+  return {.path = {}, .obstacle = Obstacle{layer, std::move(reason)}};
 }
 
 constexpr std::string_view kPrefix = "sha256:";
@@ -82,7 +82,7 @@ Result<ImageFile> ProveImageFile(const Image& image, const Places& places, Conte
   const std::string name = fmt::format("image '{}'", TerminalSafe(image.location));
   const auto refuse = [&name](const Error& error) -> Result<ImageFile> {
     if (IsTrouble(error)) return error;
-    return NoImageFile("", fmt::format("{}: {}", name, error.ToString()));
+    return NoImageFile({}, fmt::format("{}: {}", name, error.ToString()));
   };
   const auto source = Locate(places, image.location);
   if (!source.ok()) return refuse(source.error());
@@ -90,13 +90,13 @@ Result<ImageFile> ProveImageFile(const Image& image, const Places& places, Conte
   const fs::path path = fs::canonical(*source, error);
   if (error) return refuse(PathError("cannot be reached", error.value(), *source));
   if (!fs::is_regular_file(path, error)) {
-    return NoImageFile("", fmt::format("{}: {} is no file", name, path.string()));
+    return NoImageFile({}, fmt::format("{}: {} is no file", name, path.string()));
   }
   const auto content = cache->Hash(path);
   if (!content.ok()) return refuse(content.error());
   const std::string digest = std::string(kPrefix) + content->sha256;
   if (digest == image.digest) return ImageFile{.path = path, .obstacle = {}};
-  return NoImageFile("environment",
+  return NoImageFile(Layer::kEnvironment,
                      fmt::format("{} is not the recorded one: {} ({} bytes), recorded {}", name,
                                  digest, content->size_bytes, image.digest));
 }

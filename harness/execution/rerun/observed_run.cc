@@ -52,7 +52,7 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
 }
 
 // As by a script that names one by its path.
-Remark AnotherPython(const std::string& given, const std::string& seen) {
+Finding AnotherPython(const std::string& given, const std::string& seen) {
   return {
       .code = "python_not_taken",
       .subject = "Python environment",
@@ -213,7 +213,7 @@ void AddFindings(const RecordRequest& request, Recording* recording) {
   if (!recording->observation) return;
   const DeclaredOfRun declared{
       .seeds = request.seeds, .flags = request.determinism.flags, .variables = request.variables};
-  for (const ObservedFinding& finding : FindingsOf(declared, *recording->observation)) {
+  for (const Finding& finding : FindingsOf(declared, *recording->observation)) {
     const auto at = finding.subject.find(' ');
     const std::string told = fmt::format("the command's '{}' ", finding.subject.substr(at + 1));
     const bool said = std::ranges::any_of(
@@ -230,12 +230,8 @@ void AddFindings(const Manifest& manifest, Evidence* evidence) {
   // Which variables were named when the run was recorded is not known any more.
   const DeclaredOfRun declared{
       .seeds = manifest.seeds, .flags = manifest.determinism.flags, .variables = {}};
-  for (const ObservedFinding& finding : FindingsOf(declared, *evidence->observation)) {
-    evidence->remarks.push_back({.code = finding.code,
-                                 .subject = finding.subject,
-                                 .observed = finding.observed,
-                                 .limit = finding.limit,
-                                 .message = finding.message});
+  for (const Finding& finding : FindingsOf(declared, *evidence->observation)) {
+    evidence->remarks.push_back(finding);
   }
 }
 

@@ -9,12 +9,11 @@
 
 namespace rharness {
 
-std::optional<Obstacle> Blocked(std::string_view layer, std::string reason) {
-  return Obstacle{std::string(layer), std::move(reason)};
+std::optional<Obstacle> Blocked(Layer layer, std::string reason) {
+  return Obstacle{layer, std::move(reason)};
 }
 
-Result<std::optional<Obstacle>> BlockedBy(std::string_view layer, std::string_view what,
-                                          const Error& error) {
+Result<std::optional<Obstacle>> BlockedBy(Layer layer, std::string_view what, const Error& error) {
   if (IsTrouble(error)) return error;
   return Blocked(layer, fmt::format("{}{}", what, error.ToString()));
 }

@@ -10,20 +10,20 @@
 #include <string_view>
 
 #include "harness/base/result.h"
+#include "harness/verdict/facts.h"
 
 namespace rharness {
 
 struct Obstacle {
-  std::string layer;   // a layer's name, or empty: infrastructure
-  std::string reason;  // one sentence
+  std::optional<Layer> layer;  // empty: infrastructure
+  std::string reason;          // one sentence
 };
 
-std::optional<Obstacle> Blocked(std::string_view layer, std::string reason);
+std::optional<Obstacle> Blocked(Layer layer, std::string reason);
 
 // Turns an error into an obstacle of the run, with `what` before it, unless it is the machine's
 // trouble (trouble.h) and says nothing about the run.
-Result<std::optional<Obstacle>> BlockedBy(std::string_view layer, std::string_view what,
-                                          const Error& error);
+Result<std::optional<Obstacle>> BlockedBy(Layer layer, std::string_view what, const Error& error);
 
 }  // namespace rharness
 

@@ -134,7 +134,7 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
     ASSIGN_OR_RETURN(auto source, FindInTree(repository, file, &why_not));
     if (!source) {
       ASSIGN_OR_RETURN(source, commit.Find(file));
-      if (!source) return Blocked("code", why_not + commit.WhyNot());
+      if (!source) return Blocked(Layer::kCode, why_not + commit.WhyNot());
       workspace->remarks.push_back(
           {.code = "code_from_commit",
            .subject = fmt::format("code file '{}'", file.path),
@@ -143,12 +143,12 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
                                   file.path, manifest.code.commit)});
     }
     const auto digest = CopyFile(*source, workspace->path / file.path);
-    if (!digest.ok()) return BlockedBy("code", "", digest.error());
+    if (!digest.ok()) return BlockedBy(Layer::kCode, "", digest.error());
     workspace->code_files.push_back(CodeFile{file.path, digest->sha256});
     if (digest->sha256 != file.sha256) {  // changed meanwhile
-      return Blocked("code", fmt::format("code file '{}' is not the recorded one: sha256 {}, "
-                                         "recorded {}",
-                                         file.path, digest->sha256, file.sha256));
+      return Blocked(Layer::kCode, fmt::format("code file '{}' is not the recorded one: sha256 {}, "
+                                               "recorded {}",
+                                               file.path, digest->sha256, file.sha256));
     }
   }
   return std::optional<Obstacle>();
@@ -161,23 +161,25 @@ Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::
                                             Workspace* workspace) {
   const Code& code = manifest.code;
   if (code.dirty && code.kept_diff_sha256.empty()) {
-    return Blocked("code", fmt::format("recorded from a changed work tree (diff sha256 {}), and "
-                                       "neither its diff is kept nor are code files listed to "
-                                       "rebuild it from",
-                                       code.diff_sha256.empty() ? "unknown" : code.diff_sha256));
+    return Blocked(Layer::kCode,
+                   fmt::format("recorded from a changed work tree (diff sha256 {}), and "
+                               "neither its diff is kept nor are code files listed to "
+                               "rebuild it from",
+                               code.diff_sha256.empty() ? "unknown" : code.diff_sha256));
   }
   auto checkout = CheckOutCommit(repository, code.commit, workspace->path, places, limits);
   if (!checkout.ok()) {
     if (IsTrouble(checkout.error())) return checkout.error();
-    return Blocked(
-        "code", fmt::format("repository {}: {}", repository.string(), checkout.error().ToString()));
+    return Blocked(Layer::kCode, fmt::format("repository {}: {}", repository.string(),
+                                             checkout.error().ToString()));
   }
   if (code.dirty) {
     const auto diff = ReadKept(manifest, code.kept_diff_sha256, places);
     const Status applied =
         diff.ok() ? ApplyTreeDiff(*diff, repository, workspace->path, places, limits, &*checkout)
                   : Status(diff.error());
-    if (!applied.ok()) return BlockedBy("code", "the changes of the work tree: ", applied.error());
+    if (!applied.ok())
+      return BlockedBy(Layer::kCode, "the changes of the work tree: ", applied.error());
     workspace->code_diff_sha256 = code.kept_diff_sha256;
   }
   workspace->checkout = std::move(checkout->files);
@@ -200,7 +202,7 @@ Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places
   if (code.files.empty() && code.commit.empty()) return std::optional<Obstacle>();
   const auto repository = Locate(places, code.repository.empty() ? "." : code.repository);
   if (!repository.ok()) {
-    return Blocked("code", fmt::format("repository: {}", repository.error().message));
+    return Blocked(Layer::kCode, fmt::format("repository: {}", repository.error().message));
   }
   if (!code.files.empty()) return PlaceCodeFiles(manifest, *repository, places, limits, workspace);
   return PlaceCommit(manifest, *repository, places, limits, workspace);

@@ -121,7 +121,7 @@ void PutFirst(const std::string& folder, std::string* list) {
   *list = list->empty() ? folder : folder + ":" + *list;
 }
 
-Remark TakenElsewhere(const std::string& recorded, const fs::path& taken, std::string_view why) {
+Finding TakenElsewhere(const std::string& recorded, const fs::path& taken, std::string_view why) {
   return {.code = "python_environment",
           .subject = "Python environment",
           .observed = taken.string(),
@@ -142,9 +142,10 @@ Result<PythonPlace> Make(const Manifest& manifest, const Places& places, const s
     return place;
   }
   if (IsTrouble(made.error())) return made.error();
-  place.obstacle = Obstacle{"environment", fmt::format("Python environment: {}, and it cannot be "
-                                                       "made: {}",
-                                                       why, made.error().ToString())};
+  place.obstacle =
+      Obstacle{Layer::kEnvironment, fmt::format("Python environment: {}, and it cannot be "
+                                                "made: {}",
+                                                why, made.error().ToString())};
   return place;
 }
 
@@ -286,7 +287,7 @@ Result<PythonPlace> ChoosePython(const Manifest& manifest, const Places& places,
     place.asked_for = true;
     const std::string why = WhyNoPython(place.prefix);
     if (!why.empty()) {
-      place.obstacle = Obstacle{"environment", "--python-environment: " + why};
+      place.obstacle = Obstacle{Layer::kEnvironment, "--python-environment: " + why};
     } else if (place.prefix != recorded) {
       place.remarks.push_back(TakenElsewhere(recorded, place.prefix, "--python-environment"));
     }
@@ -305,8 +306,8 @@ Result<PythonPlace> ChoosePython(const Manifest& manifest, const Places& places,
   }
   if (!why.empty()) {
     place.obstacle =
-        Obstacle{"environment", fmt::format("Python environment of the record, on {}: {}; {}",
-                                            ThisMachine().host, why, HowToGetIt(recorded))};
+        Obstacle{Layer::kEnvironment, fmt::format("Python environment of the record, on {}: {}; {}",
+                                                  ThisMachine().host, why, HowToGetIt(recorded))};
     return place;
   }
   const bool is_recorded = here == fs::path(recorded);
@@ -350,7 +351,7 @@ std::optional<Obstacle> MissingProgram(const Manifest& manifest, const PythonPla
   }
   if (is_python || fs::path(word).parent_path().filename() == "bin") {
     return Obstacle{
-        "environment",
+        Layer::kEnvironment,
         fmt::format("the command's '{}' is in no recorded code, and the record names no "
                     "Python environment; --python-environment DIR gives one",
                     TerminalSafe(word))};

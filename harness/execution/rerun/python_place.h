@@ -26,7 +26,7 @@ namespace rharness {
 struct PythonPlace {
   std::filesystem::path prefix;  // of the environment; empty: the first on PATH
   bool asked_for = false;        // by --python-environment
-  std::vector<Remark> remarks;
+  std::vector<Finding> remarks;
   std::optional<Obstacle> obstacle;
 };
 

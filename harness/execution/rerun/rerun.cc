@@ -63,7 +63,7 @@ class Attempt {
     // What befell this rerun must not end the drill; a journal that fails does, just below.
     if (!status.ok()) {
       infrastructure_ = status.error().code != ErrorCode::kIntegrity;
-      (void)Block({"", status.error().ToString()});
+      (void)Block(status.error().ToString());
     }
     if (WasStopped()) Interrupt();
     RETURN_IF_ERROR(place_.Keep());
@@ -94,7 +94,7 @@ class Attempt {
     evidence_.data = workspace_.data;
     evidence_.remarks.insert(evidence_.remarks.end(), workspace_.remarks.begin(),
                              workspace_.remarks.end());
-    if (workspace_.obstacle) return Block(*workspace_.obstacle);
+    if (workspace_.obstacle) return Block(workspace_.obstacle->reason, workspace_.obstacle->layer);
     Launcher* launcher = FindLauncher();
     if (launcher == nullptr) return {};
     if (!PrepareImage(launcher)) return {};
@@ -112,9 +112,9 @@ class Attempt {
     return {};
   }
 
-  Status Block(const Obstacle& obstacle) {
-    evidence_.obstacle = obstacle.reason;
-    evidence_.obstacle_layer = obstacle.layer;
+  Status Block(std::string reason, std::optional<Layer> layer = {}) {
+    evidence_.obstacle = std::move(reason);
+    evidence_.obstacle_layer = layer;
     CaptureJobEnvironment();
     return {};
   }
@@ -123,9 +123,9 @@ class Attempt {
   bool IsOnItsNode() {
     if (ticket_.node.empty() || ticket_.node == evidence_.machine.node) return true;
     infrastructure_ = true;
-    (void)Block({"", fmt::format("is for node {} of the cluster, and ran on {}", ticket_.node,
-                                 evidence_.machine.node.empty() ? evidence_.machine.host
-                                                                : evidence_.machine.node)});
+    const Machine& here = evidence_.machine;
+    (void)Block(fmt::format("is for node {} of the cluster, and ran on {}", ticket_.node,
+                            here.node.empty() ? here.host : here.node));
     return false;
   }
 
@@ -134,21 +134,19 @@ class Attempt {
     if (ticket_.resources.gpus <= 0) return true;
     ClassCheck check = CheckClass(ticket_, CaptureEnvironment().hardware, evidence_.machine.host);
     if (check.remark) evidence_.remarks.push_back(std::move(*check.remark));
-    if (check.obstacle) (void)Block(*check.obstacle);
+    if (check.obstacle) (void)Block(check.obstacle->reason, check.obstacle->layer);
     return !check.obstacle;
   }
 
   Launcher* FindLauncher() {
     const auto found = context_.launchers.find(ticket_.launcher);
     if (found != context_.launchers.end()) return found->second;
-    const std::string reason =
+    const std::string& kind = ticket_.manifest.image.kind;
+    (void)Block(
         ticket_.launcher.empty()
-            ? fmt::format(
-                  "recorded in an image of kind '{}', and this drill has no launcher for it",
-                  ticket_.manifest.image.kind)
+            ? fmt::format("recorded in an image of kind '{}', which this drill cannot start", kind)
             : fmt::format("needs {}, which is not available on {}", ticket_.launcher,
-                          evidence_.machine.host);
-    (void)Block({"", reason});
+                          evidence_.machine.host));
     return nullptr;
   }
 
@@ -159,7 +157,9 @@ class Attempt {
     const ErrorCode code = status.error().code;
     infrastructure_ =
         code == ErrorCode::kProcess || code == ErrorCode::kTimeout || code == ErrorCode::kIo;
-    (void)Block({code == ErrorCode::kIntegrity ? "environment" : "", status.error().ToString()});
+    std::optional<Layer> layer;
+    if (code == ErrorCode::kIntegrity) layer = Layer::kEnvironment;
+    (void)Block(status.error().ToString(), layer);
     return false;
   }
 
@@ -169,7 +169,7 @@ class Attempt {
     ASSIGN_OR_RETURN(ImageFile file,
                      ProveImageFile(ticket_.manifest.image, ticket_.places, context_.cache));
     image_file_ = std::move(file.path);
-    if (file.obstacle) (void)Block(*file.obstacle);
+    if (file.obstacle) (void)Block(file.obstacle->reason, file.obstacle->layer);
     return !file.obstacle;
   }
 
@@ -244,7 +244,7 @@ class Attempt {
     const Status given = launcher->HandOver(job);
     const auto spec = given.ok() ? launcher->BuildCommand(job) : Result<ProcessSpec>(given.error());
     if (!spec.ok()) {
-      RETURN_IF_ERROR(Block({"", spec.error().ToString()}));
+      RETURN_IF_ERROR(Block(spec.error().ToString()));
       return std::optional<Execution>();
     }
     Status journalled;
@@ -269,7 +269,7 @@ class Attempt {
     CaptureJobEnvironment();
     if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
       if (IsTrouble(made.error())) return made.error();
-      return Block({"code", made.error().ToString()});
+      return Block(made.error().ToString(), Layer::kCode);
     }
     if (RunsAmongUs(ticket_)) temporary_.emplace(fs::absolute(workspace_.path) / ".tmp");
     ObservedRun observed(ticket_, workspace_);
@@ -285,10 +285,10 @@ class Attempt {
       evidence_.image_digest = ran->proof->digest;
       evidence_.image_id = ran->proof->image_id;
     } else if (ran->proof.error().code == ErrorCode::kIntegrity) {
-      return Block({"environment", ran->proof.error().ToString()});
+      return Block(ran->proof.error().ToString(), Layer::kEnvironment);
     } else {
       infrastructure_ = true;
-      return Block({"", ran->proof.error().ToString()});
+      return Block(ran->proof.error().ToString());
     }
     JudgeOutcome();
     return {};
@@ -314,7 +314,7 @@ class Attempt {
   }
 
   bool HasTroubleWithOutputs() const {
-    return std::ranges::any_of(evidence_.remarks, [](const Remark& remark) {
+    return std::ranges::any_of(evidence_.remarks, [](const Finding& remark) {
       return remark.code == "output_missing" || remark.code == "output_unreadable";
     });
   }
@@ -348,7 +348,7 @@ class Attempt {
     evidence_.outcome.kind = OutcomeKind::kCancelled;
     evidence_.outcome.detail = fmt::format("while the drill was being stopped ({})", end);
     evidence_.obstacle = evidence_.outcome.ToString();
-    evidence_.obstacle_layer.clear();
+    evidence_.obstacle_layer.reset();
     infrastructure_ = false;
   }
 

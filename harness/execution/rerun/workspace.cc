@@ -100,14 +100,14 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
                                           PlacedData* placed) {
   const auto source = FindData(places, item);
   if (!source.ok())
-    return Blocked("data", fmt::format("data '{}': {}", item.name, source.error().message));
+    return Blocked(Layer::kData, fmt::format("data '{}': {}", item.name, source.error().message));
   std::error_code error;
   const fs::path real = fs::canonical(*source, error);
   if (error) {
     const Error unreachable = PathError("cannot resolve", error.value(), *source);
     if (IsTrouble(unreachable)) return unreachable;
-    return Blocked("data", fmt::format("data '{}' is not at {}: {}", item.name, source->string(),
-                                       error.message()));
+    return Blocked(Layer::kData, fmt::format("data '{}' is not at {}: {}", item.name,
+                                             source->string(), error.message()));
   }
   *placed = {.at = real, .shared = true, .link = {}, .view = {}, .identity = {}};
   if (fs::path(item.path).is_absolute()) {
@@ -121,20 +121,21 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
   }
   const std::string name = fmt::format("data '{}': ", item.name);
   const auto unfit = UnfitData(real, item);
-  if (!unfit.ok()) return BlockedBy("data", name, unfit.error());
+  if (!unfit.ok()) return BlockedBy(Layer::kData, name, unfit.error());
   if (!unfit->empty()) {
-    return Blocked("data", fmt::format("data '{}' is not the recorded one: {}", item.name, *unfit));
+    return Blocked(Layer::kData,
+                   fmt::format("data '{}' is not the recorded one: {}", item.name, *unfit));
   }
   const auto place =
       ClearPlace(workspace->path, workspace->path / manifest.working_directory / item.path);
   if (!place.ok()) {
-    return BlockedBy("data", name, place.error());
+    return BlockedBy(Layer::kData, name, place.error());
   }
   ASSIGN_OR_RETURN(const fs::path root, ResolveBelow(workspace->path, "."));
   const fs::path inside = place->lexically_relative(root);
   if (IsTable(item)) {
     const Status wrote = PlaceTable(real, item, *place, inside, workspace, placed);
-    return wrote.ok() ? std::optional<Obstacle>() : BlockedBy("data", name, wrote.error());
+    return wrote.ok() ? std::optional<Obstacle>() : BlockedBy(Layer::kData, name, wrote.error());
   }
   const bool small = item.size_bytes <= kCopyLimitBytes;
   if (small) RETURN_IF_ERROR(CopyTree(real, *place));
@@ -165,7 +166,7 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
   if (placed.shared) placed.identity = IdentityOfData(placed.at, item);
   const auto content = HashPlaced(*workspace, item, placed, cache);
   if (!content.ok()) {
-    return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
+    return BlockedBy(Layer::kData, fmt::format("data '{}': ", item.name), content.error());
   }
   DataItem seen = item;
   seen.made_by.reset();  // bytes do not show who made them
@@ -174,7 +175,7 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
   workspace->data.push_back(seen);
   workspace->placed.push_back(std::move(placed));
   if (content->sha256 == item.sha256) return std::optional<Obstacle>();
-  return Blocked("data",
+  return Blocked(Layer::kData,
                  fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
                              "recorded {} ({} bytes)",
                              item.name, content->sha256, content->size_bytes,
@@ -191,14 +192,13 @@ bool IsData(const Manifest& manifest, const fs::path& relative) {
   return false;
 }
 
-Remark Changed(std::string_view layer, std::string subject, std::string observed,
-               std::string recorded) {
-  return Remark{.code = fmt::format("{}_changed_during_run", layer),
-                .layer = std::string(layer),
-                .subject = subject,
-                .observed = std::move(observed),
-                .limit = std::move(recorded),
-                .message = fmt::format("{} changed while the run was using it", subject)};
+Finding Changed(Layer layer, std::string subject, std::string observed, std::string recorded) {
+  return Finding{.code = fmt::format("{}_changed_during_run", LayerName(layer)),
+                 .layer = layer,
+                 .subject = subject,
+                 .observed = std::move(observed),
+                 .limit = std::move(recorded),
+                 .message = fmt::format("{} changed while the run was using it", subject)};
 }
 
 // How shared data with unchanged content were touched; empty: not at all.
@@ -257,15 +257,15 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& pat
   SetOutputsApart(manifest, &workspace);
   const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
   if (!made.ok()) {
-    ASSIGN_OR_RETURN(workspace.obstacle, BlockedBy("code", "", made.error()));
+    ASSIGN_OR_RETURN(workspace.obstacle, BlockedBy(Layer::kCode, "", made.error()));
     return workspace;
   }
   RETURN_IF_ERROR(PlacePython(manifest, places, limits.should_cancel, &workspace));
   return workspace;
 }
 
-Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCache* cache) {
-  std::vector<Remark> remarks;
+Result<std::vector<Finding>> VerifyAfterRun(const Workspace& workspace, ContentCache* cache) {
+  std::vector<Finding> remarks;
   for (std::size_t i = 0; i < workspace.data.size(); ++i) {
     const DataItem& item = workspace.data[i];
     const PlacedData& placed = workspace.placed[i];
@@ -278,7 +278,8 @@ Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCa
       if (!touched.empty()) observed = touched;
     }
     if (observed != expected) {
-      remarks.push_back(Changed("data", fmt::format("data '{}'", item.name), observed, expected));
+      remarks.push_back(
+          Changed(Layer::kData, fmt::format("data '{}'", item.name), observed, expected));
     }
   }
   const auto check_code = [&](const std::string& path, const Result<std::string>& seen,
@@ -286,7 +287,8 @@ Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCa
     if (!seen.ok() && IsTrouble(seen.error())) return seen.error();
     const std::string observed = seen.ok() ? *seen : seen.error().ToString();
     if (observed != expected) {
-      remarks.push_back(Changed("code", fmt::format("code file '{}'", path), observed, expected));
+      remarks.push_back(
+          Changed(Layer::kCode, fmt::format("code file '{}'", path), observed, expected));
     }
     return {};
   };

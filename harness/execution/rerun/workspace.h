@@ -73,7 +73,7 @@ struct Workspace {
   std::vector<DataItem> data;                         // as hashed before the run
   std::vector<PlacedData> placed;                     // of each item of `data`
   PythonPlace python;                                 // of a run on the host
-  std::vector<Remark> remarks;                        // what is not as recorded, and is no obstacle
+  std::vector<Finding> remarks;                       // what is not as recorded, and is no obstacle
   std::optional<Obstacle> obstacle;
 };
 
@@ -90,7 +90,7 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const std::filesyst
 
 // Verifies code and data again after the run: one remark for each that changed meanwhile. Errors:
 // the machine's trouble.
-Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCache* cache);
+Result<std::vector<Finding>> VerifyAfterRun(const Workspace& workspace, ContentCache* cache);
 
 }  // namespace rharness
 

@@ -24,7 +24,7 @@ bool IsOfClaim(const Leg& leg, const PropertyClaim& claim) {
 // What is no failure of this leg: a stopped one writes no results, and one that goes on may write
 // over the checkpoint that it was given.
 Evidence WithoutItsOwn(const Leg& leg, Evidence evidence) {
-  std::erase_if(evidence.remarks, [&](const Remark& remark) {
+  std::erase_if(evidence.remarks, [&](const Finding& remark) {
     const bool output = remark.code == "output_missing" || remark.code == "output_unreadable";
     const bool laid = remark.subject.find(kLaidCheckpoint) != remark.subject.npos;
     return laid || (output && leg.role == LegRole::kStopped);

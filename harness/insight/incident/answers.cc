@@ -217,9 +217,10 @@ void TellComparison(const IncidentFacts& in, IncidentAnswer* answer) {
   }
   const std::vector<Cause> causes = CausesBeyondSeeds(in);
   for (std::size_t i = 0; i < std::min(causes.size(), kMostToldReasons); ++i) {
-    answer->facts.push_back({fmt::format("{} ({}, {})", causes[i].statement,
-                                         LayerName(causes[i].layer), causes[i].strength),
-                             source});
+    answer->facts.push_back(
+        {fmt::format("{} ({}, {})", causes[i].statement, LayerName(causes[i].layer),
+                     StrengthName(causes[i].strength)),
+         source});
   }
   TellWords(WordsOf(LayersBeyondSeeds(in)), source, answer);
 }

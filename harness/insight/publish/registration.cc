@@ -17,7 +17,7 @@
 namespace rharness {
 namespace {
 
-using Findings = std::vector<RegistrationFinding>;
+using Findings = std::vector<Reason>;
 
 void CheckRecord(const RunKnown& known, Findings* findings) {
   if (known.manifest_differs) {
@@ -33,9 +33,9 @@ void CheckRecord(const RunKnown& known, Findings* findings) {
     findings->push_back(
         {"retired", fmt::format("the run was retired: {}", SafeText(*known.retired, 400))});
   }
-  for (const AdmissionFinding& finding : Admit(*known.manifest)) {
+  for (const Finding& finding : Admit(*known.manifest)) {
     findings->push_back(
-        {"incomplete", SafeText(fmt::format("{}: {}", finding.path, finding.message), 400)});
+        {"incomplete", SafeText(fmt::format("{}: {}", finding.subject, finding.message), 400)});
   }
 }
 
@@ -215,10 +215,8 @@ std::vector<Artifact> WeightsOf(const Manifest& manifest) {
   return weights;
 }
 
-std::vector<RegistrationFinding> DecideRegistration(const RegistryEntry& entry,
-                                                    const RunKnown& known,
-                                                    std::optional<double> max_age_days,
-                                                    WallTime now) {
+std::vector<Reason> DecideRegistration(const RegistryEntry& entry, const RunKnown& known,
+                                       std::optional<double> max_age_days, WallTime now) {
   Findings findings;
   if (entry.run_id.empty()) {
     return {{"no_run", "the server does not say which run it is of"}};

@@ -12,16 +12,9 @@
 #include "harness/history/records.h"
 #include "harness/insight/publish/mlflow_registry.h"
 #include "harness/records/manifest/manifest.h"
+#include "harness/verdict/stored_verdict.h"
 
 namespace rharness {
-
-struct RegistrationFinding {
-  // "no_run", "run_deleted", "no_manifest", "manifest_differs", "retired",
-  // "retirement_doubtful", "incomplete", "never_drilled", "drifted", "not_reproduced", "too_old",
-  // "no_weights", "weights_unread", "weights_differ"
-  std::string code;
-  std::string message;
-};
 
 // What is known of the run that the entry is.
 struct RunKnown {
@@ -36,10 +29,8 @@ struct RunKnown {
 const VerdictRecord* DecidingVerdict(const RunKnown& known);
 
 // Empty: admitted. `max_age_days`: of the last good verdict; empty: any.
-std::vector<RegistrationFinding> DecideRegistration(const RegistryEntry& entry,
-                                                    const RunKnown& known,
-                                                    std::optional<double> max_age_days,
-                                                    WallTime now);
+std::vector<Reason> DecideRegistration(const RegistryEntry& entry, const RunKnown& known,
+                                       std::optional<double> max_age_days, WallTime now);
 
 // The weights with a hash among the artifacts.
 std::vector<Artifact> WeightsOf(const Manifest& manifest);

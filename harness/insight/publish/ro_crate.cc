@@ -124,7 +124,8 @@ class CrateBuilder {
     Json results = Json::MakeArray();
     for (const CrateFile& file : one.files) results.Append(Reference(AddFile(file)));
     results.Append(Reference(AddVerdict(*one.run)));
-    const bool failed = one.rerun->state == "failed" || one.rerun->state == "infra";
+    const bool failed =
+        one.rerun->state == RerunEnd::State::kFailed || one.rerun->state == RerunEnd::State::kInfra;
     Json action = Json::MakeObject(
         {{"@id", id},
          {"@type", "CreateAction"},

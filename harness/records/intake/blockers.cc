@@ -58,7 +58,7 @@ std::string DataName(const Manifest& manifest, std::string_view path) {
 }
 
 // What MLflow has is in no file that a rerun could write; a script makes one of it.
-std::string Aside(const AdmissionFinding& finding, const Manifest& manifest) {
+std::string Aside(const Finding& finding, const Manifest& manifest) {
   const bool asked = finding.code == "missing_metrics_path" && manifest.origin &&
                      manifest.origin->kind == "mlflow";
   return asked ? " (of a program that logs to MLflow alone, scenarios/mlflow/rerun.py writes it)"
@@ -84,9 +84,9 @@ std::string_view PartOf(std::string_view path) {
   return path.substr(0, end_of_name(0));
 }
 
-std::string FillingOf(const AdmissionFinding& finding) {
+std::string FillingOf(const Finding& finding) {
   // An image's repository is part of its name.
-  const bool image = finding.code == "missing_repository" && finding.path.starts_with("$.image");
+  const bool image = finding.code == "missing_repository" && finding.subject.starts_with("$.image");
   const std::string_view code = image ? "unpinned_image" : std::string_view(finding.code);
   const auto found = std::ranges::find(kFillings, code, &Filling::code);
   return found == kFillings.end()
@@ -94,10 +94,9 @@ std::string FillingOf(const AdmissionFinding& finding) {
              : fmt::format("rharness import --complete FILE {}", found->options);
 }
 
-std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
-                      std::string_view file) {
+std::string FillingOf(const Finding& finding, const Manifest& manifest, std::string_view file) {
   std::string command = FillingOf(finding);
-  const std::string name = DataName(manifest, finding.path);
+  const std::string name = DataName(manifest, finding.subject);
   if (const auto at = command.find(kName); !name.empty() && at != command.npos) {
     command.replace(at, kName.size() - 1, name);
   }
@@ -108,9 +107,9 @@ std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
 }
 
 bool CountBlockers(const Manifest& manifest, std::size_t n, std::vector<Blocker>* blockers) {
-  const std::vector<AdmissionFinding> findings = Admit(manifest);
-  for (const AdmissionFinding& finding : findings) {
-    const std::string_view field = PartOf(finding.path);
+  const std::vector<Finding> findings = Admit(manifest);
+  for (const Finding& finding : findings) {
+    const std::string_view field = PartOf(finding.subject);
     auto blocker = std::ranges::find_if(*blockers, [&](const Blocker& one) {
       return one.field == field && one.code == finding.code;
     });

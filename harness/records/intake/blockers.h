@@ -22,10 +22,9 @@ struct Blocker {
 };
 
 // "rharness import --complete FILE --data NAME=PATH"; empty where no option would fill it.
-std::string FillingOf(const AdmissionFinding& finding);
+std::string FillingOf(const Finding& finding);
 // For one manifest in one file: with its name, and that of the data.
-std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
-                      std::string_view file);
+std::string FillingOf(const Finding& finding, const Manifest& manifest, std::string_view file);
 
 // Pure. Counts what blocks the n-th run, n = 1, 2, ..., into `blockers`: one per field and code, in
 // order of appearance. Returns whether anything does.

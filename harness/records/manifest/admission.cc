@@ -15,7 +15,9 @@ namespace {
 class Findings {
  public:
   void Add(std::string_view code, std::string_view path, std::string_view message) {
-    list_.push_back({std::string(code), "$." + std::string(path), std::string(message)});
+    list_.push_back({.code = std::string(code),
+                     .subject = "$." + std::string(path),
+                     .message = std::string(message)});
   }
   // A finding unless `present`.
   void Require(bool present, std::string_view code, std::string_view path,
@@ -37,10 +39,10 @@ class Findings {
         fmt::format("has {} characters; expected a SHA-256 of 64 lower-case hexadecimal digits",
                     hash.size()));
   }
-  std::vector<AdmissionFinding> Take() { return std::move(list_); }
+  std::vector<Finding> Take() { return std::move(list_); }
 
  private:
-  std::vector<AdmissionFinding> list_;
+  std::vector<Finding> list_;
 };
 
 // Reports every repeated value.
@@ -328,7 +330,7 @@ void CheckNotes(const std::vector<std::string>& notes, Findings* out) {
 
 }  // namespace
 
-std::vector<AdmissionFinding> Admit(const Manifest& manifest) {
+std::vector<Finding> Admit(const Manifest& manifest) {
   Findings findings;
   CheckRun(manifest, &findings);
   CheckCode(manifest.code, &findings);

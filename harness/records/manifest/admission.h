@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "harness/records/manifest/manifest.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
-
-struct AdmissionFinding {
-  std::string code;     // "unpinned_image", "missing_seed", ...
-  std::string path;     // JSON path: "$.image.digest"
-  std::string message;  // the fault and what was expected
-};
 
 // In a note of `record`: a thing that the run needs or should have left behind was not available. A
 // rerun would not have it, or could not be compared with it.
@@ -24,8 +19,10 @@ inline constexpr char kLostSomething[] = "ended with 0 and lost something";
 // Begins a note of `record --keep-failed`.
 inline constexpr char kCommandFailed[] = "the command failed";
 
-// Empty: admitted. Pure; looks at no file. In the order of the manifest's fields.
-std::vector<AdmissionFinding> Admit(const Manifest& manifest);
+// Empty: admitted. Pure; looks at no file. In the order of the manifest's fields. Each has a code
+// ("unpinned_image", "missing_seed"), the JSON path as its subject ("$.image.digest"), and a
+// message: the fault and what was expected.
+std::vector<Finding> Admit(const Manifest& manifest);
 
 }  // namespace rharness
 

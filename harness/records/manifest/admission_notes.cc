@@ -149,8 +149,8 @@ std::optional<std::pair<double, double>> CurveOf(const Metric& metric,
   return range;
 }
 
-std::vector<AdmissionFinding> NotesOnCurves(const std::vector<Curve>& curves) {
-  std::vector<AdmissionFinding> notes;
+std::vector<Finding> NotesOnCurves(const std::vector<Curve>& curves) {
+  std::vector<Finding> notes;
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const Curve& curve = curves[i];
     const std::string path = fmt::format("$.curves[{}].values", i);
@@ -158,21 +158,25 @@ std::vector<AdmissionFinding> NotesOnCurves(const std::vector<Curve>& curves) {
     if (!curve.values.empty() && !IsNumber(curve.values.back())) continue;  // refused
     if (bad != curve.values.end()) {
       notes.push_back(
-          {"non_finite_curve", path,
-           fmt::format("curve '{}' has {} of {} values that are not finite, the first at step {}; "
-                       "such a step shows nothing",
-                       curve.name, std::ranges::count_if(curve.values, std::not_fn(IsNumber)),
-                       curve.values.size(), StepAt(curve, bad - curve.values.begin()))});
+          {.code = "non_finite_curve",
+           .subject = path,
+           .message = fmt::format(
+               "curve '{}' has {} of {} values that are not finite, the first at step {}; "
+               "such a step shows nothing",
+               curve.name, std::ranges::count_if(curve.values, std::not_fn(IsNumber)),
+               curve.values.size(), StepAt(curve, bad - curve.values.begin()))});
     }
     if (!IsVacuous(curve)) continue;
     const std::string why =
         curve.values.size() < 2
             ? fmt::format("has {}", curve.values.empty() ? "no point" : "one point")
             : fmt::format("never changes from {:.6g}", curve.values.back());
-    notes.push_back({"vacuous_curve", path,
-                     fmt::format("curve '{}' {}: it shows nothing, and counts neither for a rerun "
-                                 "nor against it",
-                                 curve.name, why)});
+    notes.push_back(
+        {.code = "vacuous_curve",
+         .subject = path,
+         .message = fmt::format("curve '{}' {}: it shows nothing, and counts neither for a rerun "
+                                "nor against it",
+                                curve.name, why)});
   }
   return notes;
 }
@@ -190,8 +194,8 @@ std::pair<std::string_view, std::string_view> PassedBy(const std::vector<std::st
 }
 
 // A command is kept unchanged, since a rerun needs every word of it.
-std::vector<AdmissionFinding> NotesOnCommand(const std::vector<std::string>& command) {
-  std::vector<AdmissionFinding> notes;
+std::vector<Finding> NotesOnCommand(const std::vector<std::string>& command) {
+  std::vector<Finding> notes;
   for (std::size_t i = 1; i < command.size(); ++i) {
     const auto [name, value] = PassedBy(command, i);
     const std::string_view bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
@@ -200,11 +204,12 @@ std::vector<AdmissionFinding> NotesOnCommand(const std::vector<std::string>& com
                          value.find('$') != 0;
     if (!by_name && !HoldsCredential(value)) continue;
     notes.push_back(
-        {"secret_in_command", fmt::format("$.command[{}]", i),
-         fmt::format("argument {}{} looks like a secret, and everybody who may read the "
-                     "manifest can read it; expected it in an environment variable "
-                     "(`--variable`), which is kept as a keyed digest",
-                     i, bare.empty() ? "" : fmt::format(", of '{}',", bare))});
+        {.code = "secret_in_command",
+         .subject = fmt::format("$.command[{}]", i),
+         .message = fmt::format("argument {}{} looks like a secret, and everybody who may read the "
+                                "manifest can read it; expected it in an environment variable "
+                                "(`--variable`), which is kept as a keyed digest",
+                                i, bare.empty() ? "" : fmt::format(", of '{}',", bare))});
   }
   return notes;
 }
@@ -233,13 +238,15 @@ void AdmissionNotes::Add(const Manifest& manifest) {
     if (*metric.margin > 0.0) {
       noted.margins.push_back({metric, path, CurveOf(metric, manifest.curves)});
     } else if (manifest.determinism.declared == "statistical" && !metric.primary) {
-      noted.notes.push_back({"bad_margin", path,
-                             fmt::format("margin {:g} of '{}': no rerun whose value differs can "
-                                         "pass; expected a number above 0",
-                                         *metric.margin, metric.name)});
+      noted.notes.push_back(
+          {.code = "bad_margin",
+           .subject = path,
+           .message = fmt::format("margin {:g} of '{}': no rerun whose value differs can "
+                                  "pass; expected a number above 0",
+                                  *metric.margin, metric.name)});
     }
   }
-  const std::vector<AdmissionFinding> secrets = NotesOnCommand(manifest.command);
+  const std::vector<Finding> secrets = NotesOnCommand(manifest.command);
   noted.notes.insert(noted.notes.end(), secrets.begin(), secrets.end());
   noted_.push_back(std::move(noted));
   AddToSpread(manifest);
@@ -258,24 +265,25 @@ void AdmissionNotes::AddToSpread(const Manifest& manifest) {
   }
 }
 
-std::vector<AdmissionFinding> AdmissionNotes::Of(std::size_t index) const {
+std::vector<Finding> AdmissionNotes::Of(std::size_t index) const {
   const Noted& noted = noted_.at(index);
-  std::vector<AdmissionFinding> notes;
+  std::vector<Finding> notes;
   for (const Margin& margin : noted.margins) {
     const auto found = spreads_.find({noted.configuration, margin.metric.name});
     const MetricSpread spread = found == spreads_.end() ? MetricSpread() : found->second;
     std::string why = WhyNothingExceeds(margin.metric, margin.curve);
     if (why.empty()) why = WhyWideForFamily(margin.metric, spread);
     if (why.empty()) continue;
-    notes.push_back({"wide_margin", margin.path,
-                     fmt::format("margin {:g} of '{}' {}{}", *margin.metric.margin,
-                                 margin.metric.name, why, Suggestion(spread))});
+    notes.push_back({.code = "wide_margin",
+                     .subject = margin.path,
+                     .message = fmt::format("margin {:g} of '{}' {}{}", *margin.metric.margin,
+                                            margin.metric.name, why, Suggestion(spread))});
   }
   notes.insert(notes.end(), noted.notes.begin(), noted.notes.end());
   return notes;
 }
 
-std::vector<AdmissionFinding> NotesOnAdmission(const Manifest& manifest) {
+std::vector<Finding> NotesOnAdmission(const Manifest& manifest) {
   AdmissionNotes notes;
   notes.Add(manifest);
   return notes.Of(0);

@@ -39,7 +39,7 @@ class AdmissionNotes {
   void Add(const Manifest& manifest);
   // A run without notes here that counts for the spread. Each run_id counts once.
   void AddToSpread(const Manifest& manifest);
-  std::vector<AdmissionFinding> Of(std::size_t index) const;
+  std::vector<Finding> Of(std::size_t index) const;
 
  private:
   struct Margin {
@@ -49,7 +49,7 @@ class AdmissionNotes {
   };
   struct Noted {
     std::string configuration;
-    std::vector<AdmissionFinding> notes;
+    std::vector<Finding> notes;
     std::vector<Margin> margins;
   };
 
@@ -59,7 +59,7 @@ class AdmissionNotes {
 };
 
 // Of one manifest alone.
-std::vector<AdmissionFinding> NotesOnAdmission(const Manifest& manifest);
+std::vector<Finding> NotesOnAdmission(const Manifest& manifest);
 
 // Whether all its finite values are equal, or it has fewer than two points.
 bool IsVacuous(const Curve& curve);

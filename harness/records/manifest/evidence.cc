@@ -54,22 +54,33 @@ Json OutcomeToJson(const Outcome& outcome) {
   return json;
 }
 
-void ReadRemark(JsonReader& reader, Remark* out) {
+// "" is none, as older evidence has it.
+void ReadLayer(JsonReader& reader, std::string_view key, std::optional<Layer>* out) {
+  std::string name;
+  ReadChoice(reader, key, Presence::kOptional,
+             {"data", "code", "environment", "hardware", "randomness", ""}, &name);
+  if (const auto layer = ParseLayer(name); layer.ok()) *out = *layer;
+}
+
+std::string_view NameOf(const std::optional<Layer>& layer) {
+  return layer ? LayerName(*layer) : std::string_view();
+}
+
+void ReadRemark(JsonReader& reader, Finding* out) {
   RefuseUnknownMembers(reader, {"code", "layer", "subject", "observed", "limit", "message"});
   ReadName(reader, "code", &out->code);
-  ReadChoice(reader, "layer", Presence::kOptional,
-             {"data", "code", "environment", "hardware", "randomness", ""}, &out->layer);
+  ReadLayer(reader, "layer", &out->layer);
   reader.ReadOptional("subject", &out->subject);
   reader.ReadOptional("observed", &out->observed);
   reader.ReadOptional("limit", &out->limit);
   reader.ReadOptional("message", &out->message);
 }
 
-Json RemarksToJson(const std::vector<Remark>& remarks) {
+Json RemarksToJson(const std::vector<Finding>& remarks) {
   Json array = Json::MakeArray();
-  for (const Remark& remark : remarks) {
+  for (const Finding& remark : remarks) {
     array.Append(Json::MakeObject({{"code", remark.code},
-                                   {"layer", remark.layer},
+                                   {"layer", NameOf(remark.layer)},
                                    {"subject", remark.subject},
                                    {"observed", remark.observed},
                                    {"limit", remark.limit},
@@ -99,8 +110,7 @@ void ReadRerun(JsonReader& reader, Evidence* out) {
   ReadTime(reader, "ended", Presence::kRequired, &out->ended);
   reader.ReadObject("outcome", true, [&](JsonReader& r) { ReadOutcome(r, &out->outcome); });
   reader.ReadOptional("obstacle", &out->obstacle);
-  ReadChoice(reader, "obstacle_layer", Presence::kOptional,
-             {"data", "code", "environment", "hardware", "randomness", ""}, &out->obstacle_layer);
+  ReadLayer(reader, "obstacle_layer", &out->obstacle_layer);
 }
 
 void ReadInputs(JsonReader& reader, Evidence* out) {
@@ -156,7 +166,7 @@ Json ToJson(const Evidence& evidence) {
                                 {"ended", FormatTime(evidence.ended)},
                                 {"outcome", OutcomeToJson(evidence.outcome)},
                                 {"obstacle", evidence.obstacle},
-                                {"obstacle_layer", evidence.obstacle_layer},
+                                {"obstacle_layer", NameOf(evidence.obstacle_layer)},
                                 {"image_digest", evidence.image_digest},
                                 {"image_id", evidence.image_id},
                                 {"code_commit", evidence.code_commit},

@@ -10,19 +10,9 @@
 
 #include "harness/base/subprocess.h"
 #include "harness/records/manifest/manifest.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
-
-// An observation that a verdict may need: an input changed during the run, an output is missing.
-// The drill turns remarks into findings.
-struct Remark {
-  std::string code;   // "data_changed_during_run", "output_missing", ...
-  std::string layer;  // "data", "code", "environment", "hardware", "randomness" or empty
-  std::string subject;
-  std::string observed;
-  std::string limit;  // the recorded or expected value
-  std::string message;
-};
 
 // The remark on a variable that the drill sets or unsets (--env); its subject is "variable NAME".
 inline constexpr std::string_view kEnvironmentOverridden = "environment_overridden";
@@ -40,15 +30,16 @@ struct Evidence {
   WallTime ended{};
   Outcome outcome;
   // Set when the rerun could not be done as recorded or at all.
-  std::string obstacle;              // one sentence; empty: it was carried out
-  std::string obstacle_layer;        // a layer's name: not comparable; empty: infrastructure
-  std::string image_digest;          // as proven by the engine; empty for host runs
-  std::string image_id;              // configuration digest of the image that ran
-  std::string code_commit;           // as checked out, may be empty
-  std::string code_diff_sha256;      // of the kept diff that was applied; empty: none
-  std::vector<CodeFile> code_files;  // as hashed before the run
-  std::vector<DataItem> data;        // as hashed before the run
-  std::vector<Remark> remarks;       // inputs changed during the run, outputs missing, ...
+  std::string obstacle;                 // one sentence; empty: it was carried out
+  std::optional<Layer> obstacle_layer;  // not comparable for it; empty: infrastructure
+  std::string image_digest;             // as proven by the engine; empty for host runs
+  std::string image_id;                 // configuration digest of the image that ran
+  std::string code_commit;              // as checked out, may be empty
+  std::string code_diff_sha256;         // of the kept diff that was applied; empty: none
+  std::vector<CodeFile> code_files;     // as hashed before the run
+  std::vector<DataItem> data;           // as hashed before the run
+  // What a verdict may need beside: an input changed during the run, an output is missing. No rule.
+  std::vector<Finding> remarks;
   Environment environment;
   std::map<std::string, std::int64_t> seeds;  // as passed
   RunMetrics metrics;

@@ -17,7 +17,7 @@
 namespace rharness {
 namespace {
 
-using Findings = std::vector<ObservedFinding>;
+using Findings = std::vector<Finding>;
 
 constexpr std::size_t kMostOfAFolder = 2;  // files that have a line each
 constexpr std::string_view kOfWorker = " (worker)";
@@ -70,12 +70,16 @@ void SeedsNotSet(const DeclaredOfRun& declared, const Observation& seen, Finding
     if (seen.flags.contains(std::string(kRandomStateFlag))) continue;
     const std::string words = SeedsInWords(seen);
     out->push_back(
-        {"seed_not_set", "seed " + name, words, std::to_string(value),
-         words.empty()
-             ? fmt::format("declared seed {}={}, and nothing was seen to set a seed", name, value)
-             : fmt::format("declared seed {}={}, none of the seeds that were set is {} "
-                           "({})",
-                           name, value, value, words)});
+        {.code = "seed_not_set",
+         .subject = "seed " + name,
+         .observed = words,
+         .limit = std::to_string(value),
+         .message = words.empty()
+                        ? fmt::format("declared seed {}={}, and nothing was seen to set a seed",
+                                      name, value)
+                        : fmt::format("declared seed {}={}, none of the seeds that were set is {} "
+                                      "({})",
+                                      name, value, value, words)});
   }
 }
 
@@ -92,8 +96,12 @@ void Unseeded(const Observation& seen, Findings* out) {
     std::erase(own, "");
     if (own.empty() && !of_packages.empty()) continue;  // of no known matter for the result
     if (std::ranges::none_of(values, IsDrawn)) continue;
-    out->push_back({"generator_unseeded", "generator " + source, "drawn from the system", "a seed",
-                    fmt::format("{} is drawn from without a seed{}{}: every rerun draws others",
+    out->push_back(
+        {.code = "generator_unseeded",
+         .subject = "generator " + source,
+         .observed = "drawn from the system",
+         .limit = "a seed",
+         .message = fmt::format("{} is drawn from without a seed{}{}: every rerun draws others",
                                 source, own.empty() ? "" : " in ", fmt::join(own, ", "))});
   }
 }
@@ -102,8 +110,12 @@ void SeedsOfTheMoment(const Observation& seen, Findings* out) {
   for (const auto& [source, values] : seen.seeds) {
     for (const std::string& value : values) {
       if (!value.ends_with(kSeedOfClock) && !value.ends_with(kSeedOfProcess)) continue;
-      out->push_back({"seed_of_the_moment", "seed of " + source, value, "a fixed seed",
-                      fmt::format("{} is given {}: another seed in every run", source, value)});
+      out->push_back(
+          {.code = "seed_of_the_moment",
+           .subject = "seed of " + source,
+           .observed = value,
+           .limit = "a fixed seed",
+           .message = fmt::format("{} is given {}: another seed in every run", source, value)});
     }
   }
 }
@@ -112,9 +124,12 @@ void WorkersAlike(const Observation& seen, Findings* out) {
   for (const auto& [source, values] : seen.seeds) {
     for (const std::string& value : values) {
       if (!value.starts_with(kInheritedState) || !value.ends_with(" workers)")) continue;
-      out->push_back({"workers_alike", "workers of " + source, value,
-                      "a state of each worker's own",
-                      fmt::format("worker processes draw from {} as it was when they were started "
+      out->push_back(
+          {.code = "workers_alike",
+           .subject = "workers of " + source,
+           .observed = value,
+           .limit = "a state of each worker's own",
+           .message = fmt::format("worker processes draw from {} as it was when they were started "
                                   "({}): they draw the same numbers, and again in every epoch that "
                                   "starts them",
                                   source, value)});
@@ -132,26 +147,42 @@ void Orders(const Observation& seen, Findings* out) {
   const bool salted = flag(kHashSeedFlag) == kSalted;
   if (salted && !sets.empty()) {
     out->push_back(
-        {"hash_salted", "order of sets", "random", "PYTHONHASHSEED",
-         fmt::format("Python's hashes are salted (PYTHONHASHSEED is not set), and {} goes "
-                     "by the order of a set or by a hash, which differs from run to run where that "
-                     "line is reached",
-                     sets)});
+        {.code = "hash_salted",
+         .subject = "order of sets",
+         .observed = "random",
+         .limit = "PYTHONHASHSEED",
+         .message = fmt::format(
+             "Python's hashes are salted (PYTHONHASHSEED is not set), and {} goes "
+             "by the order of a set or by a hash, which differs from run to run where that "
+             "line is reached",
+             sets)});
   }
   if (const std::string listing = flag(kListingFlag); !listing.empty()) {
-    out->push_back({"file_order", "order of files", "as listed", "sorted",
-                    fmt::format("{} takes files in the order in which the file system lists them: "
+    out->push_back(
+        {.code = "file_order",
+         .subject = "order of files",
+         .observed = "as listed",
+         .limit = "sorted",
+         .message = fmt::format("{} takes files in the order in which the file system lists them: "
                                 "sort them",
                                 listing)});
   }
   if (const std::string times = flag(kFileTimesFlag); !times.empty()) {
     out->push_back(
-        {"file_times", "order of files", "by their times", "by their names",
-         fmt::format("{} goes by the modification times of files, which a copy changes", times)});
+        {.code = "file_times",
+         .subject = "order of files",
+         .observed = "by their times",
+         .limit = "by their names",
+         .message = fmt::format("{} goes by the modification times of files, which a copy changes",
+                                times)});
   }
   if (const std::string workers = flag(kWorkerOrderFlag); !workers.empty()) {
-    out->push_back({"worker_order", "order of workers", "as they finish", "as they were started",
-                    fmt::format("{} takes results in the order in which workers finish", workers)});
+    out->push_back(
+        {.code = "worker_order",
+         .subject = "order of workers",
+         .observed = "as they finish",
+         .limit = "as they were started",
+         .message = fmt::format("{} takes results in the order in which workers finish", workers)});
   }
 }
 
@@ -159,15 +190,23 @@ void Unrecorded(const Observation& seen, Findings* out) {
   for (const auto& [name, place] : seen.flags) {
     if (!name.starts_with(kUnrecordedFlag)) continue;
     const std::string variable = name.substr(kUnrecordedFlag.size());
-    out->push_back({"variable_not_recorded", "variable " + variable, "set", "recorded",
-                    fmt::format("{} is set, and {} reads it: a rerun goes without (--variable {})",
+    out->push_back(
+        {.code = "variable_not_recorded",
+         .subject = "variable " + variable,
+         .observed = "set",
+         .limit = "recorded",
+         .message = fmt::format("{} is set, and {} reads it: a rerun goes without (--variable {})",
                                 variable, place, variable)});
   }
 }
 
 void Losses(const Observation& seen, Findings* out) {
   for (const std::string& loss : seen.losses) {
-    out->push_back({kLossCode, "loss " + loss, loss, "nothing lost", loss});
+    out->push_back({.code = kLossCode,
+                    .subject = "loss " + loss,
+                    .observed = loss,
+                    .limit = "nothing lost",
+                    .message = loss});
   }
 }
 
@@ -182,9 +221,12 @@ void FlagsNotInForce(const DeclaredOfRun& declared, const Observation& seen, Fin
   for (const auto& [name, value] : declared.flags) {
     const auto found = seen.flags.find(name);
     if (found == seen.flags.end() || Normal(found->second) == Normal(value)) continue;
-    out->push_back(
-        {"flag_not_in_force", "flag " + name, found->second, value,
-         fmt::format("declared flag {}={}, in force at the end: {}", name, value, found->second)});
+    out->push_back({.code = "flag_not_in_force",
+                    .subject = "flag " + name,
+                    .observed = found->second,
+                    .limit = value,
+                    .message = fmt::format("declared flag {}={}, in force at the end: {}", name,
+                                           value, found->second)});
   }
 }
 
@@ -199,8 +241,12 @@ void VariablesNotRead(const DeclaredOfRun& declared, const Observation& seen, Fi
   for (const std::string& name : names) {
     if (seen.variables_read->contains(name)) continue;
     const std::string near = NearestName(name, known);
-    out->push_back({"variable_not_read", "variable " + name, "not read", "declared",
-                    fmt::format("{} was declared, and nothing was seen to read it{}", name,
+    out->push_back(
+        {.code = "variable_not_read",
+         .subject = "variable " + name,
+         .observed = "not read",
+         .limit = "declared",
+         .message = fmt::format("{} was declared, and nothing was seen to read it{}", name,
                                 near.empty() ? "" : fmt::format("; {} is near", near))});
   }
 }
@@ -232,14 +278,17 @@ std::string InputValue(const SeenInput& input) {
   return input.sha256.empty() ? fmt::format("{} bytes", input.size_bytes) : input.sha256;
 }
 
-ObservedFinding OfOneInput(const SeenInput& input) {
-  return {"undeclared_input", "input " + input.path, InputValue(input), "",
-          fmt::format("undeclared input {}, {}{}: the run read it, and it is neither data nor code",
-                      input.path, input.sha256.empty() ? "" : "sha256 ", InputValue(input))};
+Finding OfOneInput(const SeenInput& input) {
+  return {.code = "undeclared_input",
+          .subject = "input " + input.path,
+          .observed = InputValue(input),
+          .message = fmt::format(
+              "undeclared input {}, {}{}: the run read it, and it is neither data nor code",
+              input.path, input.sha256.empty() ? "" : "sha256 ", InputValue(input))};
 }
 
 // A library that is not declared has many files.
-ObservedFinding OfAFolder(const std::string& folder, const std::vector<const SeenInput*>& inputs) {
+Finding OfAFolder(const std::string& folder, const std::vector<const SeenInput*>& inputs) {
   constexpr std::size_t kMostNames = 3;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(inputs.size(), kMostNames); ++i) {
@@ -247,11 +296,14 @@ ObservedFinding OfAFolder(const std::string& folder, const std::vector<const See
   }
   const std::size_t more = inputs.size() - names.size();
   const std::string where = folder.empty() ? "the run's own folder" : folder;
-  return {"undeclared_input", "inputs in " + where, fmt::format("{} files", inputs.size()), "",
-          fmt::format("undeclared inputs in {}: {}{}: the run read them, and they are neither data "
-                      "nor code",
-                      where, fmt::join(names, ", "),
-                      more > 0 ? fmt::format(" and {} more", more) : std::string())};
+  return {.code = "undeclared_input",
+          .subject = "inputs in " + where,
+          .observed = fmt::format("{} files", inputs.size()),
+          .message = fmt::format(
+              "undeclared inputs in {}: {}{}: the run read them, and they are neither data "
+              "nor code",
+              where, fmt::join(names, ", "),
+              more > 0 ? fmt::format(" and {} more", more) : std::string())};
 }
 
 // Files outside of installations first, program launchers last.
@@ -274,8 +326,11 @@ void Undeclared(const Observation& seen, Findings* out) {
 
 void Nondeterministic(const Observation& seen, Findings* out) {
   for (const auto& [name, count] : seen.nondeterministic) {
-    out->push_back({"nondeterministic_operator", "operator " + name, std::to_string(count), "",
-                    fmt::format("{} warned that it has no deterministic implementation ({} {})",
+    out->push_back(
+        {.code = "nondeterministic_operator",
+         .subject = "operator " + name,
+         .observed = std::to_string(count),
+         .message = fmt::format("{} warned that it has no deterministic implementation ({} {})",
                                 name, count, count == 1 ? "time" : "times")});
   }
 }
@@ -290,7 +345,7 @@ void Cut(Findings* findings) {
 
 }  // namespace
 
-std::vector<ObservedFinding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen) {
+std::vector<Finding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen) {
   std::vector<Findings> kinds(11);
   Losses(seen, &kinds[10]);
   Unseeded(seen, &kinds[0]);

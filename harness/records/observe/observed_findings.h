@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/records/manifest/observation.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 
@@ -23,24 +24,17 @@ struct DeclaredOfRun {
 // The code of a finding: a process was ended by a signal, or a file could not be written.
 inline constexpr char kLossCode[] = "lost_something";
 
-struct ObservedFinding {
-  std::string code;  // "generator_unseeded", "seed_of_the_moment", "seed_not_set",
-                     // "workers_alike", "hash_salted", "file_order", "file_times", "worker_order",
-                     // "flag_not_in_force", "variable_not_recorded", "variable_not_read",
-                     // "undeclared_input", "nondeterministic_operator", "lost_something"
-  std::string subject;  // "seed init", "variable BATCH", "input config.yaml", "inputs in /site/lib"
-  std::string observed;  // may be empty
-  std::string limit;     // what was declared
-  std::string message;   // one sentence
-};
-
-// Three or more undeclared files of a folder share a line; those outside of installations come
-// first, those of program launchers (pyenv, modules) last. At most kMostFindings per code; the last
-// one then counts the rest. A seed is set if its value is among those that anything set. No
-// finding: a flag that no library in use has, a variable if not every program was observed, and
-// anything else that was not observed.
+// Codes: "generator_unseeded", "seed_of_the_moment", "seed_not_set", "workers_alike",
+// "hash_salted", "file_order", "file_times", "worker_order", "flag_not_in_force",
+// "variable_not_recorded", "variable_not_read", "undeclared_input", "nondeterministic_operator",
+// "lost_something". Subjects: "seed init", "variable BATCH", "input config.yaml", "inputs in
+// /site/lib". The limit is what was declared. Three or more undeclared files of a folder share a
+// line; those outside of installations come first, those of program launchers (pyenv, modules)
+// last. At most kMostFindings per code; the last one then counts the rest. A seed is set if its
+// value is among those that anything set. No finding: a flag that no library in use has, a variable
+// if not every program was observed, and anything else that was not observed.
 inline constexpr std::size_t kMostFindings = 8;
-std::vector<ObservedFinding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen);
+std::vector<Finding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen);
 
 }  // namespace rharness
 

@@ -99,7 +99,7 @@ Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_i
       step == drill.journal.last.end() ? "" : step->second.evidence_sha256;
   if (journalled.empty()) {
     // One that was lost on its way leaves none that anybody vouches for.
-    if (rerun.state != "compared") return taken;
+    if (rerun.state != RerunEnd::State::kCompared) return taken;
     return IntegrityError(
         fmt::format("{} was compared, and the journal has no evidence of it", SafeText(job)),
         where);

@@ -9,6 +9,8 @@
 #include "harness/base/files.h"
 #include "harness/records/manifest/fields.h"
 #include "harness/trust/attestation/verdict_statement.h"
+#include "reports/json_parts.h"
+#include "reports/names.h"
 
 namespace rharness {
 namespace {
@@ -105,8 +107,9 @@ void ReadLayers(JsonReader& reader, std::array<AttestedLayer, 5>* out) {
 }
 
 Json RerunJson(const AttestedRerun& rerun) {
-  Json json = Json::MakeObject(
-      {{"index", rerun.index}, {"state", rerun.state}, {"outcome", rerun.outcome}});
+  Json json = Json::MakeObject({{"index", rerun.index},
+                                {"state", NameIn(kRerunStateNames, rerun.state)},
+                                {"outcome", rerun.outcome}});
   if (!rerun.reason.empty()) json.Set("reason", rerun.reason);
   if (!rerun.evidence_sha256.empty()) json.Set("evidence", DigestJson(rerun.evidence_sha256));
   json.Set("artifacts", SubjectsJson(rerun.artifacts));
@@ -122,13 +125,12 @@ void ReadReruns(JsonReader& reader, std::vector<AttestedRerun>* out) {
   reader.ForEach("reruns", [&](JsonReader& one) {
     AttestedRerun& rerun = out->emplace_back();
     one.Read("index", &rerun.index);
-    ReadChoice(one, "state", Presence::kRequired, {"compared", "not_comparable", "failed", "infra"},
-               &rerun.state);
+    ReadAs(one, "state", &rerun.state, ParserOf(kRerunStateNames));
     one.Read("outcome", &rerun.outcome);
     one.ReadOptional("reason", &rerun.reason);
     ReadDigest(one, "evidence", false, &rerun.evidence_sha256);
     ReadSubjects(one, &rerun.artifacts);
-    if (one.ok() && rerun.state == "compared" && rerun.evidence_sha256.empty()) {
+    if (one.ok() && rerun.state == RerunEnd::State::kCompared && rerun.evidence_sha256.empty()) {
       one.Fail("a rerun was compared of which there is no evidence", "evidence");
     }
   });

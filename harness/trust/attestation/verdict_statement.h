@@ -26,7 +26,7 @@ inline constexpr char kVerdictPredicate[] = "urn:rharness:verdict:v1";
 // A rerun as the drill's folder has it.
 struct AttestedRerun {
   int index = 0;
-  std::string state;                     // as in ReportRerun
+  RerunEnd::State state = RerunEnd::State::kInfra;
   std::string outcome;                   // "exited with 0"
   std::string reason;                    // empty when compared
   std::string evidence_sha256;           // of evidence.json; empty: there is none

@@ -109,8 +109,8 @@ TEST_F(SlurmDistribute, RerunsEachRunOnEveryNodeAndNamesTheOddOne) {
     ASSERT_EQ(run.reruns.size(), 2U);
     EXPECT_EQ(run.reruns[0].node, "n1");
     EXPECT_EQ(run.reruns[1].node, "n2");
-    EXPECT_EQ(run.reruns[0].state, "compared") << run.reruns[0].reason;
-    EXPECT_EQ(run.reruns[1].state, "compared") << run.reruns[1].reason;
+    EXPECT_EQ(run.reruns[0].state, RerunEnd::State::kCompared) << run.reruns[0].reason;
+    EXPECT_EQ(run.reruns[1].state, RerunEnd::State::kCompared) << run.reruns[1].reason;
     const auto among = std::ranges::find(run.findings, "reruns_differ", &Finding::code);
     ASSERT_NE(among, run.findings.end());
     EXPECT_THAT(among->message, HasSubstr("differ among the nodes (n1 | n2)"));
@@ -155,7 +155,7 @@ TEST_F(SlurmDistribute, GoesOnWhereItWasKilled) {
     for (const ReportRun& run : report.runs) {
       EXPECT_THAT(Nodes(run), testing::ElementsAre("n1", "n2")) << after;
       for (const ReportRerun& rerun : run.reruns) {
-        EXPECT_EQ(rerun.state, "compared") << after << " ms: " << rerun.reason;
+        EXPECT_EQ(rerun.state, RerunEnd::State::kCompared) << after << " ms: " << rerun.reason;
       }
       EXPECT_NE(std::ranges::find(run.findings, "reruns_differ", &Finding::code),
                 run.findings.end());
@@ -216,7 +216,7 @@ TEST_F(SlurmDistribute, ConfirmsADriftWhereTheOtherNodeGaveNothing) {
   ASSERT_EQ(report.runs.size(), 1U) << drilled.stderr_text;
   const ReportRun& run = report.runs[0];
   EXPECT_THAT(Nodes(run), testing::ElementsAre("n1", "n2", "n2")) << drilled.stderr_text;
-  EXPECT_EQ(run.reruns[0].state, "infra");
+  EXPECT_EQ(run.reruns[0].state, RerunEnd::State::kInfra);
   EXPECT_EQ(run.verdict, Verdict::kDrifted);
   EXPECT_EQ(drilled.outcome.exit_code, 1);
 }

@@ -138,7 +138,7 @@ TEST_P(FileImage, ThatIsAnotherOneIsNotComparable) {
   Write(image_, std::string(GetParam().magic) + " and something else");
   const RerunResult result = Rerun();
   EXPECT_THAT(result.evidence.obstacle, HasSubstr("is not the recorded one"));
-  EXPECT_EQ(result.evidence.obstacle_layer, "environment");
+  EXPECT_EQ(result.evidence.obstacle_layer, Layer::kEnvironment);
   EXPECT_FALSE(result.infrastructure);
 }
 
@@ -162,7 +162,7 @@ TEST_P(FileImage, ThatTheRunChangesIsNoProof) {
   manifest_.command = {"sh", "-c", fmt::format("sleep 0.05; echo x >>{}", image_.string())};
   const RerunResult result = Rerun();
   EXPECT_THAT(result.evidence.obstacle, HasSubstr("is not the recorded one"));
-  EXPECT_EQ(result.evidence.obstacle_layer, "environment");
+  EXPECT_EQ(result.evidence.obstacle_layer, Layer::kEnvironment);
 }
 
 TEST_P(FileImage, WithoutItsEngineSaysWhatIsMissing) {

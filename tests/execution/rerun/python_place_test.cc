@@ -101,7 +101,7 @@ TEST_F(PythonPlaceTest, OneThatIsGoneIsAnObstacleThatSaysWhatToDo) {
   fs::remove_all(base_ / "env");
   const PythonPlace place = Choose();
   ASSERT_TRUE(place.obstacle);
-  EXPECT_EQ(place.obstacle->layer, "environment");
+  EXPECT_EQ(place.obstacle->layer, Layer::kEnvironment);
   EXPECT_THAT(place.obstacle->reason, HasSubstr(At("env") + " is not here"));
   EXPECT_THAT(place.obstacle->reason, HasSubstr("--python-environment"));
   Recorded().kind = PythonKind::kSystem;
@@ -149,7 +149,7 @@ TEST_F(PythonPlaceTest, AnInterpreterThatNobodyHasIsAnObstacleAndNoTroubleOfTheM
   manifest_.environment.python.reset();
   const auto obstacle = MissingProgram(manifest_, Choose(), base_ / "ws");
   ASSERT_TRUE(obstacle);
-  EXPECT_EQ(obstacle->layer, "environment");
+  EXPECT_EQ(obstacle->layer, Layer::kEnvironment);
   manifest_.command = {"python3", "train.py"};
   EXPECT_FALSE(MissingProgram(manifest_, Choose(), base_ / "ws"));
   manifest_.command = {"./train.sh"};

@@ -143,11 +143,11 @@ TEST_F(TreeDiffTest, ThatIsGoneOrAnotherByNowStopsTheRerun) {
   EXPECT_EQ(fs::status(kept).permissions(), fs::perms::owner_read);
   fs::permissions(kept, fs::perms::owner_all);
   Write(fs::relative(kept, folder_->path()).string(), "diff --git a/x b/x\n");
-  EXPECT_EQ(Prepare().obstacle.value_or(Obstacle{}).layer, "code");
+  EXPECT_EQ(Prepare().obstacle.value_or(Obstacle{}).layer, Layer::kCode);
   fs::remove(kept);
-  EXPECT_EQ(Prepare().obstacle.value_or(Obstacle{}).layer, "code");
+  EXPECT_EQ(Prepare().obstacle.value_or(Obstacle{}).layer, Layer::kCode);
   manifest_.kept.clear();
-  EXPECT_EQ(Prepare().obstacle.value_or(Obstacle{}).layer, "code");
+  EXPECT_EQ(Prepare().obstacle.value_or(Obstacle{}).layer, Layer::kCode);
 }
 
 TEST_F(TreeDiffTest, OfAStrangerLeadsNowhereElse) {

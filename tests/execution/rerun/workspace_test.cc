@@ -46,7 +46,7 @@ class WorkspaceTest : public testing::Test {
     EXPECT_TRUE(workspace.ok()) << workspace.error().ToString();
     return std::move(*workspace);
   }
-  void ExpectObstacle(const Workspace& workspace, std::string_view layer, std::string_view word) {
+  void ExpectObstacle(const Workspace& workspace, Layer layer, std::string_view word) {
     ASSERT_TRUE(workspace.obstacle.has_value());
     EXPECT_EQ(workspace.obstacle->layer, layer);
     EXPECT_NE(workspace.obstacle->reason.find(word), std::string::npos)
@@ -82,7 +82,7 @@ TEST_F(WorkspaceTest, TakesDataThatAreGoneOrOthersFromTheCache) {
   EXPECT_FALSE(workspace.obstacle);
   EXPECT_EQ(*ReadFile(workspace.path / "data/train.csv"), "1,2,3\n");
   places_.cache.clear();
-  ExpectObstacle(Prepare(), "data", "train");
+  ExpectObstacle(Prepare(), Layer::kData, "train");
 }
 
 TEST_F(WorkspaceTest, BelievesNothingInTheCacheThatHasAnotherContent) {
@@ -90,7 +90,7 @@ TEST_F(WorkspaceTest, BelievesNothingInTheCacheThatHasAnotherContent) {
   const std::string hash = Sha256HexOf("1,2,3\n");
   Write("cache/sha256/" + hash.substr(0, 2) + "/" + hash, "1,2,4\n");
   fs::remove(places_.root / "data/train.csv");
-  ExpectObstacle(Prepare(), "data", "not the recorded one");
+  ExpectObstacle(Prepare(), Layer::kData, "not the recorded one");
 }
 
 TEST(DataCache, TakesNothingInUnderAnotherHash) {
@@ -114,7 +114,7 @@ TEST_F(WorkspaceTest, GivesTheRunACopyOfSmallDataSoThatTheOriginalIsSafe) {
   const auto remarks = VerifyAfterRun(workspace, &cache_).value();
   ASSERT_EQ(remarks.size(), 1U);
   EXPECT_EQ(remarks[0].code, "data_changed_during_run");
-  EXPECT_EQ(remarks[0].layer, "data");
+  EXPECT_EQ(remarks[0].layer, Layer::kData);
   EXPECT_EQ(remarks[0].observed, Sha256HexOf("overwritten"));
 }
 
@@ -130,22 +130,22 @@ TEST_F(WorkspaceTest, LinksLargeDataAndSaysWhatTheLinkPointsTo) {
 
 TEST_F(WorkspaceTest, NamesTheDataLayerWhenDataIsMissingOrAnother) {
   Write("root/data/train.csv", "1,2,4\n");
-  ExpectObstacle(Prepare(), "data", "not the recorded one");
+  ExpectObstacle(Prepare(), Layer::kData, "not the recorded one");
   fs::remove(places_.root / "data/train.csv");
-  ExpectObstacle(Prepare(), "data", "not at");
+  ExpectObstacle(Prepare(), Layer::kData, "not at");
 }
 
 TEST_F(WorkspaceTest, CopiesNothingThatIsLargerThanRecorded) {
   manifest_.data[0].size_bytes = 1;
   const Workspace workspace = Prepare();
-  ExpectObstacle(workspace, "data", "6 bytes, recorded 1");
+  ExpectObstacle(workspace, Layer::kData, "6 bytes, recorded 1");
   EXPECT_FALSE(fs::exists(workspace.path / "data/train.csv"));
 }
 
 TEST_F(WorkspaceTest, RefusesWhatIsNeitherFileNorFolder) {
   fs::remove(places_.root / "data/train.csv");
   ASSERT_EQ(::mkfifo((places_.root / "data/train.csv").c_str(), 0600), 0);
-  ExpectObstacle(Prepare(), "data", "neither a file nor a folder");
+  ExpectObstacle(Prepare(), Layer::kData, "neither a file nor a folder");
 }
 
 TEST_F(WorkspaceTest, RefusesAWorkingDirectoryThatALinkLeadsOutOf) {
@@ -164,29 +164,29 @@ TEST_F(WorkspaceTest, RefusesAWorkingDirectoryThatALinkLeadsOutOf) {
 
 TEST_F(WorkspaceTest, NamesTheCodeLayerWhenAFileIsMissingOrAnother) {
   Write("root/train.py", "print('hullo')\n");
-  ExpectObstacle(Prepare(), "code", "not the recorded one");
+  ExpectObstacle(Prepare(), Layer::kCode, "not the recorded one");
   fs::remove(places_.root / "train.py");
-  ExpectObstacle(Prepare(), "code", "train.py");
+  ExpectObstacle(Prepare(), Layer::kCode, "train.py");
 }
 
 TEST_F(WorkspaceTest, RefusesACodeFileThatIsALinkOutOfTheRepository) {
   fs::remove(places_.root / "train.py");
   Write("outside.py", "print('hello')\n");
   fs::create_symlink(folder_->path() / "outside.py", places_.root / "train.py");
-  ExpectObstacle(Prepare(), "code", "leads out");
+  ExpectObstacle(Prepare(), Layer::kCode, "leads out");
 }
 
 TEST_F(WorkspaceTest, CannotRebuildAChangedWorkTreeFromACommitAlone) {
   manifest_.code.files.clear();
   manifest_.code.commit = std::string(40, 'a');
   manifest_.code.dirty = true;
-  ExpectObstacle(Prepare(), "code", "changed work tree");
+  ExpectObstacle(Prepare(), Layer::kCode, "changed work tree");
 }
 
 TEST_F(WorkspaceTest, NamesTheCodeLayerWhenThereIsNoSuchRepository) {
   manifest_.code.files.clear();
   manifest_.code.commit = std::string(40, 'a');
-  ExpectObstacle(Prepare(), "code", "repository");
+  ExpectObstacle(Prepare(), Layer::kCode, "repository");
 }
 
 // A repository with one commit, and a git before it on PATH that some commands go wrong in.
@@ -242,13 +242,13 @@ TEST_F(CheckoutTest, TakesAListedFileFromTheCommitWhereTheWorkTreeHasMovedOn) {
 
 TEST_F(CheckoutTest, SaysOfAListedFileThatTheCommitHasNotIt) {
   manifest_.code.files = {CodeFile{"train.py", Sha256HexOf("print('elsewhere')\n")}};
-  ExpectObstacle(Prepare(), "code", "nor is that of commit " + manifest_.code.commit);
+  ExpectObstacle(Prepare(), Layer::kCode, "nor is that of commit " + manifest_.code.commit);
   manifest_.code.files[0].path = "absent.py";
-  ExpectObstacle(Prepare(), "code", "has no such file");
+  ExpectObstacle(Prepare(), Layer::kCode, "has no such file");
   manifest_.code.files[0].path = ".git/config";
-  ExpectObstacle(Prepare(), "code", "not the recorded one");
+  ExpectObstacle(Prepare(), Layer::kCode, "not the recorded one");
   manifest_.code.commit = std::string(40, 'a');
-  ExpectObstacle(Prepare(), "code", "commit " + manifest_.code.commit + " is not in");
+  ExpectObstacle(Prepare(), Layer::kCode, "commit " + manifest_.code.commit + " is not in");
 }
 
 // A repository that has results of before, which the run writes anew.
@@ -315,7 +315,7 @@ TEST_F(CheckoutTest, TakesAShardOfTheCommitForNoOutput) {
 
 TEST_F(CheckoutTest, NamesTheCodeLayerWhenTheCommitIsNotThere) {
   manifest_.code.commit = std::string(40, 'a');
-  ExpectObstacle(Prepare(), "code", "is not in");
+  ExpectObstacle(Prepare(), Layer::kCode, "is not in");
 }
 
 TEST_F(CheckoutTest, TakesNoTroubleOfTheMachineForAMissingCommit) {

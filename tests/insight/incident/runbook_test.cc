@@ -67,6 +67,8 @@ const std::map<std::string, Words>& Raising() {
       {"harness/gate/shadow.cc", {}},
       {"harness/records/manifest/admission.cc",
        {"duration_seconds", "metrics_path", "rng_sources", "run_id"}},
+      {"harness/records/manifest/admission_notes.cc", {}},
+      {"harness/cli/check_admission.cc", {"run_id", "skipped_files", "recorded"}},
       {"harness/records/manifest/evidence.h", {}},
       {"harness/records/observe/observed_findings.cc", {}},
       {"harness/records/observe/observed_findings.h", {}},

@@ -32,7 +32,7 @@ class RoCrate : public testing::Test {
       ReportRerun rerun;
       rerun.index = 1;
       rerun.outcome = "exited with 0";
-      rerun.state = "compared";
+      rerun.state = RerunEnd::State::kCompared;
       rerun.evidence_path = "runs/" + run.run_id + "/1/evidence.json";
       rerun.stdout_path = "runs/" + run.run_id + "/1/stdout.log";
       run.reruns = {rerun};
@@ -177,7 +177,7 @@ TEST_F(RoCrate, IsMadeInANewFolderOnlyAndWhole) {
 }
 
 TEST_F(RoCrate, HasARerunWithoutEvidenceToo) {
-  report_.runs[0].reruns[0].state = "infra";
+  report_.runs[0].reruns[0].state = RerunEnd::State::kInfra;
   report_.runs[0].reruns[0].reason = "no space";
   fs::remove(Drill() / report_.runs[0].reruns[0].evidence_path);
   const WrittenCrate written = Write();

@@ -193,18 +193,21 @@ TEST(Blockers, NameTheDataThatIsMeantAndKnowWhatFillsADigestOfTensors) {
   Manifest manifest;
   manifest.data.resize(2);
   manifest.data[1].name = "dataset";
-  const AdmissionFinding data{"unpinned_data", "$.data[1].sha256", "missing"};
+  const Finding data{.code = "unpinned_data", .subject = "$.data[1].sha256", .message = "missing"};
   EXPECT_EQ(FillingOf(data), "rharness import --complete FILE --data NAME=PATH");
   EXPECT_EQ(FillingOf(data, manifest, "runs/one.json"),
             "rharness import --complete runs/one.json --data dataset=PATH");
-  const AdmissionFinding beyond{"unpinned_data", "$.data[9].sha256", "missing"};
+  const Finding beyond{
+      .code = "unpinned_data", .subject = "$.data[9].sha256", .message = "missing"};
   EXPECT_EQ(FillingOf(beyond, manifest, "m.json"),
             "rharness import --complete m.json --data NAME=PATH");
   manifest.origin.emplace().kind = "mlflow";
-  const AdmissionFinding metrics{"missing_metrics_path", "$.metrics_path", "missing"};
+  const Finding metrics{
+      .code = "missing_metrics_path", .subject = "$.metrics_path", .message = "missing"};
   EXPECT_THAT(FillingOf(metrics, manifest, "m.json"), HasSubstr("--metrics PATH (of a program"));
-  const AdmissionFinding tensors{"missing_tensor_digest", "$.artifacts[0].tensor_digest",
-                                 "missing"};
+  const Finding tensors{.code = "missing_tensor_digest",
+                        .subject = "$.artifacts[0].tensor_digest",
+                        .message = "missing"};
   EXPECT_EQ(FillingOf(tensors, manifest, "m.json"),
             "rharness import --complete m.json --weights PATH");
 }

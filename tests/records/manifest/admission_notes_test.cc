@@ -20,8 +20,8 @@ std::vector<std::string> NotesAfter(const std::function<void(Manifest&)>& change
   Manifest manifest = ExampleManifest();
   change(manifest);
   std::vector<std::string> notes;
-  for (const AdmissionFinding& note : NotesOnAdmission(manifest)) {
-    notes.push_back(note.code + " " + note.path + " " + note.message);
+  for (const Finding& note : NotesOnAdmission(manifest)) {
+    notes.push_back(note.code + " " + note.subject + " " + note.message);
   }
   return notes;
 }

@@ -15,9 +15,9 @@ std::vector<std::string> FindingsAfter(const std::function<void(Manifest&)>& cha
   Manifest manifest = ExampleManifest();
   change(manifest);
   std::vector<std::string> findings;
-  for (const AdmissionFinding& finding : Admit(manifest)) {
+  for (const Finding& finding : Admit(manifest)) {
     EXPECT_FALSE(finding.message.empty());
-    findings.push_back(finding.code + " " + finding.path);
+    findings.push_back(finding.code + " " + finding.subject);
   }
   return findings;
 }

@@ -22,7 +22,7 @@ TEST(Evidence, ReadsEveryField) {
   EXPECT_EQ(e.outcome.cpu, std::chrono::nanoseconds(180000000001));
   EXPECT_EQ(e.outcome.peak_memory_bytes, 123456789u);
   EXPECT_EQ(e.outcome.not_held, "memory was watched: no control groups");
-  EXPECT_EQ(e.obstacle_layer, "environment");
+  EXPECT_EQ(e.obstacle_layer, Layer::kEnvironment);
   EXPECT_EQ(e.code_files.at(0).path, "train.py");
   EXPECT_EQ(e.data.at(0).name, "digits");
   EXPECT_EQ(e.remarks.at(0).limit, "present");

@@ -20,7 +20,7 @@ Observation Seen() {
 
 std::vector<std::string> Sentences(const DeclaredOfRun& declared, const Observation& seen) {
   std::vector<std::string> sentences;
-  for (const ObservedFinding& finding : FindingsOf(declared, seen)) {
+  for (const Finding& finding : FindingsOf(declared, seen)) {
     sentences.push_back(finding.message);
   }
   return sentences;

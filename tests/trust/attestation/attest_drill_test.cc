@@ -32,7 +32,7 @@ class DrillFolder : public testing::Test {
     ReportRerun rerun;
     rerun.index = 1;
     rerun.outcome = "exited with 0";
-    rerun.state = "compared";
+    rerun.state = RerunEnd::State::kCompared;
     rerun.evidence_path = "runs/" + run.run_id + "/1/evidence.json";
     run.reruns = {rerun};
     Evidence evidence = ExampleEvidence();
@@ -160,7 +160,7 @@ TEST_F(DrillFolder, WhoseLogsOrKeptFilesWereChangedOrRemovedIsNot) {
 }
 
 TEST_F(DrillFolder, WithARerunThatWasLostIsSignedWithoutItsEvidence) {
-  report_.runs[0].reruns[0].state = "infra";
+  report_.runs[0].reruns[0].state = RerunEnd::State::kInfra;
   report_.runs[0].reruns[0].reason = "the node did not answer";
   PutJournal(AttemptState::kStarted);
   PutHistory(report_.drill_id);

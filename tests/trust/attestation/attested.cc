@@ -93,7 +93,7 @@ AttestedVerdict ExampleVerdict() {
                       .message = "4 of 4 tensors differ",
                       .decisive = true}};
   verdict.reruns = {{.index = 1,
-                     .state = "compared",
+                     .state = RerunEnd::State::kCompared,
                      .outcome = "exited with 0",
                      .evidence_sha256 = std::string(64, '5'),
                      .artifacts = {{"model.safetensors", std::string(64, '6')}}}};

@@ -119,7 +119,8 @@ bool IsVerdict(const Json& json) {
 TEST(VerdictSchema, DescribesWhatIsWrittenAndRequiresWhatTheReaderRequires) {
   AttestedVerdict verdict = ExampleVerdict();
   verdict.reasons_left_out = 1;
-  verdict.reruns[0].state = "failed";  // of a compared one, evidence is required, too
+  verdict.reruns[0].state =
+      RerunEnd::State::kFailed;  // of a compared one, evidence is required, too
   verdict.reruns[0].reason = "none";
   std::set<std::string> missing;
   CollectDescribed(LoadSchemaFile(kSchema), &missing);
