@@ -162,7 +162,8 @@ TrialAnswer Relate(const Signature& target, const Signature& seen) {
     const auto wanted = target.curves.find(curve);
     if (wanted == target.curves.end() || wanted->second * direction < 0) return TrialAnswer::kOther;
   }
-  whole = whole && seen.curves.size() == target.curves.size();
+  // An empty target has no difference that could be seen again.
+  whole = whole && !target.Empty() && seen.curves.size() == target.curves.size();
   return whole ? TrialAnswer::kReproduces : absent;
 }
 

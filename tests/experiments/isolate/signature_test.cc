@@ -111,6 +111,7 @@ TEST(Relate, TheSameIsAllOfItTheSameWayAndNothingBeside) {
   Signature beside = target;
   beside.moved["n"] = 1.0;
   EXPECT_EQ(Relate(target, beside), kOther);
+  EXPECT_EQ(Relate(Signature(), Signature()), kNo);
 }
 
 TEST(Relate, FailuresAreToldApart) {
