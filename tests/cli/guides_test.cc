@@ -1,5 +1,5 @@
 // README.md and the guides say what the program does: every option that a command of theirs names
-// is one of its verb's, links lead somewhere, and README's first drill runs as it is printed.
+// is one of its verb's, and links lead somewhere. guides_run_test.cc runs the commands.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "tests/cli/guide_commands.h"
 
 namespace rharness {
 namespace {
@@ -31,93 +32,11 @@ ProcessResult Execute(std::vector<std::string> argv, const fs::path& folder = "/
   return RunProcess({std::move(argv), environment, folder}, limits);
 }
 
-const std::vector<std::string>& Documents() {
-  static const std::vector<std::string> documents = {"README.md",
-                                                     "harness/records/GUIDE.md",
-                                                     "harness/drill/GUIDE.md",
-                                                     "compare/GUIDE.md",
-                                                     "harness/execution/GUIDE.md",
-                                                     "harness/trust/GUIDE.md",
-                                                     "probes/GUIDE.md",
-                                                     "harness/experiments/GUIDE.md",
-                                                     "harness/gate/GUIDE.md",
-                                                     "harness/insight/GUIDE.md"};
-  return documents;
-}
-
-std::string TextOf(const std::string& document) {
-  const auto text = ReadFile(fs::path(RHARNESS_SOURCE_DIR) / document);
-  EXPECT_TRUE(text.ok()) << text.error().ToString();
-  return text.ok() ? *text : "";
-}
-
-// The lines between fences; those that end with a backslash joined with what follows.
-std::vector<std::string> FencedLines(const std::string& text, std::string_view opening) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  bool inside = false, wanted = false, goes_on = false;
-  for (std::string line; std::getline(stream, line);) {
-    if (line.starts_with("```")) {
-      wanted = !inside && (opening.empty() || line == opening);
-      inside = !inside;
-      continue;
-    }
-    if (!inside || !wanted) continue;
-    const bool further = line.ends_with('\\');
-    if (further) line.pop_back();
-    if (goes_on) {
-      lines.back() += line;
-    } else {
-      lines.push_back(line);
-    }
-    goes_on = further;
-  }
-  return lines;
-}
-
-std::vector<std::string> Words(const std::string& line) {
-  std::vector<std::string> words;
-  std::istringstream stream(line);
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
-struct Named {
-  std::string verb;  // "history add"
-  std::vector<std::string> options;
-};
-
-// The commands of a line, up to what they run themselves.
-std::vector<Named> CommandsOf(const std::string& line) {
-  std::vector<Named> commands;
-  bool ours = false;
-  const std::vector<std::string> words = Words(line);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "rharness" || word.ends_with("/rharness")) {
-      while (i + 1 < words.size() && words[i + 1].starts_with('-')) ++i;  // of the whole program
-      ours = i + 1 < words.size() && std::regex_match(words[i + 1], std::regex("[a-z]+"));
-      if (ours) commands.push_back({words[++i], {}});
-      continue;
-    }
-    if (word.starts_with('#')) break;
-    if (word == "--" || word == "|" || word == "&&" || word == ";") ours = false;
-    if (!ours) continue;
-    std::smatch option;
-    if (std::regex_search(word, option, std::regex("^\\[?(--[a-z][a-z-]*)"))) {
-      commands.back().options.push_back(option[1]);
-    } else if (commands.back().options.empty() && std::regex_match(word, std::regex("[a-z]+"))) {
-      commands.back().verb += " " + word;  // a verb below it, or an argument
-    }
-  }
-  return commands;
-}
-
 std::string HelpOf(const std::string& verb) {
   static std::map<std::string, std::string> known;
   const auto found = known.find(verb);
   if (found != known.end()) return found->second;
-  std::vector<std::string> argv = Words(verb);
+  std::vector<std::string> argv = WordsOf(verb);
   argv.insert(argv.begin(), kRharness);
   argv.emplace_back("--help");
   const ProcessResult result = Execute(argv);
@@ -141,20 +60,24 @@ bool Lists(const std::string& help, const std::string& option) {
 
 TEST(Guides, NameOptionsThatTheirVerbsHave) {
   int checked = 0;
-  for (const std::string& document : Documents()) {
-    for (const std::string& line : FencedLines(TextOf(document), "")) {
-      for (const Named& command : CommandsOf(line)) {
+  for (const std::string& document : GuideDocuments()) {
+    std::vector<GuideLine> lines = FencedLines(GuideText(document));
+    const std::vector<GuideLine> more = InlineCommands(GuideText(document));
+    lines.insert(lines.end(), more.begin(), more.end());
+    for (const GuideLine& line : lines) {
+      for (const NamedVerb& command : VerbsNamedIn(line.text)) {
         const std::string help = NearestHelp(command.verb);
-        EXPECT_NE(help, "") << document << ": no verb '" << command.verb << "' in: " << line;
+        EXPECT_NE(help, "") << document << ":" << line.number << ": no verb '" << command.verb
+                            << "'";
         for (const std::string& option : command.options) {
           ++checked;
-          EXPECT_TRUE(Lists(help, option)) << document << ": `rharness " << command.verb
-                                           << "` has no " << option << ": " << line;
+          EXPECT_TRUE(Lists(help, option)) << document << ":" << line.number << ": `rharness "
+                                           << command.verb << "` has no " << option;
         }
       }
     }
   }
-  EXPECT_GT(checked, 200);
+  EXPECT_GT(checked, 250);
 }
 
 // The verbs that a help lists: lines of two blanks, a name and a summary, below a group's title.
@@ -258,8 +181,8 @@ TEST(Options, OfOneNameTakeValuesOfOneKind) {
 
 TEST(Guides, LinkToFilesThatAreThere) {
   int checked = 0;
-  for (const std::string& document : Documents()) {
-    const std::string text = TextOf(document);
+  for (const std::string& document : GuideDocuments()) {
+    const std::string text = GuideText(document);
     const std::regex link("\\]\\(([^)#:]+)\\)");
     for (std::sregex_iterator one(text.begin(), text.end(), link), end; one != end; ++one) {
       const fs::path at = fs::path(RHARNESS_SOURCE_DIR) / fs::path(document).parent_path();
@@ -272,12 +195,12 @@ TEST(Guides, LinkToFilesThatAreThere) {
 
 TEST(Guides, ArePrintedByHelpAsTheyLieBesideTheCode) {
   const ProcessResult list = Execute({kRharness, "help", "guide"});
-  for (const std::string& document : Documents()) {
+  for (const std::string& document : GuideDocuments()) {
     if (document == "README.md") continue;
     const std::string name = fs::path(document).parent_path().filename().string();
     EXPECT_THAT(list.stdout_text, HasSubstr("\n  " + name + " "));
     const ProcessResult printed = Execute({kRharness, "help", "guide", name});
-    EXPECT_EQ(Words(printed.stdout_text), Words(TextOf(document))) << name;
+    EXPECT_EQ(WordsOf(printed.stdout_text), WordsOf(GuideText(document))) << name;
   }
   const ProcessResult unknown = Execute({kRharness, "help", "guide", "drills"});
   EXPECT_EQ(unknown.outcome.exit_code, 2);
@@ -285,42 +208,9 @@ TEST(Guides, ArePrintedByHelpAsTheyLieBesideTheCode) {
 }
 
 TEST(Readme, FitsThreeScreens) {
-  const std::string text = TextOf("README.md");
+  const std::string text = GuideText("README.md");
   EXPECT_LE(std::ranges::count(text, '\n'), 150);
-  EXPECT_LE(Words(text).size(), 1600u);
-}
-
-// Writes a safetensors file without any library, as a stranger's program would with one.
-constexpr char kTrain[] = R"py(
-import json, random, struct, sys
-random.seed(int(sys.argv[2]))
-rows = open('data/train.csv').read().split()
-values = [random.random() * len(rows) for _ in range(4)]
-body = struct.pack('<4f', *values)
-head = json.dumps({'w': {'dtype': 'F32', 'shape': [4], 'data_offsets': [0, 16]}}).encode()
-open('model.safetensors', 'wb').write(struct.pack('<Q', len(head)) + head + body)
-)py";
-
-TEST(Readme, ItsFirstDrillRunsAsItIsPrinted) {
-  const std::string text = TextOf("README.md");
-  const std::size_t begin = text.find("## A first drill of your own program");
-  ASSERT_NE(begin, text.npos);
-  const std::vector<std::string> lines =
-      FencedLines(text.substr(begin, text.find("\n## ", begin + 4) - begin), "```sh");
-  ASSERT_GE(lines.size(), 5u);
-  const ScopedTempDir folder = *ScopedTempDir::Make();
-  fs::create_directory(folder.path() / "data");
-  ASSERT_TRUE(WriteFileAtomic(folder.path() / "train.py", kTrain).ok());
-  ASSERT_TRUE(WriteFileAtomic(folder.path() / "data/train.csv", "x,y\n1,2\n3,4\n").ok());
-  std::string said;
-  for (const std::string& line : lines) {
-    const ProcessResult result = Execute({"sh", "-c", line}, folder.path());
-    said += result.stdout_text;
-    EXPECT_TRUE(result.outcome.Succeeded()) << line << "\n" << result.stderr_text;
-    EXPECT_EQ(result.stderr_text.find("not admissible"), std::string::npos) << result.stderr_text;
-  }
-  EXPECT_THAT(said, HasSubstr("identical"));
-  EXPECT_TRUE(fs::exists(folder.path() / "tonight/report.html"));
+  EXPECT_LE(WordsOf(text).size(), 1600u);
 }
 
 }  // namespace
