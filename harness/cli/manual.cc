@@ -15,38 +15,6 @@ namespace {
 
 constexpr std::size_t kSourceColumns = 78;
 
-// `bold` is on between backquotes.
-std::string EscapeInline(std::string_view text) {
-  std::string escaped;
-  bool bold = false;
-  for (const char c : text) {
-    switch (c) {
-      case '`':
-        bold = !bold;
-        escaped += bold ? "\\fB" : "\\fR";
-        break;
-      case '\\':
-        escaped += "\\e";
-        break;
-      case '-':
-        escaped += "\\-";
-        break;
-      case '\'':
-        escaped += "\\(aq";
-        break;
-      case '^':
-        escaped += "\\(ha";
-        break;
-      case '~':
-        escaped += "\\(ti";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return bold ? escaped + "\\fR" : escaped;
-}
-
 // A line that begins with a dot would be a request.
 std::string Guarded(const std::string& escaped) {
   return (escaped.starts_with('.') ? "\\&" : "") + escaped + "\n";
@@ -55,13 +23,13 @@ std::string Guarded(const std::string& escaped) {
 // In lines of the length that mandoc wants, which are filled anew in the page.
 std::string Filled(std::string_view text) {
   std::string lines;
-  std::istringstream wrapped(Wrap(EscapeInline(text), kSourceColumns));
+  std::istringstream wrapped(Wrap(RoffInline(text), kSourceColumns));
   for (std::string line; std::getline(wrapped, line);) lines += Guarded(line);
   return lines;
 }
 
-std::string Bold(std::string_view text) { return "\\fB" + EscapeInline(text) + "\\fR"; }
-std::string Italic(std::string_view text) { return "\\fI" + EscapeInline(text) + "\\fR"; }
+std::string Bold(std::string_view text) { return "\\fB" + RoffInline(text) + "\\fR"; }
+std::string Italic(std::string_view text) { return "\\fI" + RoffInline(text) + "\\fR"; }
 
 std::string Upper(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -86,7 +54,7 @@ std::string Item(std::string_view tag, std::string_view body) {
 }
 
 // In quotes, as a macro's argument.
-std::string Argument(std::string_view text) { return "\"" + EscapeInline(text) + "\""; }
+std::string Argument(std::string_view text) { return "\"" + RoffInline(text) + "\""; }
 
 std::string Title(const std::string& page, const ManualFacts& facts) {
   return fmt::format(".TH {} 1 {} {} {}\n.nh\n.ad l\n", Argument(Upper(page)), Argument(facts.date),
@@ -185,12 +153,15 @@ std::string ExamplesText(const CommandNotes& notes) {
   return RoffOf(text);
 }
 
-std::string SeeAlso(const std::vector<std::string>& pages) {
+// Pages of verbs, then those of guides.
+std::string SeeAlso(const std::vector<std::string>& verbs, const std::vector<std::string>& guides) {
   std::string text;
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    text += fmt::format(".BR {} (1){}\n", EscapeInline(pages[i]), i + 1 < pages.size() ? "," : "");
-  }
-  return text;
+  const auto add = [&text](const std::string& page, int section) {
+    text += fmt::format("{}.BR {} ({})", text.empty() ? "" : ",\n", RoffInline(page), section);
+  };
+  for (const std::string& page : verbs) add(page, 1);
+  for (const std::string& page : guides) add(page, 7);
+  return text + "\n";
 }
 
 std::string VariablesText(const std::vector<std::pair<std::string, std::string>>& variables) {
@@ -200,6 +171,37 @@ std::string VariablesText(const std::vector<std::pair<std::string, std::string>>
 }
 
 }  // namespace
+
+std::string RoffInline(std::string_view text) {
+  std::string escaped;
+  bool bold = false;
+  for (const char c : text) {
+    switch (c) {
+      case '`':
+        bold = !bold;
+        escaped += bold ? "\\fB" : "\\fR";
+        break;
+      case '\\':
+        escaped += "\\e";
+        break;
+      case '-':
+        escaped += "\\-";
+        break;
+      case '\'':
+        escaped += "\\(aq";
+        break;
+      case '^':
+        escaped += "\\(ha";
+        break;
+      case '~':
+        escaped += "\\(ti";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return bold ? escaped + "\\fR" : escaped;
+}
 
 std::string RoffOf(std::string_view text) {
   std::string roff;
@@ -219,7 +221,7 @@ std::string RoffOf(std::string_view text) {
     if (gap && indented == literal) roff += literal ? "\n" : ".PP\n";
     gap = false;
     literal = indented;
-    roff += indented ? Guarded(EscapeInline(line.substr(2))) : Filled(line);
+    roff += indented ? Guarded(RoffInline(line.substr(2))) : Filled(line);
   }
   return literal ? roff + ".RE\n.fi\n" : roff;
 }
@@ -227,7 +229,7 @@ std::string RoffOf(std::string_view text) {
 std::string VerbPage(const Command& root, const Command& verb, const ManualFacts& facts) {
   const std::string page = root.name() + "-" + verb.name();
   const std::string path = root.name() + " " + verb.name();
-  std::string text = Title(page, facts) + Section("Name") + EscapeInline(page) + " \\- " +
+  std::string text = Title(page, facts) + Section("Name") + RoffInline(page) + " \\- " +
                      Filled(LowerFirst(verb.summary())) + Section("Synopsis");
   const auto leaves = Leaves(path, verb);
   for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -258,7 +260,7 @@ std::string VerbPage(const Command& root, const Command& verb, const ManualFacts
   for (const std::string& name : root.VerbNames()) {
     if (name != verb.name()) others.push_back(root.name() + "-" + name);
   }
-  return text + Section("See also") + SeeAlso(others);
+  return text + Section("See also") + SeeAlso(others, {});
 }
 
 std::string ProgramPage(const Command& root, const ManualFacts& facts) {
@@ -286,7 +288,7 @@ std::string ProgramPage(const Command& root, const ManualFacts& facts) {
   text += Section("Environment") + VariablesText(EnvironmentVariables(root));
   text += Section("Exit status") + ExitStatus(root.notes());
   if (!root.notes().examples.empty()) text += Section("Examples") + ExamplesText(root.notes());
-  return text + Section("See also") + SeeAlso(pages);
+  return text + Section("See also") + SeeAlso(pages, facts.guide_pages);
 }
 
 }  // namespace rharness

@@ -17,6 +17,7 @@ struct ManualFacts {
   // Of the whole program, and not declared as options: --help, --version, --config.
   std::vector<OptionFacts> program_options;
   std::vector<HelpTopic> topics;
+  std::vector<std::string> guide_pages;  // "rharness-guide-drill"
 };
 
 // The page of the program: its verbs, options, topics and exit codes.
@@ -24,6 +25,9 @@ std::string ProgramPage(const Command& root, const ManualFacts& facts);
 
 // The page of one of its verbs, with those below it.
 std::string VerbPage(const Command& root, const Command& verb, const ManualFacts& facts);
+
+// One line of roff: `words` in bold, and nothing that roff would take for its own.
+std::string RoffInline(std::string_view text);
 
 // What roff prints as this text: `words` in bold, blank lines between paragraphs, indented lines as
 // they are. Ends with a newline.

@@ -9,6 +9,8 @@
 #include "harness/base/files.h"
 #include "harness/base/version.h"
 #include "harness/cli/completion.h"
+#include "harness/cli/guide_files.h"
+#include "harness/cli/guide_page.h"
 #include "harness/cli/manual.h"
 #include "harness/cli/verb.h"
 
@@ -48,16 +50,29 @@ Status WriteTo(const fs::path& folder, const std::string& name, const std::strin
   return WriteFileAtomic(folder / name, text);
 }
 
+std::vector<std::string> GuidePages() {
+  std::vector<std::string> pages;
+  for (const auto& [name, text] : kGuideFiles) pages.push_back(GuidePageName(name));
+  return pages;
+}
+
 Status WriteManual(const Command& root, const fs::path& folder) {
   const ManualFacts facts = {.version = kVersion,
                              .date = Date(),
                              .program_options = ProgramOptions(),
-                             .topics = HelpTopics(root)};
+                             .topics = HelpTopics(root),
+                             .guide_pages = GuidePages()};
   RETURN_IF_ERROR(WriteTo(folder, root.name() + ".1", ProgramPage(root, facts)));
   for (const auto& verb : root.verbs()) {
     if (verb->hidden()) continue;
     RETURN_IF_ERROR(WriteTo(folder, fmt::format("{}-{}.1", root.name(), verb->name()),
                             VerbPage(root, *verb, facts)));
+  }
+  std::vector<std::string> guides;
+  for (const auto& [name, text] : kGuideFiles) guides.emplace_back(name);
+  for (const auto& [name, text] : kGuideFiles) {
+    RETURN_IF_ERROR(
+        WriteTo(folder, GuidePageName(name) + ".7", GuidePage(name, text, guides, facts)));
   }
   return {};
 }

@@ -37,14 +37,25 @@ foreach(component documentation completion)
                     \"${documents}/${component}\" COMMAND_ERROR_IS_FATAL ANY)"
           COMPONENT ${component})
 endforeach()
-install(DIRECTORY ${documents}/documentation/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
-        COMPONENT documentation)
+foreach(section 1 7)  # of verbs, of guides
+  install(DIRECTORY ${documents}/documentation/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section}
+          COMPONENT documentation FILES_MATCHING PATTERN "*.${section}")
+endforeach()
 install(DIRECTORY ${documents}/completion/ DESTINATION ${CMAKE_INSTALL_DATADIR}
         COMPONENT completion)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
+get_property(guides GLOBAL PROPERTY RHARNESS_GUIDES)
+foreach(guide ${guides})
+  get_filename_component(name ${guide} NAME)
+  install(FILES ${guide}/GUIDE.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/guides RENAME ${name}.md
+          COMPONENT documentation)
+endforeach()
 # What README.md and `rharness import` name, at the path by which they name it.
 install(FILES scenarios/mlflow/rerun.py scenarios/mlflow/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenarios/mlflow COMPONENT documentation)
+# What the guides run.
+install(DIRECTORY scenarios/tutorial DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenarios
+        USE_SOURCE_PERMISSIONS COMPONENT documentation)
 install(FILES
   compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
   harness/trust/audit/audit.schema.json harness/trust/audit/audit_appended.schema.json harness/trust/audit/audit_check.schema.json

@@ -47,7 +47,7 @@ make_deb() {
   mkdir -p "$stage/usr/share/zsh/vendor-completions"
   mv "$stage"/usr/share/zsh/site-functions/* "$stage/usr/share/zsh/vendor-completions/"
   rmdir "$stage/usr/share/zsh/site-functions"
-  gzip -9n "$stage"/usr/share/man/man1/*.1
+  gzip -9n "$stage"/usr/share/man/man1/*.1 "$stage"/usr/share/man/man7/*.7
   rm "$stage/usr/share/doc/rharness/LICENSE"
   printf '%s\n' 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/' \
     'Upstream-Name: rharness' '' 'Files: *' 'Copyright: the authors of rharness' 'License: Apache-2.0' \

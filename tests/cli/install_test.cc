@@ -42,8 +42,10 @@ TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
   InstallInto("all");
   for (const char* path :
        {"bin/rharness", "bin/rharness-more", "bin/rharness-probe", "share/man/man1/rharness.1",
-        "share/man/man1/rharness-drill.1", "lib/rharness/observe/librharness-observe.so",
-        "lib/rharness/observe/rharness-look", "lib/rharness/observe/python/sitecustomize.py",
+        "share/man/man1/rharness-drill.1", "share/man/man7/rharness-guide-drill.7",
+        "share/doc/rharness/guides/history.md", "share/doc/rharness/scenarios/tutorial/record.sh",
+        "lib/rharness/observe/librharness-observe.so", "lib/rharness/observe/rharness-look",
+        "lib/rharness/observe/python/sitecustomize.py",
         "lib/rharness/observe/python/rharness_observe.py", "share/doc/rharness/README.md",
         "share/doc/rharness/LICENSE", "share/doc/rharness/scenarios/mlflow/rerun.py",
         "share/rharness/schemas/manifest.schema.json", "share/bash-completion/completions/rharness",
@@ -76,6 +78,30 @@ TEST_F(Install, TakesAComponentAlone) {
   InstallInto("c", {"--component", "completion"});
   EXPECT_FALSE(fs::exists(At("c/share/man")));
   EXPECT_TRUE(fs::exists(At("c/share/fish")));
+}
+
+// A guide is a page of section 7, which the formatter takes without a warning and which says what
+// the guide says.
+TEST_F(Install, HasAPageForEveryGuide) {
+  InstallInto("d", {"--component", "documentation"});
+  int pages = 0;
+  for (const auto& guide : fs::directory_iterator(At("d/share/doc/rharness/guides"))) {
+    const std::string name = guide.path().stem().string();
+    const std::string page = At("d/share/man/man7/rharness-guide-" + name + ".7");
+    const ProcessResult lint = Execute({"sh", "-c", "command -v groff"});
+    if (!lint.outcome.Succeeded()) GTEST_SKIP() << "groff is not installed";
+    const ProcessResult shown = Execute({"groff", "-man", "-Tutf8", "-ww", "-P-cbou", page});
+    EXPECT_TRUE(shown.outcome.Succeeded()) << page;
+    EXPECT_EQ(shown.stderr_text, "") << page;
+    for (const char* text : {"NAME", "DESCRIPTION", "SEE ALSO", "scenarios/tutorial"}) {
+      EXPECT_THAT(shown.stdout_text, HasSubstr(text)) << page;
+    }
+    EXPECT_THAT(shown.stdout_text, Not(HasSubstr("```"))) << page;
+    EXPECT_THAT(shown.stdout_text, Not(HasSubstr("**"))) << page;
+    ++pages;
+  }
+  EXPECT_EQ(pages, 10);
+  EXPECT_FALSE(fs::exists(At("d/share/man/man1/rharness-guide-drill.7")));
 }
 
 // Every schema of the tree is among what is installed.
