@@ -18,6 +18,7 @@ namespace {
 constexpr int kHeaderLines = 150;
 constexpr int kSourceLines = 400;
 constexpr int kReadmeLines = 60;
+constexpr std::size_t kReadmeColumns = 120;
 
 struct Floor {
   std::string_view folder;
@@ -191,6 +192,12 @@ std::string FolderOf(std::string_view path) {
   return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
 }
 
+// Characters of UTF-8: bytes that continue none.
+std::size_t ColumnsOf(std::string_view line) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
 }  // namespace
 
 bool IsCode(std::string_view path) {
@@ -300,16 +307,17 @@ Violations CheckReadme(std::string_view path, std::string_view text,
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string line(lines[i]);
+    if (const std::size_t columns = ColumnsOf(line); columns > kReadmeColumns) {
+      found.push_back({std::string(path), static_cast<int>(i) + 1,
+                       fmt::format("{} columns; at most {}", columns, kReadmeColumns)});
+    }
     for (std::sregex_iterator match(line.begin(), line.end(), named), end; match != end; ++match) {
       const std::string name = (*match)[1];
-      const std::string suffix = "/" + name;
-      const bool there =
-          known.contains(name) || std::any_of(files.begin(), files.end(), [&](const auto& file) {
-            return file.starts_with(folder) && file.ends_with(suffix);
-          });
-      if (!there) {
-        found.push_back({std::string(path), static_cast<int>(i) + 1, name + " does not exist"});
-      }
+      const bool there = known.contains(name) || std::ranges::any_of(files, [&](const auto& file) {
+                           return file.starts_with(folder) && file.ends_with("/" + name);
+                         });
+      if (there) continue;
+      found.push_back({std::string(path), static_cast<int>(i) + 1, name + " does not exist"});
     }
   }
   return found;

@@ -59,8 +59,9 @@ Violations CheckWords(std::string_view path, std::string_view text);
 Violations CheckComments(std::string_view path, std::string_view text,
                          const std::set<std::string>& names);
 
-// A folder's README: at most 60 lines, and every header or source that it names in backquotes is
-// among `files`, beside the README, below it, or by its path from the root.
+// A folder's README: at most 60 lines of 120 columns (README.md at the top: the columns alone), and
+// every header or source that it names in backquotes is among `files`, beside the README, below it,
+// or by its path from the root.
 Violations CheckReadme(std::string_view path, std::string_view text,
                        const std::vector<std::string>& files);
 

@@ -154,6 +154,9 @@ TEST(House, WantsReadmesThatNameWhatIsThere) {
             "a/README.md:2: f.h does not exist\na/README.md:2: e.cc does not exist\n");
   EXPECT_EQ(TextOf(CheckReadme("a/README.md", Repeat("a\n", 61), files)),
             "a/README.md:61: 61 lines; at most 60\n");
+  EXPECT_EQ(TextOf(CheckReadme("a/README.md", Repeat("ü", 120) + "\n", files)), "");
+  EXPECT_EQ(TextOf(CheckReadme("a/README.md", "a\n" + Repeat("ü", 121) + "\n", files)),
+            "a/README.md:2: 121 columns; at most 120\n");
   EXPECT_EQ(TextOf(CheckFolders(files)),
             "a/b/README.md:1: expected: what the folder is for\n"
             "d/README.md:1: expected: what the folder is for\n");
