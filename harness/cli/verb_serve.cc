@@ -75,7 +75,7 @@ void AddServeNotes(Command* verb) {
   verb->Note(
       "Requests are answered when their Host is the listening address, or localhost, or a name "
       "that --host gives: a foreign page cannot make a browser read these. Use a proxy in front "
-      "for encryption and passwords (README.md, \"A page over the history\").");
+      "for encryption and passwords (`rharness help guide insight`).");
   verb->Note(
       "New verdicts of drills are on the next page; verdicts by week and trends follow within "
       "minutes. An SQLite history is opened only for reading, but its folder must be writable "
