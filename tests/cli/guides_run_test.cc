@@ -65,8 +65,8 @@ Counts CountsOf(const std::vector<GuideStatement>& statements) {
 }
 
 // Of README.md and all guides. Whoever adds a block that needs something raises the second.
-constexpr int kLeastRan = 150;
-constexpr int kMostChecked = 30;
+constexpr int kLeastRan = 160;
+constexpr int kMostChecked = 25;
 
 struct GuideRun {
   std::vector<RanStatement> ran;
