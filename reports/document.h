@@ -9,6 +9,7 @@
 #define RHARNESS_REPORTS_DOCUMENT_H_
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +30,8 @@ struct DocumentCell {
 
   std::string text;
   As as = As::kText;
-  std::string href;  // relative to the report's folder; empty: no link
+  std::string href;             // relative to the report's folder; empty: no link
+  std::optional<Verdict> tone;  // of a badge; empty: its row's
 };
 
 struct DocumentRow {
@@ -43,36 +45,46 @@ struct DocumentColumn {
   bool numbers = false;  // at the right
 };
 
+using DocumentFacts = std::vector<std::pair<std::string, std::string>>;
+
+struct DocumentPicture {
+  std::string svg;      // for pages alone, as made by reports/svg_*; empty: no picture
+  std::string caption;  // its name, or how to read it
+};
+
 // Empty parts are left out, as is a column that is empty in every row.
 struct DocumentSection {
   std::string title;
   std::string words = {};  // a paragraph
   std::vector<std::string> items = {};
-  std::string svg = {};      // for pages alone, as made by reports/svg_*
-  std::string caption = {};  // how to read the picture
+  DocumentFacts facts = {};
+  std::vector<DocumentPicture> pictures = {};
   std::vector<DocumentColumn> columns = {};
   std::vector<DocumentRow> rows = {};
-  bool cases = false;  // each row is a case of JUnit
+  bool cases = false;     // each row is a case of JUnit
+  bool in_depth = false;  // a terminal shows its title alone
 };
 
 struct Document {
   std::string name;   // "isolation": of NAME.html and NAME.json, and of the suite
   std::string about;  // "Isolation of np-1"
   std::string version;
-  WallTime made{};
+  WallTime made{};  // the epoch: not known
   Verdict tone = Verdict::kInconclusive;
   std::string headline;
   std::string next;
   std::vector<std::string> notes;
-  std::vector<std::pair<std::string, std::string>> facts;
+  DocumentFacts facts;
   std::vector<DocumentSection> sections;
+  std::vector<DocumentSection> cases;  // rows that are cases of JUnit, and shown nowhere else
+  std::string record;                  // where all of it is; empty: NAME.json
   int exit_code = 3;
 };
 
 // A page without scripts, below 5 MB: at most 400 rows of a section.
 std::string WriteHtml(const Document& document);
 // At most 60 rows of each of 30 sections, and at most `rows` lines if that is not 0; counts the
-// rest. `color`: ANSI colours.
+// rest. Columns without room follow below their row. At least 40 columns. `color`: ANSI colours.
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows = 0);
 // A step summary, below 1 MiB: at most 100 rows of a section.
 std::string WriteMarkdown(const Document& document);
@@ -82,6 +94,12 @@ std::string WriteJunit(const Document& document);
 // Writes NAME.html, junit.xml and summary.md, each completely or not at all. Errors: io.
 Status WriteDocument(const std::filesystem::path& folder, const Document& document);
 
+// The sections of the page, for a page of other things.
+std::string HtmlSections(const Document& document);
+// "isolation.json", or the document's own words.
+std::string RecordOf(const Document& document);
+// "About · 2026-11-20 08:03 UTC"
+std::string OriginOf(const Document& document);
 // Nothing but a title.
 bool IsEmpty(const DocumentSection& section);
 // The columns in which any row has text, in their order. Rows may have fewer cells.

@@ -13,13 +13,22 @@ namespace {
 
 constexpr std::size_t kMostPageRows = 400;  // of a section
 constexpr std::size_t kMostPageItems = 40;
+constexpr int kWholeNameColumns = 24;
 constexpr std::size_t kEndBytes = 100'000;  // room for notes, facts and the end
 
+// A short name is not broken between two letters; a long one would make its column too wide.
+std::string NameClass(const std::string& text) {
+  return DisplayWidth(SafeText(text, 300)) <= kWholeNameColumns ? " class=\"name\"" : "";
+}
+
 std::string CellHtml(const DocumentCell& cell) {
-  std::string html = HtmlText(cell.text, 600);
-  if (cell.as == DocumentCell::As::kCode) html = HtmlCode(cell.text, 300);
+  std::string html = HtmlText(cell.text, 1200);
+  if (cell.as == DocumentCell::As::kCode && !html.empty()) {
+    html = fmt::format("<code{}>{}</code>", NameClass(cell.text), HtmlText(cell.text, 300));
+  }
   if (cell.as == DocumentCell::As::kBadge && !html.empty()) {
-    html = fmt::format("<span class=\"b\">{}</span>", html);
+    html = fmt::format("<span class=\"b{}\">{}</span>",
+                       cell.tone ? fmt::format(" {}", VerdictName(*cell.tone)) : "", html);
   }
   const std::string href = cell.href.empty() ? "" : RelativeHref(cell.href);
   return href.empty() ? html : fmt::format("<a href=\"{}\">{}</a>", href, html);
@@ -39,10 +48,11 @@ std::string RowHtml(const DocumentRow& row, const DocumentSection& section,
   std::string out = fmt::format("<tr class=\"{}\">", VerdictName(row.tone));
   for (std::size_t i = 0; i < used.size(); ++i) {
     const std::size_t column = used[i];
-    std::string html = column < row.cells.size() ? CellHtml(row.cells[column]) : "";
+    const DocumentCell cell = column < row.cells.size() ? row.cells[column] : DocumentCell("");
+    std::string html = CellHtml(cell);
     if (i + 1 == used.size()) html += DetailsHtml(row, record);
     if (i == 0) {
-      out += fmt::format("<th scope=\"row\">{}</th>", html);
+      out += fmt::format("<th scope=\"row\"{}>{}</th>", NameClass(cell.text), html);
     } else {
       out += fmt::format("<td{} data-l=\"{}\">{}</td>",
                          section.columns[column].numbers ? " class=\"n\"" : "",
@@ -70,15 +80,39 @@ std::string TableHtml(const DocumentSection& section, std::string_view record) {
          HtmlLeftOut(section.rows.size(), shown, record);
 }
 
+std::string FactsHtml(const DocumentFacts& facts) {
+  std::string out;
+  for (const auto& [name, value] : facts) out += HtmlFact(HtmlText(name, 200), HtmlWords(value));
+  return out.empty() ? "" : fmt::format("<dl class=\"facts\">{}</dl>\n", out);
+}
+
+// One takes the width of the page; several stand beside each other.
+std::string PicturesHtml(const std::vector<DocumentPicture>& pictures) {
+  std::vector<const DocumentPicture*> drawn;
+  for (const DocumentPicture& picture : pictures) {
+    if (!picture.svg.empty()) drawn.push_back(&picture);
+  }
+  if (drawn.empty()) return "";
+  if (drawn.size() == 1) {
+    const std::string caption = HtmlText(drawn[0]->caption, 1000);
+    return fmt::format("{}<figure>{}</figure>\n",
+                       caption.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", caption),
+                       drawn[0]->svg);
+  }
+  std::string out;
+  for (const DocumentPicture* one : drawn) {
+    out += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", one->svg,
+                       HtmlText(one->caption, 1000));
+  }
+  return fmt::format("<div class=\"plots\">\n{}</div>\n", out);
+}
+
 std::string SectionHtml(const DocumentSection& section, std::string_view record) {
   std::string out = fmt::format("<h2>{}</h2>\n", HtmlText(section.title, 300));
   if (!section.words.empty()) {
-    out += fmt::format("<p class=\"soft\">{}</p>\n", HtmlText(section.words, 1000));
+    out += fmt::format("<p class=\"soft\">{}</p>\n", HtmlText(section.words, 1500));
   }
-  if (!section.svg.empty()) {
-    out += fmt::format("<p class=\"soft\">{}</p>\n<figure>{}</figure>\n",
-                       HtmlText(section.caption, 1000), section.svg);
-  }
+  out += FactsHtml(section.facts) + PicturesHtml(section.pictures);
   std::string items;
   const std::size_t shown = std::min(section.items.size(), kMostPageItems);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -88,11 +122,36 @@ std::string SectionHtml(const DocumentSection& section, std::string_view record)
   return out + HtmlLeftOut(section.items.size(), shown, record) + TableHtml(section, record);
 }
 
+// `taken`: bytes of the page before them.
+std::string SectionsHtml(const Document& document, std::size_t taken) {
+  const std::string record = RecordOf(document);
+  std::string out;
+  std::size_t shown = 0;
+  for (const DocumentSection& section : document.sections) {
+    std::string html = SectionHtml(section, record);
+    if (taken + out.size() + html.size() + kEndBytes > kPageBytes) break;
+    out += html;
+    ++shown;
+  }
+  return out + HtmlLeftOut(document.sections.size(), shown, record);
+}
+
 }  // namespace
 
 bool IsEmpty(const DocumentSection& section) {
-  return section.words.empty() && section.items.empty() && section.svg.empty() &&
-         section.rows.empty();
+  return section.words.empty() && section.items.empty() && section.facts.empty() &&
+         section.rows.empty() &&
+         std::ranges::all_of(section.pictures,
+                             [](const DocumentPicture& one) { return one.svg.empty(); });
+}
+
+std::string RecordOf(const Document& document) {
+  return document.record.empty() ? document.name + ".json" : document.record;
+}
+
+std::string OriginOf(const Document& document) {
+  if (document.made == WallTime{}) return document.about;
+  return fmt::format("{} · {}", document.about, FormatMinute(document.made));
 }
 
 std::vector<std::size_t> UsedColumns(const DocumentSection& section) {
@@ -106,32 +165,21 @@ std::vector<std::size_t> UsedColumns(const DocumentSection& section) {
   return used;
 }
 
+std::string HtmlSections(const Document& document) { return SectionsHtml(document, 0); }
+
 std::string WriteHtml(const Document& document) {
-  const std::string record = document.name + ".json";
   std::string out = HtmlHead(document.headline);
   out += HtmlTop({.page_class = VerdictName(document.tone),
-                  .eyebrow_html = fmt::format("{} · {}", HtmlText(document.about, 300),
-                                              FormatMinute(document.made)),
+                  .eyebrow_html = HtmlText(OriginOf(document), 600),
                   .answer = document.headline,
                   .next_html = HtmlText(document.next, 600),
                   .skip_id = "sections",
                   .skip_words = "Skip to the findings"});
   out += HtmlNotes(document.notes);
-  std::string facts;
-  for (const auto& [name, value] : document.facts) facts += HtmlFact(name, HtmlText(value, 600));
-  if (!facts.empty()) {
-    out += fmt::format("<h2>In short</h2>\n<dl class=\"facts\">{}</dl>\n", facts);
-  }
-  out += "<div id=\"sections\">\n";
-  std::size_t shown = 0;
-  for (const DocumentSection& section : document.sections) {
-    std::string html = SectionHtml(section, record);
-    if (out.size() + html.size() + kEndBytes > kPageBytes) break;
-    out += html;
-    ++shown;
-  }
-  out += HtmlLeftOut(document.sections.size(), shown, record) + "</div>\n";
-  return out + HtmlEnd(document.version, record, false);
+  const std::string facts = FactsHtml(document.facts);
+  if (!facts.empty()) out += "<h2>In short</h2>\n" + facts;
+  out += "<div id=\"sections\">\n" + SectionsHtml(document, out.size()) + "</div>\n";
+  return out + HtmlEnd(document.version, RecordOf(document), false);
 }
 
 }  // namespace rharness

@@ -15,77 +15,125 @@ constexpr std::size_t kMostScreenSections = 30;
 constexpr std::size_t kMostScreenRows = 60;
 constexpr std::size_t kMostScreenItems = 12;
 constexpr std::size_t kMostScreenDetails = 4;
+constexpr int kLeastScreenColumns = 40;
 constexpr int kMostCellColumns = 28;
-constexpr int kLeastLastColumns = 20;
+constexpr int kLeastLastColumns = 30;
+constexpr int kDetailIndent = 6;
 
 std::string More(std::size_t all, std::size_t shown, const Document& document) {
-  return all <= shown ? "" : fmt::format("  and {} more, in {}.json\n", all - shown, document.name);
+  if (all <= shown) return "";
+  return fmt::format("  and {} more, in {}\n", all - shown, RecordOf(document));
 }
 
 struct ScreenColumn {
   std::size_t column = 0;
   int width = 0;
+  bool last = false;  // of the table: takes the rest, and wraps in it
+};
+
+struct ScreenTable {
+  const DocumentSection* section = nullptr;
+  std::vector<ScreenColumn> beside;  // each other
+  std::vector<std::size_t> below;    // each row, since they have no room beside the others
+  int columns = 0;
 };
 
 std::string TextOf(const DocumentRow& row, std::size_t column) {
-  return column < row.cells.size() ? SafeText(row.cells[column].text, 400) : "";
+  return column < row.cells.size() ? SafeText(row.cells[column].text, 600) : "";
 }
 
-// Each as wide as its widest cell, up to its limit; the last takes the rest.
-std::vector<ScreenColumn> ScreenColumns(const DocumentSection& section, std::size_t rows,
-                                        int columns) {
-  std::vector<ScreenColumn> list;
-  int taken = 2;
-  for (const std::size_t column : UsedColumns(section)) {
+// Each as wide as its widest cell. The first may be cut: a name is told by its ends.
+ScreenTable LayOut(const DocumentSection& section, std::size_t rows, int columns) {
+  ScreenTable table{.section = &section, .columns = columns};
+  const std::vector<std::size_t> used = UsedColumns(section);
+  int left = columns - 2;
+  for (const std::size_t column : used) {
     int width = DisplayWidth(section.columns[column].name);
     for (std::size_t i = 0; i < rows; ++i) {
       width = std::max(width, DisplayWidth(TextOf(section.rows[i], column)));
     }
-    const int most = list.empty() ? std::max(20, columns / 3) : kMostCellColumns;
-    list.push_back({column, std::min(width, most)});
-    taken += list.back().width + 2;
+    const bool first = table.beside.empty();
+    const bool last = column == used.back();
+    if (first) width = std::min(width, std::max(20, columns / 3));
+    if (last) width = std::min(width, kLeastLastColumns);
+    if (!first && (width > left || (!last && width > std::max(kMostCellColumns, columns / 5)))) {
+      table.below.push_back(column);
+      continue;
+    }
+    table.beside.push_back({column, last ? std::max(left, width) : width, last});
+    left -= width + 2;
   }
-  const int last = list.back().width + columns - taken + 2;
-  list.back().width = std::max(kLeastLastColumns, last);
-  return list;
+  return table;
 }
 
-std::string RowLine(const std::vector<std::string>& texts, const DocumentSection& section,
-                    const std::vector<ScreenColumn>& list) {
+// Without a line break at its end.
+std::string RowLines(const std::vector<std::string>& texts, const ScreenTable& table) {
   std::string line = "  ";
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const bool last = i + 1 == list.size();
-    const std::string text =
-        last ? ElideEnd(texts[i], list[i].width) : ElideMiddle(texts[i], list[i].width);
-    const bool right = section.columns[list[i].column].numbers && !last;
-    line += right ? RightAligned(text, list[i].width) : Padded(text, last ? 0 : list[i].width);
+  int start = 2;
+  for (std::size_t i = 0; i < table.beside.size(); ++i) {
+    const auto& [column, width, last] = table.beside[i];
+    if (last && i > 0 && DisplayWidth(texts[i]) > width) {
+      std::string wrapped = Wrapped(texts[i], table.columns, start);
+      wrapped.pop_back();
+      return line + wrapped.substr(static_cast<std::size_t>(start));
+    }
+    const std::string text = ElideMiddle(texts[i], width);
+    const bool right = table.section->columns[column].numbers && !last;
+    line += right ? RightAligned(text, width) : Padded(text, last ? 0 : width);
     if (!last) line += "  ";
+    start += width + 2;
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
+}
+
+// "Time: 3 s · Seen: ..."
+std::string BelowLines(const DocumentRow& row, const ScreenTable& table) {
+  std::string words;
+  for (const std::size_t column : table.below) {
+    const std::string text = TextOf(row, column);
+    if (text.empty()) continue;
+    words += fmt::format("{}{}: {}", words.empty() ? "" : " · ",
+                         table.section->columns[column].name, text);
+  }
+  return words.empty() ? "" : Wrapped(words, table.columns, kDetailIndent);
 }
 
 std::string TableLines(const DocumentSection& section, const Document& document, int columns,
                        bool color) {
   if (section.rows.empty()) return "";
   const std::size_t shown = std::min(section.rows.size(), kMostScreenRows);
-  const std::vector<ScreenColumn> list = ScreenColumns(section, shown, columns);
+  const ScreenTable table = LayOut(section, shown, columns);
   std::vector<std::string> texts;
-  for (const ScreenColumn& one : list) texts.emplace_back(section.columns[one.column].name);
-  std::string out = RowLine(texts, section, list) + "\n";
+  for (const ScreenColumn& one : table.beside) {
+    texts.emplace_back(section.columns[one.column].name);
+  }
+  std::string out = RowLines(texts, table) + "\n";
   for (std::size_t i = 0; i < shown; ++i) {
     const DocumentRow& row = section.rows[i];
-    for (std::size_t j = 0; j < list.size(); ++j) texts[j] = TextOf(row, list[j].column);
+    for (std::size_t j = 0; j < texts.size(); ++j) {
+      texts[j] = TextOf(row, table.beside[j].column);
+    }
     const bool good = Reproduced(row.tone);
     const bool paints = color && !good && row.tone != Verdict::kInfra;
-    out += Painted(RowLine(texts, section, list), ColourOf(row.tone), paints) + "\n";
+    out += Painted(RowLines(texts, table), ColourOf(row.tone), paints) + "\n";
+    out += BelowLines(row, table);
     const std::size_t details = std::min(row.details.size(), kMostScreenDetails);
     for (std::size_t j = 0; j < details; ++j) {
-      out += Wrapped(SafeText(row.details[j], 600), columns, 6);
+      out += Wrapped(SafeText(row.details[j], 600), columns, kDetailIndent);
     }
     if (details < row.details.size()) out += "    " + More(row.details.size(), details, document);
   }
   return out + More(section.rows.size(), shown, document);
+}
+
+std::string FactLines(const DocumentFacts& facts, int columns, int indent) {
+  std::string lines;
+  for (const auto& [name, value] : facts) {
+    lines +=
+        Wrapped(fmt::format("{}: {}", SafeText(name, 200), SafeText(value, 1000)), columns, indent);
+  }
+  return lines;
 }
 
 std::string SectionLines(const DocumentSection& section, const Document& document, int columns,
@@ -97,27 +145,45 @@ std::string SectionLines(const DocumentSection& section, const Document& documen
     body += Wrapped(SafeText(section.items[i], 1000), columns, 2);
   }
   body += More(section.items.size(), shown, document);
+  body += FactLines(section.facts, columns, 2);
   body += TableLines(section, document, columns, color);
   return body.empty() ? "" : "\n" + Wrapped(SafeText(section.title, 300), columns) + body;
+}
+
+// Names the sections that a terminal leaves to the other formats.
+std::string ElsewhereLines(const std::vector<std::string>& titles, int columns) {
+  if (titles.empty()) return "";
+  const std::size_t shown = std::min(titles.size(), kMostScreenItems);
+  std::string words = fmt::format(
+      "In the other formats, too: {}",
+      fmt::join(titles.begin(), titles.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
+  if (shown < titles.size()) words += fmt::format(" and {} more", titles.size() - shown);
+  return "\n" + Wrapped(words, columns);
 }
 
 }  // namespace
 
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows) {
+  columns = std::max(columns, kLeastScreenColumns);
   std::string out =
       Painted(Wrapped(SafeText(document.headline, 1000), columns), ColourOf(document.tone), color);
   if (!document.next.empty()) out += Wrapped("Next: " + SafeText(document.next, 1000), columns);
-  const std::size_t shown = std::min(document.sections.size(), kMostScreenSections);
+  std::vector<std::string> elsewhere;
+  std::vector<const DocumentSection*> here;
+  for (const DocumentSection& section : document.sections) {
+    if (section.in_depth) {
+      elsewhere.push_back(SafeText(section.title, 200));
+    } else {
+      here.push_back(&section);
+    }
+  }
+  const std::size_t shown = std::min(here.size(), kMostScreenSections);
   for (std::size_t i = 0; i < shown; ++i) {
-    out += SectionLines(document.sections[i], document, columns, color);
+    out += SectionLines(*here[i], document, columns, color);
   }
-  if (shown < document.sections.size()) {
-    out += "\n" + More(document.sections.size(), shown, document);
-  }
-  if (!document.facts.empty()) out += "\n";
-  for (const auto& [name, value] : document.facts) {
-    out += Wrapped(fmt::format("{}: {}", name, SafeText(value, 600)), columns);
-  }
+  if (shown < here.size()) out += "\n" + More(here.size(), shown, document);
+  out += ElsewhereLines(elsewhere, columns);
+  if (!document.facts.empty()) out += "\n" + FactLines(document.facts, columns, 0);
   const std::size_t notes = std::min(document.notes.size(), kMostScreenItems);
   for (std::size_t i = 0; i < notes; ++i) {
     out += Wrapped("Note: " + SafeText(document.notes[i], 600), columns);

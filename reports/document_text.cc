@@ -14,7 +14,18 @@ namespace {
 
 constexpr std::size_t kMostMarkdownRows = 100;
 
-std::string MarkdownTable(const DocumentSection& section) {
+std::string CellMarkdown(const DocumentCell& cell) {
+  return cell.as == DocumentCell::As::kCode ? MarkdownCode(cell.text, 300)
+                                            : MarkdownText(cell.text, 500);
+}
+
+std::string FactsMarkdown(const DocumentFacts& facts) {
+  return MarkdownList(facts, [](const auto& fact) {
+    return fmt::format("{}: {}", MarkdownText(fact.first, 200), MarkdownText(fact.second, 600));
+  });
+}
+
+std::string MarkdownTable(const DocumentSection& section, const std::string& record) {
   if (section.rows.empty()) return "";
   const std::vector<std::size_t> used = UsedColumns(section);
   std::string out = "|";
@@ -29,22 +40,22 @@ std::string MarkdownTable(const DocumentSection& section) {
     const DocumentRow& row = section.rows[i];
     out += "|";
     for (const std::size_t column : used) {
-      const std::string text = column < row.cells.size() ? row.cells[column].text : "";
-      out += fmt::format(" {} |", MarkdownText(text, 300));
+      out += fmt::format(" {} |", column < row.cells.size() ? CellMarkdown(row.cells[column]) : "");
     }
     out += "\n";
   }
   if (shown < section.rows.size()) {
-    return out + fmt::format("\n_{} more rows._\n\n", section.rows.size() - shown);
+    return out +
+           fmt::format("\n_{} more rows are in {}._\n\n", section.rows.size() - shown, record);
   }
   return out + "\n";
 }
 
-std::string MarkdownSection(const DocumentSection& section) {
+std::string MarkdownSection(const DocumentSection& section, const std::string& record) {
   std::string out;
   if (!section.words.empty()) out += MarkdownText(section.words) + "\n\n";
   out += MarkdownList(section.items, [](const std::string& item) { return MarkdownText(item); });
-  out += MarkdownTable(section);
+  out += FactsMarkdown(section.facts) + MarkdownTable(section, record);
   for (const DocumentRow& row : section.rows) {
     if (row.details.empty() || KindOf(row.tone) == JunitKind::kPassed || row.cells.empty())
       continue;
@@ -56,7 +67,9 @@ std::string MarkdownSection(const DocumentSection& section) {
 }
 
 JunitCase CaseOf(const DocumentRow& row, const DocumentSection& section, const Document& document) {
-  JunitCase test{.classname = document.name + "." + SafeText(section.title, 200),
+  JunitCase test{.classname = section.title.empty()
+                                  ? document.name
+                                  : document.name + "." + SafeText(section.title, 200),
                  .name = row.cells.empty() ? "" : SafeText(row.cells.front().text, 200),
                  .kind = KindOf(row.tone),
                  .verdict = row.tone,
@@ -72,6 +85,13 @@ JunitCase CaseOf(const DocumentRow& row, const DocumentSection& section, const D
   return test;
 }
 
+void AddCases(const DocumentSection& section, const Document& document, JunitFile* file) {
+  for (const DocumentRow& row : section.rows) {
+    if (file->cases.size() + 1 >= kMostJunitCases) break;  // one is kept for the answer
+    file->cases.push_back(CaseOf(row, section, document));
+  }
+}
+
 }  // namespace
 
 std::string WriteMarkdown(const Document& document) {
@@ -80,20 +100,18 @@ std::string WriteMarkdown(const Document& document) {
   out += MarkdownList(document.notes, [](const std::string& note) { return MarkdownText(note); });
   std::size_t shown = 0;
   for (const DocumentSection& section : document.sections) {
-    const std::string text = MarkdownSection(section);
+    const std::string text = MarkdownSection(section, RecordOf(document));
     if (out.size() + text.size() > kMarkdownBytes) break;
     out += text;
     ++shown;
   }
   if (shown < document.sections.size()) {
-    out += fmt::format("_{} more sections are in {}.json._\n\n", document.sections.size() - shown,
-                       document.name);
+    out += fmt::format("_{} more sections are in {}._\n\n", document.sections.size() - shown,
+                       RecordOf(document));
   }
-  out += MarkdownList(document.facts, [](const auto& fact) {
-    return fmt::format("{}: {}", MarkdownText(fact.first, 100), MarkdownText(fact.second, 600));
-  });
-  return out + fmt::format("<sub>{} · {} · rharness {} · exit code {}</sub>\n",
-                           MarkdownText(document.about, 300), FormatMinute(document.made),
+  out += FactsMarkdown(document.facts);
+  return out + fmt::format("<sub>{} · rharness {} · exit code {}</sub>\n",
+                           MarkdownText(OriginOf(document), 600),
                            MarkdownText(document.version, 60), document.exit_code);
 }
 
@@ -105,11 +123,9 @@ std::string WriteJunit(const Document& document) {
                      {"rharness.headline", document.headline},
                      {"rharness.exit_code", std::to_string(document.exit_code)}};
   for (const DocumentSection& section : document.sections) {
-    for (const DocumentRow& row : section.rows) {
-      if (!section.cases || file.cases.size() + 1 >= kMostJunitCases) break;
-      file.cases.push_back(CaseOf(row, section, document));
-    }
+    if (section.cases) AddCases(section, document, &file);
   }
+  for (const DocumentSection& section : document.cases) AddCases(section, document, &file);
   const bool fails = std::ranges::any_of(file.cases, Fails);
   if (file.cases.empty() || (document.exit_code != 0 && !fails)) {
     JunitCase answer = AnswerCase(document.name, document.headline, document.next);

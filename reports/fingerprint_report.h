@@ -1,7 +1,6 @@
-// Differences of fingerprints, and fleets of them, as reports: terminal, JSON, HTML.
+// Differences of fingerprints, and fleets of them, as reports: JSON and documents.
 //
-// Role: the writers; compare/fingerprints decides what changed. All escape untrusted text for their
-// format.
+// Role: layout; compare/fingerprints decides what changed.
 #ifndef RHARNESS_REPORTS_FINGERPRINT_REPORT_H_
 #define RHARNESS_REPORTS_FINGERPRINT_REPORT_H_
 
@@ -27,25 +26,18 @@ Json DifferenceJson(const FingerprintDifference& difference);
 // 0 the same, 1 changed, 3 not comparable. Facts of the stack alone change nothing.
 int ExitCodeOf(const FingerprintDifference& difference);
 
-// At most `rows` lines of at most `columns` characters; counts the rest.
-std::string WriteTerminal(const FingerprintDifference& difference, int columns, int rows,
-                          bool color);
-
-// A self-contained page, and every format of a fleet.
-std::string WriteHtml(const FingerprintDifference& difference, const Fingerprint& before,
-                      const Fingerprint& after, std::string_view version);
+// Every format of a difference, and of a fleet.
+Document DocumentOf(const FingerprintDifference& difference, const Fingerprint& before,
+                    const Fingerprint& after, std::string_view version);
 Document DocumentOf(const Fleet& fleet, std::string_view version);
 
-// The parts that this page shares with the page of a gate. `record`: the machine-readable file.
-std::string HtmlGrid(const FingerprintDifference& difference, const Fingerprint& before,
-                     const Fingerprint& after);
-std::string HtmlTrees(const FingerprintDifference& difference, const Fingerprint& before,
-                      const Fingerprint& after);
-std::string HtmlStack(const FingerprintDifference& difference, std::string_view record);
-
-// Lines cut to a screen: `head` stays, `items` are counted when they do not fit, `tail` stays.
-std::string FitLines(const std::vector<std::string>& head, const std::vector<std::string>& items,
-                     const std::vector<std::string>& tail, std::string_view noun, int rows);
+// The parts that a difference shares with a gate. Probes by layer: what changed, and what did not.
+std::vector<DocumentSection> GridSections(const FingerprintDifference& difference,
+                                          const Fingerprint& before, const Fingerprint& after);
+// Trees before and now of one case a probe.
+std::vector<DocumentSection> TreeSections(const FingerprintDifference& difference,
+                                          const Fingerprint& before, const Fingerprint& after);
+DocumentSection StackSection(const FingerprintDifference& difference);
 
 }  // namespace rharness
 

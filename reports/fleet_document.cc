@@ -70,6 +70,7 @@ Document DocumentOf(const Fleet& fleet, std::string_view version) {
               ? "Keep the odd nodes out of runs that must repeat, and run the probes on them again."
               : "Run the probes on two nodes or more; nothing is known so far.",
       .notes = fleet.notes,
+      .record = "the output of --json",
       .exit_code = fleet.exit_code};
   document.notes.insert(document.notes.end(), fleet.unusable.begin(), fleet.unusable.end());
   DocumentSection odd{.title = "What sets odd nodes apart",

@@ -1,7 +1,7 @@
-// The report of a gate: every number and every sentence of it, decided once, and its writers.
+// The report of a gate: every number and every sentence of it, decided once.
 //
-// Role: harness/gate fills it; the writers only lay it out, and escape untrusted text for their
-// format. "rharness.gate/v1" is the JSON form of the decision.
+// Role: harness/gate fills it; a Document of it has every format. "rharness.gate/v1" is the JSON
+// form of the decision.
 #ifndef RHARNESS_REPORTS_GATE_REPORT_H_
 #define RHARNESS_REPORTS_GATE_REPORT_H_
 
@@ -15,6 +15,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/verdict/verdict.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -74,15 +75,9 @@ std::string SentenceOf(const GateReason& reason);
 // What to do next: one sentence, for people.
 std::string NextStep(const GateDecision& decision);
 
-// At most `rows` lines of at most `columns` characters; counts the rest.
-std::string WriteTerminal(const GateDecision& decision, int columns, int rows, bool color);
-// A self-contained page: reasons, the grid of probes and layers, trees before and now, impacted
-// runs, the stack.
-std::string WriteHtml(const GateReport& report);
-// One case per probe, and one for every other reason that closes.
-std::string WriteJunit(const GateReport& report);
-// A step summary, below 1 MiB.
-std::string WriteMarkdown(const GateDecision& decision);
+// Reasons, impacted runs, the grid of probes and layers, trees before and now, the stack. In JUnit
+// one case per probe, and one for every other subject of a reason.
+Document DocumentOf(const GateReport& report);
 
 }  // namespace rharness
 

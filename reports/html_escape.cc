@@ -41,16 +41,6 @@ std::string HtmlText(std::string_view text, std::size_t limit_bytes, Lines lines
   return out;
 }
 
-std::string HtmlName(std::string_view name) {
-  constexpr std::size_t kLongestName = 160;
-  std::string out;
-  for (const char c : HtmlText(name, kLongestName)) {
-    out += c;
-    if (c == '_') out += "<wbr>";
-  }
-  return out;
-}
-
 std::string HtmlCodeWords(std::string_view code) {
   std::string words(code);
   std::ranges::replace(words, '_', ' ');

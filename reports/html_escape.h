@@ -15,9 +15,6 @@ namespace rharness {
 std::string HtmlText(std::string_view text, std::size_t limit_bytes = 2000,
                      Lines lines = Lines::kJoin);
 
-// A name of words joined by underscores, which may wrap after each.
-std::string HtmlName(std::string_view name);
-
 // A code of several words ("bit_equal") as words; the code itself is in the title.
 std::string HtmlCodeWords(std::string_view code);
 // HtmlText of a sentence; a code in front of it ("bit_equal: what was compared ...") is words.

@@ -153,10 +153,11 @@ Document DocumentOf(const IsolationReport& report) {
   fact("Cost of setting it back", report.mitigation_cost);
   document.sections = {
       {.title = "The search",
-       .svg = SvgSearch(report, "search"),
-       .caption = "Each row is a rerun, each column a change. A filled cell was set as it drifted. "
-                  "The mark at the right is red where the rerun drifts, green where it is as "
-                  "recorded, purple where it fails differently and grey where it is no evidence."},
+       .pictures =
+           {{SvgSearch(report, "search"),
+             "Each row is a rerun, each column a change. A filled cell was set as it drifted. "
+             "The mark at the right is red where the rerun drifts, green where it is as "
+             "recorded, purple where it fails differently and grey where it is no evidence."}}},
       {.title = "The difference to explain", .items = report.target},
       {.title = "Shown by", .items = report.shown_by},
       {.title = "Other failures, which are no evidence", .items = report.branches},

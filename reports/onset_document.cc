@@ -62,10 +62,10 @@ std::string StateWords(RecordState state) {
 DocumentSection StepSection(const Onset& onset) {
   DocumentSection section{
       .title = "The step in network order",
-      .svg = SvgOnsetStrip(onset, "strip"),
-      .caption =
-          "A cell is a tensor, in the order in which the network makes and uses it. Filled "
-          "ones differ; the tallest are where it begins, on equal inputs.",
+      .pictures =
+          {{SvgOnsetStrip(onset, "strip"),
+            "A cell is a tensor, in the order in which the network makes and uses it. Filled "
+            "ones differ; the tallest are where it begins, on equal inputs."}},
       .columns = {{"Tensor"},
                   {"Kind"},
                   {"State"},
@@ -94,8 +94,9 @@ DocumentSection StepSection(const Onset& onset) {
 DocumentSection GrowthSection(const Onset& onset) {
   DocumentSection section{
       .title = "How far apart by step",
-      .svg = SvgOnsetGrowth(onset, "growth"),
-      .caption = "Relative: parameters (solid), outputs of the network (broad), loss (dashed).",
+      .pictures =
+          {{SvgOnsetGrowth(onset, "growth"),
+            "Relative: parameters (solid), outputs of the network (broad), loss (dashed)."}},
       .columns = {{"Step"}, {"Parameters", true}, {"Outputs", true}, {"Loss", true}}};
   for (const OnsetStep& step : onset.steps) {
     if (!onset.origin || step.step < onset.origin->a.step) continue;
@@ -136,9 +137,10 @@ DocumentSection TensorSection(const OnsetReport& report) {
 void AddCurves(const std::vector<CurveComparison>& curves, std::string_view id,
                std::vector<DocumentSection>* sections) {
   for (std::size_t i = 0; i < std::min(curves.size(), kMostOnsetCurves); ++i) {
-    sections->push_back({.title = "Curve " + curves[i].name,
-                         .words = curves[i].message,
-                         .svg = SvgDivergence(curves[i], fmt::format("{}-{}", id, i))});
+    sections->push_back(
+        {.title = "Curve " + curves[i].name,
+         .words = curves[i].message,
+         .pictures = {{SvgDivergence(curves[i], fmt::format("{}-{}", id, i)), ""}}});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/version.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/gate_options.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
@@ -25,9 +26,7 @@ constexpr std::size_t kMostFiles = 100'000;
 
 struct FleetArguments {
   std::string folder;
-  std::string html;
-  std::string junit;
-  std::string markdown;
+  DocumentOptions formats;
   bool json = false;
 };
 
@@ -64,8 +63,8 @@ std::string NodeOf(const fs::path& folder, const fs::path& file) {
 
 Result<int> Run(const FleetArguments& arguments) {
   ASSIGN_OR_RETURN(const std::vector<fs::path> files, FingerprintsIn(arguments.folder));
-  RETURN_IF_ERROR(CheckOutputs({arguments.html, arguments.junit, arguments.markdown},
-                               {files.begin(), files.end()}, arguments.json));
+  RETURN_IF_ERROR(
+      CheckOutputs(FilesOf(arguments.formats), {files.begin(), files.end()}, arguments.json));
   std::vector<FleetMember> members;
   for (const fs::path& file : files) {
     auto fingerprint = LoadFingerprint(file);
@@ -76,10 +75,7 @@ Result<int> Run(const FleetArguments& arguments) {
   }
   const Fleet fleet = CompareFleet(members);
   const Document document = DocumentOf(fleet, kVersion);
-  const std::vector<Output> outputs = {
-      {arguments.html, [&document] { return WriteHtml(document); }},
-      {arguments.junit, [&document] { return WriteJunit(document); }},
-      {arguments.markdown, [&document] { return WriteMarkdown(document); }}};
+  const std::vector<Output> outputs = OutputsOf(arguments.formats, document);
   RETURN_IF_ERROR(WriteFiles(outputs));
   int shown = kExitOk;
   if (arguments.json) {
@@ -106,9 +102,7 @@ void AddGateFleet(Command& gate) {
       .Folder()
       .Required();
   verb.Add("--json", &arguments->json, "Print rharness.fleet/v1 instead of text");
-  verb.Add("--html", &arguments->html, "Write a page; - is stdout").File();
-  verb.Add("--junit", &arguments->junit, "Write JUnit XML, a case an odd node; - is stdout").File();
-  verb.Add("--markdown", &arguments->markdown, "Write a step summary; - is stdout").File();
+  AddDocumentOptions(&verb, &arguments->formats, "an odd node");
   verb.ExitCode(kExitOk, "all nodes of a hardware class compute alike");
   verb.ExitCode(kExitDrift, "some do not");
   verb.ExitCode(kExitUsage, "unreadable folder");

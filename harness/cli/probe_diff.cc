@@ -9,6 +9,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/version.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "reports/fingerprint_report.h"
@@ -19,12 +20,12 @@ namespace {
 struct DiffArguments {
   std::string before;
   std::string after;
-  std::string html;
+  DocumentOptions formats;
   bool json = false;
 };
 
-int Show(const FingerprintDifference& difference, const std::vector<Output>& outputs,
-         const DiffArguments& arguments) {
+int Show(const FingerprintDifference& difference, const Document& document,
+         const std::vector<Output>& outputs, const DiffArguments& arguments) {
   const int code = ExitCodeOf(difference);
   int shown = kExitOk;
   if (arguments.json) {
@@ -32,8 +33,8 @@ int Show(const FingerprintDifference& difference, const std::vector<Output>& out
   } else if (const Output* output = OnStdout(outputs)) {
     shown = Print(output->make());
   } else if (!Globals().quiet) {
-    shown = Print(WriteTerminal(difference, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
-                                ColorOn(STDOUT_FILENO)));
+    shown = Print(WriteTerminal(document, ReportColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+                                ReportRows(STDOUT_FILENO)));
   } else if (code != kExitOk) {
     LogError(TerminalSafe(difference.summary));
   }
@@ -50,15 +51,15 @@ Result<Fingerprint> LoadSide(const std::string& path) {
 }
 
 Result<int> Run(const DiffArguments& arguments) {
-  RETURN_IF_ERROR(
-      CheckOutputs({arguments.html}, {arguments.before, arguments.after}, arguments.json));
+  RETURN_IF_ERROR(CheckOutputs(FilesOf(arguments.formats), {arguments.before, arguments.after},
+                               arguments.json));
   ASSIGN_OR_RETURN(const Fingerprint before, LoadSide(arguments.before));
   ASSIGN_OR_RETURN(const Fingerprint after, LoadSide(arguments.after));
   const FingerprintDifference difference = DiffFingerprints(before, after);
-  const std::vector<Output> outputs = {
-      {arguments.html, [&] { return WriteHtml(difference, before, after, kVersion); }}};
+  const Document document = DocumentOf(difference, before, after, kVersion);
+  const std::vector<Output> outputs = OutputsOf(arguments.formats, document);
   RETURN_IF_ERROR(WriteFiles(outputs));
-  return Show(difference, outputs, arguments);
+  return Show(difference, document, outputs, arguments);
 }
 
 }  // namespace
@@ -70,8 +71,7 @@ void AddProbeDiff(Command& probe) {
   verb.Add("before", &arguments->before, "Fingerprint of the stack before").File().Required();
   verb.Add("after", &arguments->after, "Fingerprint of the stack after").File().Required();
   verb.Add("--json", &arguments->json, "Print rharness.fingerprint_diff/v1 instead of text");
-  verb.Add("--html", &arguments->html, "Write a page with the trees before and after; - is stdout")
-      .File();
+  AddDocumentOptions(&verb, &arguments->formats, "a probe");
   verb.ExitCode(kExitOk, "the same");
   verb.ExitCode(kExitDrift, "changed");
   verb.ExitCode(kExitUsage, "unreadable input");

@@ -9,6 +9,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/shell_word.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/gate_drill.h"
 #include "harness/cli/gate_options.h"
 #include "harness/cli/history_place.h"
@@ -38,9 +39,7 @@ struct GateArguments {
   GateDrillOptions run;
   bool json = false;
   std::string json_file;
-  std::string html;
-  std::string junit;
-  std::string markdown;
+  DocumentOptions formats;
 };
 
 // What cannot be understood closes the gate; what cannot be reached is our failure.
@@ -158,8 +157,7 @@ Status Check(const GateArguments& arguments) {
   inputs.insert(inputs.end(), {arguments.baseline, baseline / kBaselineFile,
                                baseline / kBaselineRecord, arguments.candidate, arguments.policy});
   RETURN_IF_ERROR(
-      CheckOutputs({arguments.json_file, arguments.html, arguments.junit, arguments.markdown},
-                   inputs, arguments.json));
+      CheckOutputs(FilesOf(arguments.formats, {arguments.json_file}), inputs, arguments.json));
   if (!arguments.run.shadow.empty() && arguments.drill.empty()) {
     return InvalidInput("--shadow needs --drill", "rharness gate");
   }
@@ -230,21 +228,13 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
   return DecideGate(*input);
 }
 
-std::vector<Output> OutputsOf(const GateArguments& arguments, const GateDecision& decision,
-                              const GateInput& input) {
-  return {{arguments.json_file, [&] { return ToJson(decision).Dump(2) + "\n"; }},
-          {arguments.html, [&] { return WriteHtml(BuildReport(input, decision)); }},
-          {arguments.junit, [&] { return WriteJunit(BuildReport(input, decision)); }},
-          {arguments.markdown, [&] { return WriteMarkdown(decision); }}};
-}
-
-int Show(const GateDecision& decision, const std::vector<Output>& outputs,
+int Show(const GateDecision& decision, const Document& document, const std::vector<Output>& outputs,
          const GateArguments& arguments) {
   if (arguments.json) return PrintJson(ToJson(decision));
   if (const Output* output = OnStdout(outputs)) return Print(output->make());
   if (!Globals().quiet) {
-    return Print(WriteTerminal(decision, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
-                               ColorOn(STDOUT_FILENO)));
+    return Print(WriteTerminal(document, ReportColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+                               ReportRows(STDOUT_FILENO)));
   }
   if (!decision.open) LogError(TerminalSafe(decision.headline));
   return kExitOk;
@@ -255,9 +245,11 @@ Result<int> Run(const GateArguments& arguments) {
   ASSIGN_OR_RETURN(const std::string signed_for, SignedBaseline(arguments));
   ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments, signed_for));
   ASSIGN_OR_RETURN(const GateDecision decision, Decide(arguments, &input));
-  const std::vector<Output> outputs = OutputsOf(arguments, decision, input);
+  const Document document = DocumentOf(BuildReport(input, decision));
+  std::vector<Output> outputs = OutputsOf(arguments.formats, document);
+  outputs.push_back({arguments.json_file, [&] { return ToJson(decision).Dump(2) + "\n"; }});
   RETURN_IF_ERROR(WriteFiles(outputs));
-  const int shown = Show(decision, outputs, arguments);
+  const int shown = Show(decision, document, outputs, arguments);
   return shown == kExitOk ? decision.exit_code : shown;
 }
 
@@ -331,9 +323,7 @@ void AddOutputs(Command* verb, GateArguments* arguments) {
   verb->Add("--json", &arguments->json, "Print rharness.gate/v1 instead of text");
   verb->Add("--json-file", &arguments->json_file, "Write that JSON to a file as well; - is stdout")
       .File();
-  verb->Add("--html", &arguments->html, "Write a page; - is stdout").File();
-  verb->Add("--junit", &arguments->junit, "Write JUnit XML, a case a probe; - is stdout").File();
-  verb->Add("--markdown", &arguments->markdown, "Write a step summary; - is stdout").File();
+  AddDocumentOptions(verb, &arguments->formats, "a probe");
 }
 
 }  // namespace

@@ -89,8 +89,9 @@ bool CheckDifference(const Fingerprint& before, const Fingerprint& after) {
     Require(probe.bits_cases.empty() == probe.bits_sentence.empty());
   }
   RequireReadable(ToJson(found));
-  CheckTerminal(WriteTerminal(found, kColumns, kRows, false));
-  CheckPage(WriteHtml(found, before, after, "0"));
+  const Document document = DocumentOf(found, before, after, "0");
+  CheckTerminal(WriteTerminal(document, kColumns, false, kRows));
+  CheckPage(WriteHtml(document));
   return found.comparable;
 }
 

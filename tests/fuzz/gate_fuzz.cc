@@ -36,12 +36,13 @@ GateInput InputOf(const Fingerprint& baseline, const Fingerprint& candidate, boo
 
 void CheckReports(const GateDecision& decision, const GateInput& input) {
   RequireReadable(ToJson(decision));
-  const std::string terminal = WriteTerminal(decision, kColumns, kRows, false);
+  const Document document = DocumentOf(BuildReport(input, decision));
+  const std::string terminal = WriteTerminal(document, kColumns, false, kRows);
   Require(TerminalSafe(terminal) == terminal);
   Require(std::ranges::count(terminal, '\n') <= kRows);
-  Require(CheckHtml(WriteHtml(BuildReport(input, decision))).error.empty());
-  Require(pugi::xml_document().load_string(WriteJunit(BuildReport(input, decision)).c_str()));
-  const std::string markdown = WriteMarkdown(decision);
+  Require(CheckHtml(WriteHtml(document)).error.empty());
+  Require(pugi::xml_document().load_string(WriteJunit(document).c_str()));
+  const std::string markdown = WriteMarkdown(document);
   Require(TerminalSafe(markdown) == markdown && markdown.size() < (std::size_t{1} << 20));
 }
 

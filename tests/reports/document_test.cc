@@ -42,10 +42,13 @@ Document Hostile(const std::string& text) {
   Document document = Sample();
   document.about = document.headline = document.next = document.version = text;
   document.notes = {text};
-  document.facts[0].second = text;
+  document.facts[0].first = document.facts[0].second = text;
+  document.cases = {{.title = text, .rows = {{.cells = {text}, .details = {text}}}}};
   for (DocumentSection& section : document.sections) {
     section.title = section.words = text;
     section.items = {text};
+    section.facts = {{text, text}};
+    section.pictures = {{"<svg></svg>", text}, {"<svg></svg>", text}};
     for (DocumentRow& row : section.rows) {
       row.details = {text};
       for (DocumentCell& cell : row.cells) cell.text = cell.href = text;
@@ -141,12 +144,127 @@ TEST(Document, KeepsToTheColumnsOfATerminal) {
 
 TEST(Document, ShowsPicturesAndHowToReadThemOnPagesAlone) {
   Document document = Sample();
-  document.sections.push_back({.title = "Drawn", .svg = "<svg></svg>", .caption = "Red is bad."});
+  document.sections.push_back({.title = "Drawn", .pictures = {{"<svg></svg>", "Red is bad."}}});
   EXPECT_THAT(WriteHtml(document), HasSubstr("Red is bad.</p>\n<figure><svg></svg></figure>"));
   for (const std::string& text : {WriteTerminal(document, 80, false), WriteMarkdown(document)}) {
     EXPECT_THAT(text, Not(HasSubstr("Drawn")));
     EXPECT_THAT(text, Not(HasSubstr("svg")));
   }
+}
+
+TEST(Document, ShowsSeveralPicturesBesideEachOtherAndNoneForNothingDrawn) {
+  Document document = Sample();
+  document.sections = {
+      {.title = "Drawn",
+       .pictures = {{"<svg>1</svg>", "before"}, {"", "lost"}, {"<svg>2</svg>", "now"}}}};
+  const std::string page = WriteHtml(document);
+  EXPECT_THAT(page, HasSubstr("<figure><svg>1</svg><figcaption>before</figcaption></figure>"));
+  EXPECT_THAT(page, HasSubstr("<figcaption>now</figcaption>"));
+  EXPECT_THAT(page, Not(HasSubstr("lost")));
+  document.sections[0].pictures = {{"", "lost"}};
+  EXPECT_TRUE(IsEmpty(document.sections[0]));
+}
+
+TEST(Document, SaysTheFactsOfASectionInEveryFormatForPeople) {
+  Document document = Sample();
+  document.sections[0].facts = {{"Entries", "17"}, {"Root", "beef"}};
+  EXPECT_THAT(WriteHtml(document), HasSubstr("<dt>Root</dt><dd>beef</dd>"));
+  EXPECT_THAT(WriteTerminal(document, 80, false), HasSubstr("  Entries: 17\n  Root: beef\n"));
+  EXPECT_THAT(WriteMarkdown(document), HasSubstr("- Entries: 17\n- Root: beef\n"));
+  document.sections = {{.title = "Log", .facts = {{"Entries", "17"}}}};
+  EXPECT_FALSE(IsEmpty(document.sections[0]));
+}
+
+TEST(Document, ColoursABadgeOfItsOwn) {
+  Document document = Sample();
+  document.sections[1].rows[0].cells[1].tone = Verdict::kEquivalent;
+  EXPECT_THAT(WriteHtml(document), HasSubstr("<span class=\"b equivalent\">drifts</span>"));
+  document.sections[1].rows[0].cells[1].tone.reset();
+  EXPECT_THAT(WriteHtml(document), HasSubstr("<span class=\"b\">drifts</span>"));
+}
+
+TEST(Document, BreaksNoShortName) {
+  Document document = Sample();
+  document.sections[1].rows[0].cells[0] = "gemm_tree_fp16";
+  document.sections[1].rows[1].cells[0] = std::string(100, 'x');
+  const std::string page = WriteHtml(document);
+  EXPECT_THAT(page, HasSubstr("<th scope=\"row\" class=\"name\">gemm_tree_fp16</th>"));
+  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">xxxx"));
+  EXPECT_THAT(page, HasSubstr("<code class=\"name\">as recorded</code>"));
+}
+
+TEST(Document, HasCasesThatAreShownInJunitAlone) {
+  Document document = Sample();
+  document.cases = {
+      {.title = "math",
+       .columns = {{"Probe"}, {"Bits"}},
+       .rows = {{.tone = Verdict::kInfra, .cells = {"expf", "2 of 3"}, .details = {"x"}}}},
+      {.title = "", .rows = {{.tone = Verdict::kIdentical, .cells = {"baseline"}}}}};
+  const std::string junit = WriteJunit(document);
+  EXPECT_THAT(junit, HasSubstr("classname=\"search.math\" name=\"expf\""));
+  EXPECT_THAT(junit, HasSubstr("classname=\"search\" name=\"baseline\""));
+  EXPECT_THAT(junit, HasSubstr("errors=\"1\""));
+  EXPECT_THAT(junit, HasSubstr("Bits: 2 of 3"));
+  for (const std::string& text :
+       {WriteHtml(document), WriteTerminal(document, 80, false), WriteMarkdown(document)}) {
+    EXPECT_THAT(text, Not(HasSubstr("expf")));
+  }
+}
+
+TEST(Document, NamesItsRecordAndItsTimeIfItHasOne) {
+  Document document = Sample();
+  document.sections[1].rows.resize(1000, document.sections[1].rows[0]);
+  document.record = "the output of --json";
+  for (const std::string& text :
+       {WriteHtml(document), WriteMarkdown(document), WriteTerminal(document, 100, false)}) {
+    EXPECT_THAT(text, HasSubstr("the output of --json"));
+    EXPECT_THAT(text, Not(HasSubstr("search.json")));
+    EXPECT_THAT(text, Not(HasSubstr("not recorded")));
+  }
+  document.made = *ParseTime("2026-11-20T08:03:00Z");
+  EXPECT_THAT(WriteHtml(document), HasSubstr("Search of np-1 · 2026-11-20 08:03 UTC"));
+}
+
+TEST(Document, WrapsTheLastColumnAndMovesColumnsWithoutRoomBelowTheirRow) {
+  Document document = Sample();
+  document.sections = {
+      {.title = "Wide",
+       .columns = {{"One"}, {"Two"}, {"Three"}, {"Four"}},
+       .rows = {{.cells = {"first", "second", std::string(26, 't'),
+                           "a sentence that is longer than its column has room"}}}}};
+  EXPECT_THAT(
+      WriteTerminal(document, 80, false),
+      HasSubstr("  One    Two     Three                       Four\n"
+                "  first  second  tttttttttttttttttttttttttt  a sentence that is longer than its\n"
+                "                                             column has room\n"));
+  document.sections[0].rows[0].cells[1] = std::string(40, 's');
+  EXPECT_THAT(WriteTerminal(document, 80, false),
+              HasSubstr("  One    Three                       Four\n"))
+      << "nothing is cut";
+  EXPECT_THAT(WriteTerminal(document, 80, false), HasSubstr("\n      Two: ssss"));
+  document.sections[0].rows[0].cells[1] = "second";
+  const std::string narrow = WriteTerminal(document, 40, false);
+  EXPECT_THAT(narrow, HasSubstr("  One    Two\n  first  second\n      Three: tttt"));
+  EXPECT_THAT(narrow, HasSubstr(" · Four: a"));
+  document.sections[0].rows.push_back(document.sections[0].rows[0]);
+  EXPECT_THAT(WriteMarkdown(document), HasSubstr("longer than its column has room |"));
+}
+
+TEST(Document, GivesItsSectionsToAnotherPage) {
+  const std::string sections = HtmlSections(Sample());
+  EXPECT_THAT(sections, HasSubstr("<h2>Trials</h2>"));
+  EXPECT_THAT(sections, Not(HasSubstr("<h1>")));
+  EXPECT_THAT(WriteHtml(Sample()), HasSubstr(sections));
+}
+
+TEST(Document, LeavesWhatIsInDepthToTheOtherFormatsAndSaysSo) {
+  Document document = Sample();
+  document.sections[0].in_depth = true;
+  const std::string text = WriteTerminal(document, 80, false);
+  EXPECT_THAT(text, Not(HasSubstr("rerun 7")));
+  EXPECT_THAT(text, HasSubstr("\nIn the other formats, too: Shown by\n"));
+  EXPECT_THAT(WriteHtml(document), HasSubstr("rerun 7"));
+  EXPECT_THAT(WriteMarkdown(document), HasSubstr("rerun 7"));
 }
 
 TEST(Document, LeavesOutColumnsThatNoRowFills) {

@@ -13,14 +13,18 @@
 namespace rharness {
 namespace {
 
+Document DifferenceOf(const GateInput& input) {
+  return DocumentOf(DiffFingerprints(input.baseline, input.candidate), input.baseline,
+                    input.candidate, "1");
+}
+
 TEST(FingerprintHtml, IsWellFormedForDifferencesAndFleets) {
   const GateInput rich = RichInput();
-  Checked(WriteHtml(DiffFingerprints(rich.baseline, rich.candidate), rich.baseline, rich.candidate,
-                    "1"));
+  Checked(WriteHtml(DifferenceOf(rich)));
   for (const std::string& text : HostileTexts()) {
     const GateInput hostile = HostileInput(text);
-    Checked(WriteHtml(DiffFingerprints(hostile.baseline, hostile.candidate), hostile.baseline,
-                      hostile.candidate, "1"));
+    Checked(WriteHtml(DifferenceOf(hostile)));
+    EXPECT_LE(std::ranges::count(WriteTerminal(DifferenceOf(hostile), 80, false, 4), '\n'), 4);
     const Fleet fleet = CompareFleet({{text + "a", hostile.baseline},
                                       {text + "b", hostile.baseline},
                                       {text + "c", hostile.candidate},
@@ -29,6 +33,30 @@ TEST(FingerprintHtml, IsWellFormedForDifferencesAndFleets) {
     Checked(WriteHtml(DocumentOf(fleet, "1")));
     EXPECT_LE(std::ranges::count(WriteTerminal(DocumentOf(fleet, "1"), 80, false, 4), '\n'), 4);
   }
+}
+
+TEST(FingerprintDiff, SaysWhatChangedInEveryFormat) {
+  const Document document = DifferenceOf(RichInput());
+  EXPECT_EQ(document.exit_code, 1);
+  const std::string page = WriteHtml(document), junit = WriteJunit(document);
+  for (const std::string& text :
+       {page, WriteTerminal(document, 140, false), WriteMarkdown(document), junit}) {
+    for (const char* words :
+         {"everything changed", "fp16", "≠ 1 of 2", "from 9 to 17 terms", "hardware path"}) {
+      EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+    }
+  }
+  for (const std::string& text :
+       {page, WriteTerminal(document, 140, false), WriteMarkdown(document)}) {
+    EXPECT_NE(text.find("590.1"), std::string::npos) << text;
+    EXPECT_NE(text.find("rharness gate says whether this may roll out"), std::string::npos);
+  }
+  EXPECT_EQ(CheckHtml(page).elements.at("svg"), 2) << "one pair of trees";
+  EXPECT_NE(page.find("Before: "), std::string::npos);
+  const Document same = DifferenceOf(SameInput());
+  EXPECT_EQ(same.exit_code, 0);
+  EXPECT_NE(WriteTerminal(same, 100, false).find("Nothing."), std::string::npos);
+  EXPECT_NE(WriteJunit(same).find("failures=\"0\""), std::string::npos);
 }
 
 TEST(Grid, PutsChangesFirstAndCountsCases) {

@@ -14,7 +14,11 @@ namespace rharness {
 namespace {
 
 GateReport ReportOf(const GateInput& input) { return BuildReport(input, DecideGate(input)); }
-std::string PageOf(const GateInput& input) { return WriteHtml(ReportOf(input)); }
+Document DocumentOf(const GateInput& input) { return DocumentOf(ReportOf(input)); }
+std::string PageOf(const GateInput& input) { return WriteHtml(DocumentOf(input)); }
+std::string ScreenOf(const GateInput& input, int columns, int rows, bool color = false) {
+  return WriteTerminal(DocumentOf(input), columns, color, rows);
+}
 
 TEST(GateHtml, ShowsTheGridTheTreesAndTheImpactedRuns) {
   const std::string html = PageOf(RichInput());
@@ -22,15 +26,36 @@ TEST(GateHtml, ShowsTheGridTheTreesAndTheImpactedRuns) {
   EXPECT_EQ(facts.elements.at("svg"), 2) << "one pair of trees";
   for (const char* words :
        {"The gate is closed", "hardware path", "compiler output", "≠ 1 of 2", "from 9 to 17 terms",
-        "mlp-1", "no probe of it worked on both sides", "signal 11", "waiver", "grace", "590.1"}) {
+        "mlp-1", "no probe of it worked on both sides", "signal 11", "waiver", "grace", "590.1",
+        "Order of addition: gemm_tree_fp16", "everything changed: 1 newly wrong"}) {
     EXPECT_NE(facts.text.find(words), std::string::npos) << words;
   }
   EXPECT_LT(html.size(), 200'000U);
 }
 
+TEST(GateHtml, ColoursReasonsCellsAndDrilledRunsByWhatTheySay) {
+  const std::string html = PageOf(RichInput());
+  for (const char* part : {"<tr class=\"drifted\"><th scope=\"row\" "
+                           "class=\"name\">gemm_tree_fp16</th><td data-l=\"State\"><span "
+                           "class=\"b\">✗ closes</span></td>",
+                           "<tr class=\"infra\"><th scope=\"row\" class=\"name\">math_bits</th><td "
+                           "data-l=\"State\"><span "
+                           "class=\"b\">· noted</span></td>",
+                           "<td data-l=\"Tree\"><span class=\"b drifted\">≠ 1 of 2</span></td>",
+                           "<td data-l=\"Choice\"><span class=\"b identical\">= 2</span></td>",
+                           "<tr class=\"drifted\"><th scope=\"row\" class=\"name\">mlp-1</th>"}) {
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  }
+  GateInput expired = SameInput();
+  expired.record = BaselineRecord{.accepted_by = "grace", .reason = "x", .expires = expired.now};
+  EXPECT_NE(PageOf(expired).find("? closes: no evidence"), std::string::npos);
+  EXPECT_EQ(DocumentOf(expired).tone, Verdict::kInconclusive);
+}
+
 TEST(GateHtml, SaysThatNothingChanged) {
   const HtmlFacts facts = Checked(PageOf(SameInput()));
   EXPECT_NE(facts.text.find("The gate is open: nothing changed"), std::string::npos);
+  EXPECT_NE(facts.text.find("What did not change"), std::string::npos);
   EXPECT_FALSE(facts.elements.contains("svg"));
 }
 
@@ -62,7 +87,7 @@ pugi::xml_node GateCaseOf(const pugi::xml_document& document, const char* name) 
 TEST(GateJunit, HasACaseAProbeAndOneForEveryOtherReasonThatCloses) {
   GateInput input = RichInput();
   input.record->expires = input.now;
-  const pugi::xml_document document = ParsedGate(WriteJunit(ReportOf(input)));
+  const pugi::xml_document document = ParsedGate(WriteJunit(DocumentOf(input)));
   const auto result = [&](const char* name) {
     return std::string(GateCaseOf(document, name).last_child().name());
   };
@@ -81,11 +106,11 @@ TEST(GateJunit, FailsWheneverTheGateIsClosed) {
         SampleStack().Without("math_bits").Parse()}) {
     GateInput input = SameInput();
     input.candidate = candidate;
-    const pugi::xml_document document = ParsedGate(WriteJunit(ReportOf(input)));
+    const pugi::xml_document document = ParsedGate(WriteJunit(DocumentOf(input)));
     EXPECT_FALSE(document.select_nodes("//failure|//error").empty());
   }
   const GateInput same = SameInput();
-  const pugi::xml_document document = ParsedGate(WriteJunit(ReportOf(same)));
+  const pugi::xml_document document = ParsedGate(WriteJunit(DocumentOf(same)));
   EXPECT_TRUE(document.select_nodes("//failure|//error").empty());
   EXPECT_EQ(document.select_nodes("//testcase").size(), 5U);
   EXPECT_EQ(document.select_nodes("//skipped").size(), 1U) << "absent on both sides";
@@ -94,33 +119,39 @@ TEST(GateJunit, FailsWheneverTheGateIsClosed) {
 TEST(GateJunit, IsWellFormedForHostileNames) {
   for (const std::string& text : HostileTexts()) {
     const GateInput input = HostileInput(text);
-    ParsedGate(WriteJunit(ReportOf(input)));
+    ParsedGate(WriteJunit(DocumentOf(input)));
   }
 }
 
 TEST(GateText, FitsOneScreenAndCountsWhatItLeavesOut) {
   for (const std::string& text : HostileTexts()) {
-    const GateDecision decision = DecideGate(HostileInput(text));
+    const GateInput input = HostileInput(text);
     for (const int rows : {4, 6, 24}) {
-      const std::string screen = WriteTerminal(decision, 80, rows, false);
+      const std::string screen = ScreenOf(input, 80, rows);
       EXPECT_LE(std::ranges::count(screen, '\n'), rows) << screen;
     }
   }
-  const GateDecision decision = DecideGate(RichInput());
-  const std::string screen = WriteTerminal(decision, 100, 6, false);
-  EXPECT_TRUE(screen.starts_with("CLOSED")) << screen;
-  EXPECT_NE(screen.find("more reason"), std::string::npos) << screen;
+  const std::string screen = ScreenOf(RichInput(), 100, 6);
+  EXPECT_TRUE(screen.starts_with("The gate is closed: ")) << screen;
+  EXPECT_NE(screen.find("more line"), std::string::npos) << screen;
   EXPECT_NE(screen.find("Next: "), std::string::npos);
   EXPECT_EQ(screen.find('\x1b'), std::string::npos);
-  EXPECT_NE(WriteTerminal(decision, 100, 6, true).find('\x1b'), std::string::npos);
+  EXPECT_NE(ScreenOf(RichInput(), 100, 6, true).find('\x1b'), std::string::npos);
 }
 
-TEST(GateText, TheStepSummaryOpensWithTheAnswer) {
-  const std::string text = WriteMarkdown(DecideGate(RichInput()));
-  EXPECT_TRUE(text.starts_with("## ✗ Gate closed\n\n**The gate is closed: ")) << text;
-  EXPECT_NE(text.find("mlp-1"), std::string::npos);
+TEST(GateText, SaysReasonsRunsAndTheStackOnATerminalAndInTheStepSummary) {
+  const std::string screen = ScreenOf(RichInput(), 140, 0);
+  const std::string text = WriteMarkdown(DocumentOf(RichInput()));
+  EXPECT_TRUE(text.starts_with("## The gate is closed: ")) << text;
+  for (const char* words :
+       {"changed", "from 9 to 17 terms", "2 historical runs depend", "mlp-1", "✗ drifted",
+        "The stack: 1 fact differs", "590.1", "no rule of the policy allows it",
+        "plain text, not verified", "grace"}) {
+    EXPECT_NE(screen.find(words), std::string::npos) << words << "\n" << screen;
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+  }
   for (const std::string& hostile : HostileTexts()) {
-    EXPECT_LT(WriteMarkdown(DecideGate(HostileInput(hostile))).size(), std::size_t{1} << 20);
+    EXPECT_LT(WriteMarkdown(DocumentOf(HostileInput(hostile))).size(), std::size_t{1} << 20);
   }
 }
 
@@ -139,21 +170,25 @@ TEST(GateSchema, DescribesExactlyWhatIsWritten) {
 TEST(GateReport, WarnsOfAPolicyThatMatchesNothingInEveryFormat) {
   GateInput input = RichInput();
   input.policy.rules = {{.probes = "gem_*", .tree = true}};
-  // Many notes are folded away on the page, and a warning is none.
+  // Many notes come last, and a warning is none.
   for (int i = 0; i < 9; ++i) {
     input.candidate.probes.push_back(
         {.name = "new" + std::to_string(i), .status = "ok", .bits = {{"a", "b"}}});
   }
-  const GateDecision decision = DecideGate(input);
-  const std::string words = "the rule 'gem_*' of the policy names no probe of either side";
-  EXPECT_NE(WriteTerminal(decision, 200, 40, false).find("! rule_matches_nothing | " + words),
-            std::string::npos);
-  const std::string page = PageOf(input);
-  ASSERT_NE(page.find("<details>"), std::string::npos);
-  EXPECT_LT(page.find("! warns"), page.find("<details>"));
+  const Document document = DocumentOf(input);
+  const std::string words = "of the policy names no probe of either side";
+  const std::string page = WriteHtml(document);
+  const std::size_t notes = page.find("What closes nothing");
+  ASSERT_NE(notes, std::string::npos);
+  EXPECT_LT(page.find("! warns"), notes);
+  EXPECT_EQ(page.find("! warns", notes), std::string::npos);
+  EXPECT_NE(page.find("new8", notes), std::string::npos);
   EXPECT_NE(Checked(page).text.find("names no probe of either side"), std::string::npos);
-  EXPECT_NE(WriteMarkdown(decision).find("\n| ! | <code>"), std::string::npos);
-  const Json json = ToJson(decision);
+  for (const std::string& text : {WriteTerminal(document, 200, false), WriteMarkdown(document)}) {
+    EXPECT_NE(text.find("! warns"), std::string::npos) << text;
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  }
+  const Json json = ToJson(DecideGate(input));
   const auto& reasons = json.Find("reasons")->AsArray();
   const auto warning = std::ranges::find_if(
       reasons, [](const Json& reason) { return reason.Find("warns")->AsBool(); });
@@ -161,7 +196,7 @@ TEST(GateReport, WarnsOfAPolicyThatMatchesNothingInEveryFormat) {
   EXPECT_EQ(warning->Find("subject")->AsString(), "gem_*");
 }
 
-TEST(GateTerminal, SaysOnceWhatHoldsOfManyRuns) {
+TEST(GateReport, SaysOnceWhatHoldsOfManyRunsAndNamesThemAll) {
   GateInput input = SameInput();
   Report drill;
   for (const char* run : {"mlp-1", "mlp-2", "mlp-3"}) {
@@ -170,16 +205,14 @@ TEST(GateTerminal, SaysOnceWhatHoldsOfManyRuns) {
   drill.runs.push_back(Drilled("mlp-4", Verdict::kInfra, "no disk"));
   Tally(&drill);
   input.drill = drill;
-  const GateDecision decision = DecideGate(input);
-  EXPECT_EQ(decision.reasons.size(), 4U) << "and the JSON has every one";
-  const std::string screen = WriteTerminal(decision, 200, 40, false);
-  EXPECT_TRUE(screen.starts_with("CLOSED for lack of evidence  ")) << screen;
-  EXPECT_NE(screen.find("mlp-1: infra: no such program (and of 2 more)"), std::string::npos)
-      << screen;
-  EXPECT_EQ(screen.find("mlp-2"), std::string::npos);
-  EXPECT_NE(screen.find("mlp-4: infra: no disk |"), std::string::npos) << screen;
-  const std::string text = WriteMarkdown(decision);
-  EXPECT_NE(text.find("<code>mlp-1</code> and 2 more |"), std::string::npos) << text;
+  EXPECT_EQ(DecideGate(input).reasons.size(), 4U) << "and the JSON has every one";
+  const Document document = DocumentOf(input);
+  for (const std::string& text : {WriteTerminal(document, 200, false), WriteHtml(document)}) {
+    EXPECT_NE(text.find("The gate is closed for lack of evidence"), std::string::npos) << text;
+    EXPECT_NE(text.find("mlp-1 and 2 more"), std::string::npos) << text;
+    EXPECT_NE(text.find("the same of mlp-2, mlp-3"), std::string::npos) << text;
+    EXPECT_NE(text.find("infra: no disk"), std::string::npos) << text;
+  }
 }
 
 }  // namespace
