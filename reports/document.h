@@ -50,6 +50,7 @@ using DocumentFacts = std::vector<std::pair<std::string, std::string>>;
 struct DocumentPicture {
   std::string svg;      // for pages alone, as made by reports/svg_*; empty: no picture
   std::string caption;  // its name, or how to read it
+  bool wide = false;    // takes the width of the page; else several stand beside each other
 };
 
 // Empty parts are left out, as is a column that is empty in every row.

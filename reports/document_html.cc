@@ -86,25 +86,20 @@ std::string FactsHtml(const DocumentFacts& facts) {
   return out.empty() ? "" : fmt::format("<dl class=\"facts\">{}</dl>\n", out);
 }
 
-// One takes the width of the page; several stand beside each other.
 std::string PicturesHtml(const std::vector<DocumentPicture>& pictures) {
-  std::vector<const DocumentPicture*> drawn;
-  for (const DocumentPicture& picture : pictures) {
-    if (!picture.svg.empty()) drawn.push_back(&picture);
+  std::string wide;
+  std::string plots;
+  for (const DocumentPicture& one : pictures) {
+    const std::string caption = HtmlText(one.caption, 1000);
+    if (one.svg.empty()) continue;
+    if (!one.wide) {
+      plots += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", one.svg, caption);
+      continue;
+    }
+    if (!caption.empty()) wide += fmt::format("<p class=\"soft\">{}</p>\n", caption);
+    wide += fmt::format("<figure>{}</figure>\n", one.svg);
   }
-  if (drawn.empty()) return "";
-  if (drawn.size() == 1) {
-    const std::string caption = HtmlText(drawn[0]->caption, 1000);
-    return fmt::format("{}<figure>{}</figure>\n",
-                       caption.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", caption),
-                       drawn[0]->svg);
-  }
-  std::string out;
-  for (const DocumentPicture* one : drawn) {
-    out += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", one->svg,
-                       HtmlText(one->caption, 1000));
-  }
-  return fmt::format("<div class=\"plots\">\n{}</div>\n", out);
+  return plots.empty() ? wide : wide + fmt::format("<div class=\"plots\">\n{}</div>\n", plots);
 }
 
 std::string SectionHtml(const DocumentSection& section, std::string_view record) {

@@ -39,10 +39,10 @@ struct ScreenTable {
 };
 
 std::string TextOf(const DocumentRow& row, std::size_t column) {
-  return column < row.cells.size() ? SafeText(row.cells[column].text, 600) : "";
+  return column < row.cells.size() ? SafeText(row.cells[column].text, 1000) : "";
 }
 
-// Each as wide as its widest cell. The first may be cut: a name is told by its ends.
+// Each as wide as its widest cell; the first up to a third, with its whole text below.
 ScreenTable LayOut(const DocumentSection& section, std::size_t rows, int columns) {
   ScreenTable table{.section = &section, .columns = columns};
   const std::vector<std::size_t> used = UsedColumns(section);
@@ -89,7 +89,9 @@ std::string RowLines(const std::vector<std::string>& texts, const ScreenTable& t
 
 // "Time: 3 s · Seen: ..."
 std::string BelowLines(const DocumentRow& row, const ScreenTable& table) {
-  std::string words;
+  const ScreenColumn& name = table.beside.front();
+  const std::string whole = TextOf(row, name.column);
+  std::string words = DisplayWidth(whole) > name.width && !name.last ? whole : "";
   for (const std::size_t column : table.below) {
     const std::string text = TextOf(row, column);
     if (text.empty()) continue;

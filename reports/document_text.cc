@@ -16,7 +16,7 @@ constexpr std::size_t kMostMarkdownRows = 100;
 
 std::string CellMarkdown(const DocumentCell& cell) {
   return cell.as == DocumentCell::As::kCode ? MarkdownCode(cell.text, 300)
-                                            : MarkdownText(cell.text, 500);
+                                            : MarkdownText(cell.text);
 }
 
 std::string FactsMarkdown(const DocumentFacts& facts) {

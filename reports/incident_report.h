@@ -1,8 +1,8 @@
 // An incident: a run, the last good run of its family, and whether the rollback to it was proven.
 //
-// Role: the model and its writers; harness/insight/incident fills it from the history, the files
-// and the rollback drill, and decides every sentence. Each fact has its source. index.html of the
-// bundle links only to other files of the bundle.
+// Role: the model; harness/insight/incident fills it from the history, the files and the rollback
+// drill, and decides every sentence. Each fact has its source. A Document of it has every format;
+// index.html of the bundle links only to other files of the bundle.
 #ifndef RHARNESS_REPORTS_INCIDENT_REPORT_H_
 #define RHARNESS_REPORTS_INCIDENT_REPORT_H_
 
@@ -18,6 +18,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/verdict/stored_verdict.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -113,9 +114,8 @@ std::string SpacedName(std::string name);
 std::string_view GoodWords(const IncidentReport& report);
 
 Json ToJson(const IncidentReport& report);  // "rharness.incident/v1"
-std::string WriteTerminal(const IncidentReport& report, int columns, bool color);
-// The bundle's index.html.
-std::string WriteHtml(const IncidentReport& report);
+// Its page is the bundle's index.html.
+Document DocumentOf(const IncidentReport& report);
 
 }  // namespace rharness
 

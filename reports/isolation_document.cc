@@ -157,7 +157,8 @@ Document DocumentOf(const IsolationReport& report) {
            {{SvgSearch(report, "search"),
              "Each row is a rerun, each column a change. A filled cell was set as it drifted. "
              "The mark at the right is red where the rerun drifts, green where it is as "
-             "recorded, purple where it fails differently and grey where it is no evidence."}}},
+             "recorded, purple where it fails differently and grey where it is no evidence.",
+             true}}},
       {.title = "The difference to explain", .items = report.target},
       {.title = "Shown by", .items = report.shown_by},
       {.title = "Other failures, which are no evidence", .items = report.branches},

@@ -65,7 +65,8 @@ DocumentSection StepSection(const Onset& onset) {
       .pictures =
           {{SvgOnsetStrip(onset, "strip"),
             "A cell is a tensor, in the order in which the network makes and uses it. Filled "
-            "ones differ; the tallest are where it begins, on equal inputs."}},
+            "ones differ; the tallest are where it begins, on equal inputs.",
+            true}},
       .columns = {{"Tensor"},
                   {"Kind"},
                   {"State"},
@@ -94,9 +95,9 @@ DocumentSection StepSection(const Onset& onset) {
 DocumentSection GrowthSection(const Onset& onset) {
   DocumentSection section{
       .title = "How far apart by step",
-      .pictures =
-          {{SvgOnsetGrowth(onset, "growth"),
-            "Relative: parameters (solid), outputs of the network (broad), loss (dashed)."}},
+      .pictures = {{SvgOnsetGrowth(onset, "growth"),
+                    "Relative: parameters (solid), outputs of the network (broad), loss (dashed).",
+                    true}},
       .columns = {{"Step"}, {"Parameters", true}, {"Outputs", true}, {"Loss", true}}};
   for (const OnsetStep& step : onset.steps) {
     if (!onset.origin || step.step < onset.origin->a.step) continue;
@@ -140,7 +141,7 @@ void AddCurves(const std::vector<CurveComparison>& curves, std::string_view id,
     sections->push_back(
         {.title = "Curve " + curves[i].name,
          .words = curves[i].message,
-         .pictures = {{SvgDivergence(curves[i], fmt::format("{}-{}", id, i)), ""}}});
+         .pictures = {{SvgDivergence(curves[i], fmt::format("{}-{}", id, i)), "", true}}});
   }
 }
 

@@ -29,7 +29,7 @@ struct IncidentArguments {
 int FinishIncident(const IncidentReport& report, const IncidentArguments& arguments) {
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     if (!report.planned && !report.interrupted) {
       lines += PlaceLine("bundle", arguments.incident.out / "index.html");
     }
@@ -142,7 +142,8 @@ void AddIncidentNotes(Command* verb) {
   verb->Note(
       "The folder --out appears when all is done: index.html (what drifted, since when, what "
       "changed, which run is the last good one and whether it reproduces today, what to do; each "
-      "fact with its source), incident.json, the manifests of both runs, their comparison, the "
+      "fact with its source), the same as junit.xml, summary.md and incident.json, the manifests "
+      "of both runs, their comparison, the "
       "report of the rollback drill, the histories of both and of the family, the runbook's pages "
       "of what was found, and SHA256SUMS. The rollback drill works in --out.work, which keeps what "
       "the rerun "

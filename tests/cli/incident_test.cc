@@ -43,10 +43,11 @@ TEST_F(IncidentProgram, FindsTheLastGoodRunProvesTheWayBackAndBundlesIt) {
   EXPECT_THAT(Answer(told, "prevent"), HasSubstr("rharness gate"));  // the environment changed
   EXPECT_THAT(Text(told, "runbook"), HasSubstr("run_failed"));
   EXPECT_THAT(Text(told, "candidates"), HasSubstr("called it drifted"));
-  for (const char* file : {"index.html", "manifests/good.json", "manifests/run.json",
-                           "comparison/report.html", "comparison/comparison.json",
-                           "rollback/report.html", "rollback/report.json", "history/run.html",
-                           "history/good.html", "history/family.html", "runbook/run_failed.html"}) {
+  for (const char* file :
+       {"index.html", "junit.xml", "summary.md", "manifests/good.json", "manifests/run.json",
+        "comparison/report.html", "comparison/comparison.json", "rollback/report.html",
+        "rollback/report.json", "history/run.html", "history/good.html", "history/family.html",
+        "runbook/run_failed.html"}) {
     EXPECT_GT(Read(At(std::string("inc/") + file)).size(), 100U) << file;
   }
   const std::string page = Read(At("inc/index.html"));

@@ -144,7 +144,8 @@ TEST(Document, KeepsToTheColumnsOfATerminal) {
 
 TEST(Document, ShowsPicturesAndHowToReadThemOnPagesAlone) {
   Document document = Sample();
-  document.sections.push_back({.title = "Drawn", .pictures = {{"<svg></svg>", "Red is bad."}}});
+  document.sections.push_back(
+      {.title = "Drawn", .pictures = {{"<svg></svg>", "Red is bad.", true}}});
   EXPECT_THAT(WriteHtml(document), HasSubstr("Red is bad.</p>\n<figure><svg></svg></figure>"));
   for (const std::string& text : {WriteTerminal(document, 80, false), WriteMarkdown(document)}) {
     EXPECT_THAT(text, Not(HasSubstr("Drawn")));
@@ -160,6 +161,7 @@ TEST(Document, ShowsSeveralPicturesBesideEachOtherAndNoneForNothingDrawn) {
   const std::string page = WriteHtml(document);
   EXPECT_THAT(page, HasSubstr("<figure><svg>1</svg><figcaption>before</figcaption></figure>"));
   EXPECT_THAT(page, HasSubstr("<figcaption>now</figcaption>"));
+  EXPECT_THAT(page, HasSubstr("<div class=\"plots\">"));
   EXPECT_THAT(page, Not(HasSubstr("lost")));
   document.sections[0].pictures = {{"", "lost"}};
   EXPECT_TRUE(IsEmpty(document.sections[0]));
@@ -242,7 +244,12 @@ TEST(Document, WrapsTheLastColumnAndMovesColumnsWithoutRoomBelowTheirRow) {
               HasSubstr("  One    Three                       Four\n"))
       << "nothing is cut";
   EXPECT_THAT(WriteTerminal(document, 80, false), HasSubstr("\n      Two: ssss"));
-  document.sections[0].rows[0].cells[1] = "second";
+  document.sections[0].rows[0].cells = {std::string(30, 'f') + "1", "second"};
+  EXPECT_THAT(WriteTerminal(document, 80, false),
+              HasSubstr("\n      " + std::string(30, 'f') + "1\n"))
+      << "a name that is cut stands below, whole";
+  document.sections[0].rows[0].cells = {"first", "second", std::string(26, 't'),
+                                        "a sentence that is longer than its column has room"};
   const std::string narrow = WriteTerminal(document, 40, false);
   EXPECT_THAT(narrow, HasSubstr("  One    Two\n  first  second\n      Three: tttt"));
   EXPECT_THAT(narrow, HasSubstr(" · Four: a"));

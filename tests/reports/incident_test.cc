@@ -49,7 +49,7 @@ IncidentReport Rich() {
   report.layers[1].layer = Layer::kCode;
   report.layers[1].state = LayerState::kDiffers;
   report.layers[1].differences = {
-      {.layer = Layer::kCode, .key = "code.commit", .recorded = "x", .observed = {}}};
+      {.layer = Layer::kCode, .key = "the commit x is gone", .recorded = "x", .observed = {}}};
   report.pages = {{"bits_differ", "Bits differ", "the comparison"}};
   report.bundle = {{"comparison/report.html", "the comparison"}};
   report.notes = {kHostile};
@@ -66,44 +66,81 @@ TEST(IncidentSchema, DescribesExactlyWhatIsWritten) {
 
 TEST(IncidentHtml, IsAWholePageThatNoNameBreaks) {
   for (const IncidentReport& report : {Rich(), IncidentReport()}) {
-    const std::string page = WriteHtml(report);
+    const std::string page = WriteHtml(DocumentOf(report));
     EXPECT_EQ(CheckHtml(page).error, "");
     EXPECT_THAT(page, Not(HasSubstr("<script>x")));
   }
-  const std::string page = WriteHtml(Rich());
+  const std::string page = WriteHtml(DocumentOf(Rich()));
   EXPECT_THAT(page, HasSubstr("href=\"./runbook/bits_differ.html\""));
   EXPECT_THAT(page, HasSubstr("href=\"./comparison/report.html\""));
-  EXPECT_THAT(page, HasSubstr("<b>Not known:</b> anything"));
+  EXPECT_THAT(page, HasSubstr("<li>Not known: anything</li>"));
   IncidentReport kept = Rich();
   kept.files.front().state = "as_recorded";
   kept.candidates.back().verdict = Verdict::kNotComparable;
   kept.named = true;
-  EXPECT_THAT(WriteHtml(kept), HasSubstr("as recorded"));
-  EXPECT_THAT(WriteHtml(kept), HasSubstr("not comparable"));
-  EXPECT_THAT(WriteHtml(kept), HasSubstr("The run that --good names"));
-  EXPECT_THAT(WriteHtml(kept), Not(HasSubstr("The last good run")));
+  EXPECT_THAT(WriteHtml(DocumentOf(kept)), HasSubstr("as recorded"));
+  EXPECT_THAT(WriteHtml(DocumentOf(kept)), HasSubstr("not comparable"));
+  EXPECT_THAT(WriteHtml(DocumentOf(kept)), HasSubstr("The run that --good names"));
+  EXPECT_THAT(WriteHtml(DocumentOf(kept)), Not(HasSubstr("The last good run")));
 }
 
 TEST(IncidentHtml, IsGreenOnlyWhereNothingIsWrong) {
   IncidentReport report = Rich();
   report.exit_code = 0;  // the way back is proven, and the run drifted
-  EXPECT_THAT(WriteHtml(report), Not(HasSubstr("class=\"identical\"")));
-  EXPECT_THAT(WriteTerminal(report, 80, true), Not(HasSubstr("\x1b[32m")));
+  EXPECT_EQ(DocumentOf(report).tone, Verdict::kInfra);
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 80, true), Not(HasSubstr("\x1b[32m")));
   report.run.last->verdict = Verdict::kIdentical;
-  EXPECT_THAT(WriteHtml(report), HasSubstr("class=\"identical\""));
-  EXPECT_THAT(WriteTerminal(report, 80, true), HasSubstr("\x1b[32m"));
+  EXPECT_EQ(DocumentOf(report).tone, Verdict::kIdentical);
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 80, true), HasSubstr("\x1b[32m"));
+}
+
+TEST(IncidentDocument, SaysAllThatIsKnownInEveryFormatForPeople) {
+  IncidentReport report = Rich();
+  report.candidates_left_out = 7;
+  const Document document = DocumentOf(report);
+  for (const std::string& text :
+       {WriteHtml(document), WriteTerminal(document, 200, false), WriteMarkdown(document)}) {
+    for (const char* part :
+         {"rharness isolate c", "history", "The last good run", "w.pt", "f.intoto.jsonl", "refused",
+          "the commit x is gone", "git diff", "7 that this report leaves out", "Bits differ",
+          "comparison/report.html", "likely", "never drilled"}) {
+      EXPECT_THAT(text, HasSubstr(part));
+    }
+  }
+  EXPECT_THAT(
+      WriteHtml(document),
+      HasSubstr(
+          "<tr class=\"drifted\"><th scope=\"row\" class=\"name\"><code class=\"name\">w.pt"));
+}
+
+TEST(IncidentDocument, HasCasesForTheRollbackAndTheFilesInJunit) {
+  IncidentReport report = Rich();
+  const std::string refuted = WriteJunit(DocumentOf(report));
+  EXPECT_THAT(refuted, HasSubstr("classname=\"incident.rollback\""));
+  EXPECT_THAT(refuted, HasSubstr("tests=\"3\" failures=\"3\""));
+  report.exit_code = 0;
+  report.rollback.state = "proven";
+  report.signatures[0].state = "not_checked";
+  report.files[0].state = "as_recorded";
+  const std::string proven = WriteJunit(DocumentOf(report));
+  EXPECT_THAT(proven, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
+  report.files[0].state = "missing";
+  report.exit_code = 3;
+  EXPECT_THAT(WriteJunit(DocumentOf(report)),
+              HasSubstr("failures=\"1\" errors=\"0\" skipped=\"2\""))
+      << "the answer fails where no case does";
 }
 
 TEST(IncidentTerminal, FitsTheColumnsAndForgesNoLine) {
   for (const int columns : {10, 40, 80, 200}) {
-    const std::string text = WriteTerminal(Rich(), columns, false);
+    const std::string text = WriteTerminal(DocumentOf(Rich()), columns, false);
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(DisplayWidth(line), std::max(columns, 40)) << line;
     }
   }
-  EXPECT_THAT(WriteTerminal(Rich(), 80, false), HasSubstr("not known: anything"));
+  EXPECT_THAT(WriteTerminal(DocumentOf(Rich()), 80, false), HasSubstr("Not known: anything"));
 }
 
 TEST(RunbookPage, IsAWholePageWithItsCommandsAsCode) {

@@ -42,10 +42,15 @@ class BundleWriter {
     }
     RETURN_IF_ERROR(
         Add("incident.json", "the answers for machines (rharness.incident/v1)", std::string()));
+    RETURN_IF_ERROR(Add("summary.md", "the answers as a step summary", std::string()));
+    RETURN_IF_ERROR(Add("junit.xml", "the answers for a CI", std::string()));
     RETURN_IF_ERROR(
         Add(kSums, "the SHA-256 of every other file here; sha256sum -c SHA256SUMS", std::string()));
     RETURN_IF_ERROR(WriteJsonFile(folder_ / "incident.json", ToJson(report_)));
-    return WriteFileAtomic(folder_ / "index.html", WriteHtml(report_));
+    const Document document = DocumentOf(report_);
+    RETURN_IF_ERROR(WriteFileAtomic(folder_ / "junit.xml", WriteJunit(document)));
+    RETURN_IF_ERROR(WriteFileAtomic(folder_ / "summary.md", WriteMarkdown(document)));
+    return WriteFileAtomic(folder_ / "index.html", WriteHtml(document));
   }
 
   // As sha256sum writes and checks it; no name in the bundle has a character that it would escape.
