@@ -1,7 +1,7 @@
 // The objectives of families and their state: "rharness.objectives/v1".
 //
-// Role: a noun with every number and sentence in it; harness/insight/objectives fills it, the
-// writers below lay it out.
+// Role: a noun with every number and sentence in it; harness/insight/objectives fills it, a
+// Document of it has every format but that of Prometheus.
 #ifndef RHARNESS_REPORTS_OBJECTIVES_REPORT_H_
 #define RHARNESS_REPORTS_OBJECTIVES_REPORT_H_
 
@@ -14,6 +14,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/verdict/verdict.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -137,8 +138,8 @@ struct ObjectivesReport {
 };
 
 Json ToJson(const ObjectivesReport& report);
-std::string WriteTerminal(const ObjectivesReport& report, int columns, bool color);
-std::string WriteHtml(const ObjectivesReport& report);  // a page without scripts
+// The families; what is known of each is in depth. A case an objective.
+Document DocumentOf(const ObjectivesReport& report);
 // Prometheus text exposition, for the textfile collector or a Pushgateway: the first 100 families,
 // of a thousand their violations, totals of all, and the broken runs.
 std::string WriteMetrics(const ObjectivesReport& report);

@@ -7,6 +7,7 @@
 #include "harness/base/files.h"
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/slo_rules.h"
@@ -23,7 +24,7 @@ namespace {
 struct SloArguments {
   std::string history;
   std::string policy;
-  std::string html;
+  DocumentOptions formats;
   std::string metrics;
   std::string push;
   bool json = false;
@@ -46,7 +47,8 @@ Result<int> MeasureAndTell(SloArguments* given) {
   ASSIGN_OR_RETURN(arguments.history, HistoryAt(arguments.history));
   std::vector<std::string> inputs = FilesOfHistory(arguments.history);
   inputs.push_back(arguments.policy);
-  RETURN_IF_ERROR(CheckOutputs({arguments.html, arguments.metrics}, inputs, arguments.json));
+  RETURN_IF_ERROR(
+      CheckOutputs(FilesOf(arguments.formats, {arguments.metrics}), inputs, arguments.json));
   std::optional<HttpClient> gateway;
   if (!arguments.push.empty()) {
     ASSIGN_OR_RETURN(gateway, ConnectToPushgateway(arguments.push, EnvironmentVariable));
@@ -61,8 +63,9 @@ Result<int> MeasureAndTell(SloArguments* given) {
   report.version = kVersion;
   ASSIGN_OR_RETURN(report.history, ResolveHistoryUrl(arguments.history));  // as drills call it
   report.policy = arguments.policy;
-  const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }},
-                                       {arguments.metrics, [&] { return WriteMetrics(report); }}};
+  const Document document = DocumentOf(report);
+  std::vector<Output> outputs = OutputsOf(arguments.formats, document);
+  outputs.push_back({arguments.metrics, [&] { return WriteMetrics(report); }});
   RETURN_IF_ERROR(WriteFiles(outputs));
   const int code =
       PrintReport(outputs, {.verb = "slo",
@@ -72,7 +75,7 @@ Result<int> MeasureAndTell(SloArguments* given) {
                             .json = [&] { return ToJson(report); },
                             .text =
                                 [&] {
-                                  return WriteTerminal(report, TerminalColumns(STDOUT_FILENO),
+                                  return WriteTerminal(document, TerminalColumns(STDOUT_FILENO),
                                                        ColorOn(STDOUT_FILENO));
                                 }});
   // What it says is said, also where the gateway is not there.
@@ -149,7 +152,7 @@ void AddSlo(Command& root) {
   verb.Add("--policy", &arguments->policy, "YAML file with the objectives")
       .File()
       .Env("RHARNESS_POLICY");
-  verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
+  AddDocumentOptions(&verb, &arguments->formats, "an objective");
   verb.Add("--metrics", &arguments->metrics,
            "Write series for Prometheus to this file; - is stdout")
       .File();

@@ -19,12 +19,14 @@ TEST_F(SloProgram, GoesRedWithADrillThatDrifts) {
   EXPECT_EQ(met.outcome.exit_code, 0) << met.stdout_text << met.stderr_text;
   EXPECT_THAT(met.stdout_text, HasSubstr("The one family with objectives keeps them."));
   ASSERT_EQ(DrillInto("third", {"--env", "SHIFT=9"}), 1);
-  const ProcessResult red =
-      Slo({"--policy", "policy.yaml", "--html", "page/slo.html", "--metrics", "slo.prom"});
+  const ProcessResult red = Slo({"--policy", "policy.yaml", "--html", "page/slo.html", "--metrics",
+                                 "slo.prom", "--junit", "slo.xml", "--markdown", "slo.md"});
   EXPECT_EQ(red.outcome.exit_code, 1) << red.stdout_text << red.stderr_text;
   EXPECT_THAT(red.stdout_text, HasSubstr("misses them and burns its budget now: tiny"));
   EXPECT_THAT(red.stdout_text, HasSubstr("0 of 5 runs reproduced in 28 days"));
   EXPECT_THAT(Read(At("page/slo.html")), HasSubstr("Objectives"));
+  EXPECT_THAT(Read(At("slo.xml")), HasSubstr("classname=\"slo.tiny\" name=\"reproducible\""));
+  EXPECT_THAT(Read(At("slo.md")), HasSubstr("### Missed, or not known"));
   EXPECT_THAT(Read(At("slo.prom")),
               HasSubstr("rharness_slo_alarm{history=\"" + At("runs.db").string() +
                         "\",family=\"tiny\",owner=\"ada\","

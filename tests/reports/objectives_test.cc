@@ -90,20 +90,20 @@ std::string LinesOf(const std::string& text, std::string_view start) {
 
 TEST(ObjectivesPage, IsWellFormedAndHasNoMarkupOfStrangers) {
   for (const ObjectivesReport& report : {Rich(), ObjectivesReport()}) {
-    const std::string page = WriteHtml(report);
+    const std::string page = WriteHtml(DocumentOf(report));
     EXPECT_EQ(CheckHtml(page).error, "");
     EXPECT_THAT(page, Not(HasSubstr("<script")));
   }
-  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("why &lt;not&gt;"));
-  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("! burning"));
-  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("50 % over"));
-  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("38 of 40 (83.5 to 98.6 %)"));
-  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("75 % of 4 (30 to 95), 1 open"));
+  EXPECT_THAT(WriteHtml(DocumentOf(Rich())), HasSubstr("why &lt;not&gt;"));
+  EXPECT_THAT(WriteHtml(DocumentOf(Rich())), HasSubstr("! burning"));
+  EXPECT_THAT(WriteHtml(DocumentOf(Rich())), HasSubstr("50 % over"));
+  EXPECT_THAT(WriteHtml(DocumentOf(Rich())), HasSubstr("38 of 40 (83.5 to 98.6 %)"));
+  EXPECT_THAT(WriteHtml(DocumentOf(Rich())), HasSubstr("75 % of 4 (30 to 95), 1 open"));
 }
 
 TEST(ObjectivesTerminal, KeepsToItsColumnsAndEscapes) {
   for (const int columns : {40, 80, 200}) {
-    const std::string text = WriteTerminal(Rich(), columns, false);
+    const std::string text = WriteTerminal(DocumentOf(Rich()), columns, false);
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -111,15 +111,39 @@ TEST(ObjectivesTerminal, KeepsToItsColumnsAndEscapes) {
       EXPECT_EQ(ElideEnd(line, columns), line) << "too wide at " << columns;
     }
   }
-  const std::string text = WriteTerminal(Rich(), 80, false);
+  const std::string text = WriteTerminal(DocumentOf(Rich()), 80, false);
   EXPECT_THAT(text, HasSubstr("92.31 % (79 to 97)"));
   EXPECT_THAT(text, HasSubstr("40 of 40"));
-  EXPECT_THAT(text, HasSubstr("why <not> [ada<script>]"));
-  EXPECT_THAT(text, HasSubstr("not known: no run was judged twice"));
-  const std::string wide = WriteTerminal(Rich(), 400, false);
+  EXPECT_THAT(text, HasSubstr("! burning  ada<script>  why <not>\n"));
+  EXPECT_THAT(text, HasSubstr("Owner: ada<script>"));
+  EXPECT_THAT(text, HasSubstr("? unknown  ada<script>  no run was judged twice\n"));
+  const std::string wide = WriteTerminal(DocumentOf(Rich()), 400, false);
   EXPECT_THAT(wide, HasSubstr("flaky with nothing changed 1 of 20 (0.89 to 23.6 %); signed 38 of "
                               "40 (83.5 to 98.6 %); a rerun takes 1.02 times the recorded time "
                               "(standard deviation 0.05, which lies between 0.041 and 0.064)\n"));
+}
+
+TEST(ObjectivesTerminal, LeavesTheFactsOfAFamilyToThePageAndSaysSo) {
+  const Document document = DocumentOf(Rich());
+  const std::string text = WriteTerminal(document, 100, false);
+  EXPECT_THAT(text, Not(HasSubstr("Checkpoints equal to the bit")));
+  EXPECT_THAT(text, HasSubstr("plain"));
+  EXPECT_THAT(text, HasSubstr("In the other formats, too: a<b>\"&; a<b>\"&: how fast"));
+  for (const std::string& format : {WriteHtml(document), WriteMarkdown(document)}) {
+    for (const char* part : {"Checkpoints equal to the bit", "how fast the budget goes", "p.yaml:3",
+                             "4 and 5", "24 h and 6 h", "fires", "2 runs, over 28 days"}) {
+      EXPECT_THAT(format, HasSubstr(part));
+    }
+  }
+}
+
+TEST(ObjectivesJunit, HasACaseAnObjective) {
+  const std::string junit = WriteJunit(DocumentOf(Rich()));
+  EXPECT_THAT(junit, HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(junit, HasSubstr("name=\"reproducible\""));
+  EXPECT_THAT(junit, HasSubstr("why &lt;not&gt;"));
+  ObjectivesReport unknown{.headline = "nothing to say", .exit_code = 3};
+  EXPECT_THAT(WriteJunit(DocumentOf(unknown)), HasSubstr("failures=\"1\""));
 }
 
 TEST(ObjectivesSchema, DescribesExactlyWhatIsWritten) {
