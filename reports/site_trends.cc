@@ -196,7 +196,7 @@ std::string WriteSite(const SiteTrendsReport& page, const SiteFrame& frame) {
   if (report == nullptr) return out + SiteEnd(frame);
   std::vector<std::string> notes = report->notes;
   if (!failed.empty()) notes.push_back(failed + " Here is what they were before.");
-  out += HtmlNotes(notes) + HtmlTrendSections(*report);
+  out += HtmlNotes(notes) + HtmlSections(DocumentOf(*report));
   return out + SiteEnd(frame);
 }
 

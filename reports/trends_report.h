@@ -1,7 +1,7 @@
 // Reproducibility over time: "rharness.trends/v1".
 //
-// Role: a noun with every number and sentence in it; harness/insight/trends fills it, the writers
-// below lay it out.
+// Role: a noun with every number and sentence in it; harness/insight/trends fills it, a Document of
+// it has every format.
 #ifndef RHARNESS_REPORTS_TRENDS_REPORT_H_
 #define RHARNESS_REPORTS_TRENDS_REPORT_H_
 
@@ -12,6 +12,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -130,11 +131,7 @@ struct TrendsReport {
 };
 
 Json ToJson(const TrendsReport& report);
-std::string WriteTerminal(const TrendsReport& report, int columns, bool color);
-std::string WriteHtml(const TrendsReport& report);  // a page without scripts
-
-// The content of that page between its heading and its end.
-std::string HtmlTrendSections(const TrendsReport& report);
+Document DocumentOf(const TrendsReport& report);
 
 // Pictures of these; `id` is unique on the page. Empty if there is nothing to draw.
 std::string SvgRates(const TrendSeries& series, std::string_view id);

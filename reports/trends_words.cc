@@ -29,11 +29,6 @@ std::string TrendRateWords(const TrendCounts& counts) {
                      100.0 * counts.high);
 }
 
-std::string OpenWords(const TrendCounts& counts) {
-  const std::int64_t judged = counts.good + counts.bad + counts.open;
-  return judged == 0 ? "-" : fmt::format("{} of {}", counts.open, judged);
-}
-
 std::string LastWeekWords(const TrendSeries& series, WallTime at) {
   if (series.weeks.empty()) return "-";
   const TrendCounts& last = series.weeks.back().counts;
@@ -49,14 +44,6 @@ std::string CoincidenceWords(const TrendCoincidence& one) {
                   one.before_all, one.after_runs, one.after_all);
   if (!one.detail.empty()) words += ": " + SafeText(one.detail, 400);
   return words;
-}
-
-std::string OnlyWords(const TrendOnly& only) {
-  std::vector<std::string> families;
-  for (const std::string& family : only.families) families.push_back(SafeText(family, 100));
-  return fmt::format("{} {}: {} ({})", only.by, SafeText(only.value, 150),
-                     Counted(static_cast<std::uint64_t>(only.runs), "run"),
-                     fmt::join(families, ", "));
 }
 
 std::string ChanceWords(const LastChance& chance) {

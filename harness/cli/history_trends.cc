@@ -5,6 +5,7 @@
 
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/history_verbs.h"
 #include "harness/cli/outputs.h"
@@ -17,7 +18,7 @@ namespace {
 
 struct TrendsArguments {
   std::string history;
-  std::string html;
+  DocumentOptions formats;
   std::vector<std::string> gone;
   int weeks = 52;
   bool json = false;
@@ -26,7 +27,7 @@ struct TrendsArguments {
 Result<int> TellTrends(TrendsArguments arguments) {
   ASSIGN_OR_RETURN(arguments.history, HistoryAt(arguments.history));
   RETURN_IF_ERROR(
-      CheckOutputs({arguments.html}, FilesOfHistory(arguments.history), arguments.json));
+      CheckOutputs(FilesOf(arguments.formats), FilesOfHistory(arguments.history), arguments.json));
   TrendsAsked asked{.weeks = arguments.weeks, .gone = {}};
   for (const std::string& text : arguments.gone) {
     ASSIGN_OR_RETURN(Gone gone, Gone::Parse(text));
@@ -36,7 +37,8 @@ Result<int> TellTrends(TrendsArguments arguments) {
   ASSIGN_OR_RETURN(TrendsReport report, MeasureTrends(history.get(), asked, SystemClock().Now()));
   report.version = kVersion;
   report.history = arguments.history;
-  const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }}};
+  const Document document = DocumentOf(report);
+  const std::vector<Output> outputs = OutputsOf(arguments.formats, document);
   RETURN_IF_ERROR(WriteFiles(outputs));
   return PrintReport(outputs, {.verb = "history trends",
                                .headline = report.headline,
@@ -45,7 +47,7 @@ Result<int> TellTrends(TrendsArguments arguments) {
                                .json = [&] { return ToJson(report); },
                                .text =
                                    [&] {
-                                     return WriteTerminal(report, TerminalColumns(STDOUT_FILENO),
+                                     return WriteTerminal(document, TerminalColumns(STDOUT_FILENO),
                                                           ColorOn(STDOUT_FILENO));
                                    }});
 }
@@ -112,7 +114,7 @@ void AddHistoryTrends(Command& history) {
            "glob; several go together")
       .OneEach()
       .Value("WHAT");
-  verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
+  AddDocumentOptions(&verb, &arguments->formats, "a run that would be lost");
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.trends/v1)");
   AddTrendsNotes(&verb);
   verb.Do([arguments] {

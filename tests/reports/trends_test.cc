@@ -85,41 +85,60 @@ TrendsReport Rich() {
 
 TEST(TrendsPage, IsWellFormedAndHasNoMarkupOfStrangers) {
   for (const TrendsReport& report : {Rich(), TrendsReport()}) {
-    const std::string page = WriteHtml(report);
+    const std::string page = WriteHtml(DocumentOf(report));
     EXPECT_EQ(CheckHtml(page).error, "");
     EXPECT_THAT(page, Not(HasSubstr("<script")));
     EXPECT_THAT(page, Not(HasSubstr("a<b>")));
   }
-  const std::string page = WriteHtml(Rich());
+  const std::string page = WriteHtml(DocumentOf(Rich()));
   EXPECT_THAT(page, HasSubstr("coincides with driver"));
   EXPECT_THAT(page, HasSubstr("not yet a cause"));
   EXPECT_THAT(page, HasSubstr("<svg"));
-  EXPECT_THAT(page, HasSubstr("2 more are in the output of --json"))
-      << "of three runs one is listed";
+  EXPECT_THAT(page, HasSubstr("1 run is listed.")) << "of three";
 }
 
 TEST(TrendsTerminal, KeepsToItsColumnsAndEscapes) {
   for (const int columns : {40, 80, 200}) {
-    const std::string text = WriteTerminal(Rich(), columns, false);
+    const std::string text = WriteTerminal(DocumentOf(Rich()), columns, false);
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       EXPECT_EQ(ElideEnd(line, columns), line) << "too wide at " << columns;
     }
   }
-  const std::string text = WriteTerminal(Rich(), 200, false);
+  const std::string text = WriteTerminal(DocumentOf(Rich()), 200, false);
   EXPECT_THAT(text, HasSubstr("75 % (40 to 99)"));
   EXPECT_THAT(text, HasSubstr("(in 0 of 20 judged before, 40 of 40 after)"));
   EXPECT_THAT(text, HasSubstr("85.7 % after 30 days (62 to 95.2)"));
   EXPECT_THAT(text, HasSubstr("half after 23 days"));
-  EXPECT_THAT(text, HasSubstr("75 % (40 to 99)          1 of 61    10 of 20\n"));
-  EXPECT_THAT(text, HasSubstr("last week judged"));
+  EXPECT_THAT(text, HasSubstr("  all runs"));
+  EXPECT_THAT(text, HasSubstr("75 % (40 to 99)        60     1  10 of 20"));
+  EXPECT_THAT(text, HasSubstr("Last week judged"));
   EXPECT_THAT(text, HasSubstr("Of 21 runs that were seen to reproduce, 9 did not any more"));
-  EXPECT_THAT(WriteTerminal(Rich(), 400, false),
+  EXPECT_THAT(WriteTerminal(DocumentOf(Rich()), 400, false),
               HasSubstr("4 runs that never reproduced since they were first judged are "
                         "left out"));
-  EXPECT_THAT(text, HasSubstr("and 2 more"));
-  EXPECT_THAT(WriteTerminal(Rich(), 200, true), HasSubstr("\x1b["));
+  EXPECT_THAT(text, HasSubstr("1 run is"));
+  EXPECT_THAT(WriteTerminal(DocumentOf(Rich()), 200, true), HasSubstr("\x1b["));
+}
+
+TEST(TrendsDocument, SaysTheSameInEveryFormatAndFailsWhereRunsWouldBeLost) {
+  const Document document = DocumentOf(Rich());
+  EXPECT_EQ(document.tone, Verdict::kDrifted);
+  for (const std::string& text :
+       {WriteHtml(document), WriteTerminal(document, 300, false), WriteMarkdown(document)}) {
+    for (const char* part : {"Without driver=5", "run-1", "to worse", "coincides with driver",
+                             "Drivers", "560", "node", "half after 23 days"}) {
+      EXPECT_THAT(text, HasSubstr(part));
+    }
+  }
+  const std::string page = WriteHtml(document);
+  EXPECT_EQ(CheckHtml(page).elements.at("svg"), 3) << "two rates and a survival";
+  EXPECT_THAT(page, HasSubstr("<tr class=\"drifted\"><th scope=\"row\" class=\"name\">run-1</th>"));
+  const std::string junit = WriteJunit(document);
+  EXPECT_THAT(junit, HasSubstr("tests=\"1\" failures=\"1\""));
+  EXPECT_THAT(junit, HasSubstr("classname=\"trends.Last chance\" name=\"run-1\""));
+  EXPECT_EQ(DocumentOf(TrendsReport{.verdicts = 3}).tone, Verdict::kIdentical);
 }
 
 TEST(TrendsSchema, DescribesExactlyWhatIsWritten) {
