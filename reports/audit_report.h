@@ -1,7 +1,7 @@
 // The auditor's question about one run, answered: "rharness.audit_report/v1".
 //
-// Role: a noun with every sentence in it; harness/trust/audit fills it, the writers below lay it
-// out.
+// Role: a noun with every sentence in it; harness/trust/audit fills it, a Document of it has
+// every format.
 #ifndef RHARNESS_REPORTS_AUDIT_REPORT_H_
 #define RHARNESS_REPORTS_AUDIT_REPORT_H_
 
@@ -14,6 +14,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/verdict/stored_verdict.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -92,8 +93,7 @@ struct AuditReport {
 };
 
 Json ToJson(const AuditReport& report);
-std::string WriteTerminal(const AuditReport& report, int columns, bool color);
-std::string WriteHtml(const AuditReport& report);  // a page without scripts
+Document DocumentOf(const AuditReport& report);
 
 }  // namespace rharness
 

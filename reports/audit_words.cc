@@ -1,4 +1,4 @@
-// Sentences about exceptions and entries.
+// Sentences about statements, entries and what is next.
 #include "reports/audit_words.h"
 
 #include <fmt/format.h>
@@ -6,16 +6,6 @@
 #include <algorithm>
 
 namespace rharness {
-namespace {
-
-std::string ExceptionHead(const AuditException& one) {
-  if (one.kind == "retirement") return "retired";
-  if (one.kind == kAuditRetirementRequest) return "to be retired";
-  return one.kind + " of " + one.about;
-}
-
-}  // namespace
-
 std::string_view AuditStateWords(AuditEntryState state) {
   switch (state) {
     case AuditEntryState::kAsEntered:
@@ -34,16 +24,6 @@ std::string_view AuditStateWords(AuditEntryState state) {
 
 bool IsFault(AuditEntryState state) {
   return state != AuditEntryState::kAsEntered && state != AuditEntryState::kNotEntered;
-}
-
-std::string ExceptionWords(const AuditException& one) {
-  std::string words = ExceptionHead(one) + ": " + one.reason;
-  if (!one.doubt.empty()) return words + ", doubtful: " + one.doubt;
-  if (!one.signed_by.empty()) words += ", signed by " + one.signed_by;
-  if (one.kind == "retirement" && one.signed_by.empty()) words += ", unsigned";
-  if (!one.until.empty()) words += ", " + one.until;
-  if (!one.holds) words += " (over)";
-  return words;
 }
 
 std::string_view StatementMark(const AuditStatement& one) {

@@ -1,4 +1,4 @@
-// Words and limits shared by the page and the terminal for an auditor.
+// Sentences of the answer to an auditor.
 #ifndef RHARNESS_REPORTS_AUDIT_WORDS_H_
 #define RHARNESS_REPORTS_AUDIT_WORDS_H_
 
@@ -9,14 +9,9 @@
 
 namespace rharness {
 
-inline constexpr std::size_t kMostAuditVerdicts = 20;  // the newest; JSON has all
-inline constexpr std::size_t kMostAuditEntries = 100;
-
 // "as entered", "CHANGED", "GONE", "ENTERED TWICE", "not entered yet"
 std::string_view AuditStateWords(AuditEntryState state);
 bool IsFault(AuditEntryState state);
-// "waiver of jit_* (known; signed by ada, through 2026-12-31 (UTC))"
-std::string ExceptionWords(const AuditException& one);
 // "REFUSED: ", "not counted: "; empty: it is valid.
 std::string_view StatementMark(const AuditStatement& one);
 // Its content, or why it is not valid.

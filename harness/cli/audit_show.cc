@@ -11,6 +11,7 @@
 
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
@@ -24,7 +25,7 @@ struct ShowArguments {
   AnswerRequest request;
   std::string log;
   std::string trust;
-  std::string html;
+  DocumentOptions formats;
   bool json = false;
 };
 
@@ -38,7 +39,7 @@ Result<int> ShowAnswer(const ShowArguments& arguments) {
   std::vector<std::string> inputs = FilesOfHistory(request.history);
   inputs.insert(inputs.end(), request.policies.begin(), request.policies.end());
   inputs.push_back(arguments.trust);
-  RETURN_IF_ERROR(CheckOutputs({arguments.html}, inputs, arguments.json));
+  RETURN_IF_ERROR(CheckOutputs(FilesOf(arguments.formats), inputs, arguments.json));
   std::optional<TrustPolicy> trust;
   if (!arguments.trust.empty()) {
     ASSIGN_OR_RETURN(trust, LoadTrustPolicy(arguments.trust));
@@ -47,7 +48,8 @@ Result<int> ShowAnswer(const ShowArguments& arguments) {
   request.now = SystemClock().Now();
   ASSIGN_OR_RETURN(AuditReport report, AnswerFor(request));
   report.version = kVersion;
-  const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }}};
+  const Document document = DocumentOf(report);
+  const std::vector<Output> outputs = OutputsOf(arguments.formats, document);
   RETURN_IF_ERROR(WriteFiles(outputs));
   return PrintReport(outputs, {.verb = "audit show",
                                .headline = report.headline,
@@ -56,7 +58,7 @@ Result<int> ShowAnswer(const ShowArguments& arguments) {
                                .json = [&] { return ToJson(report); },
                                .text =
                                    [&] {
-                                     return WriteTerminal(report, TerminalColumns(STDOUT_FILENO),
+                                     return WriteTerminal(document, TerminalColumns(STDOUT_FILENO),
                                                           ColorOn(STDOUT_FILENO));
                                    }});
 }
@@ -98,7 +100,7 @@ void AddAuditShow(Command& audit) {
   verb.Add("--trust", &arguments->trust,
            "Trust policy: the keys for statements, heads, policies, retirements and deletions")
       .File();
-  verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
+  AddDocumentOptions(&verb, &arguments->formats, "a statement and an entry of the log");
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.audit_report/v1)");
   verb.ExitCode(kExitOk, "answered, whatever the verdicts; all that is entered is as it was");
   verb.ExitCode(kExitDrift, "answered; with --trust: nobody has signed a head of the log");

@@ -128,7 +128,8 @@ TEST_F(Answer, TellsARetirementThatIsAskedFor) {
   EXPECT_EQ(one.reason, "its data is gone");
   EXPECT_EQ(one.signed_by, "Ada (asked 2026-01-02), approved by nobody yet");
   EXPECT_EQ(one.until, "can be approved until 2026-03-01T00:00:00.000Z");
-  EXPECT_THAT(WriteTerminal(report, 200, false), HasSubstr("to be retired: its data is gone"));
+  const std::string screen = WriteTerminal(DocumentOf(report), 200, false);
+  EXPECT_THAT(screen, AllOf(HasSubstr("to be retired"), HasSubstr("its data is gone")));
   clock_.Advance(std::chrono::hours(60 * 24));
   EXPECT_THAT(ShowAsItIs().exceptions, IsEmpty()) << "nobody approved in time";
 }
@@ -136,12 +137,12 @@ TEST_F(Answer, TellsARetirementThatIsAskedFor) {
 TEST_F(Answer, SaysThatExceptionsAreNotKnownWithoutAPolicy) {
   AddRun();
   const AuditReport none = Show();
-  EXPECT_THAT(WriteTerminal(none, 200, false),
+  EXPECT_THAT(WriteTerminal(DocumentOf(none), 200, false),
               HasSubstr("waivers and substitutes are not known: no policy was given"));
-  EXPECT_THAT(WriteHtml(none), HasSubstr("waivers and substitutes are not known"));
+  EXPECT_THAT(WriteHtml(DocumentOf(none)), HasSubstr("waivers and substitutes are not known"));
   const AuditReport given = ShowAsItIs({Put("policy.yaml", "version: 1\n")});
-  EXPECT_THAT(WriteTerminal(given, 200, false), HasSubstr("EXCEPTIONS\nnone\n"));
-  EXPECT_THAT(WriteHtml(given), Not(HasSubstr("not known: no policy")));
+  EXPECT_THAT(WriteTerminal(DocumentOf(given), 200, false), HasSubstr("Exceptions\n  none\n"));
+  EXPECT_THAT(WriteHtml(DocumentOf(given)), Not(HasSubstr("not known: no policy")));
 }
 
 TEST_F(Answer, SaysOnWhatARunWasReproduced) {
@@ -157,8 +158,8 @@ TEST_F(Answer, SaysOnWhatARunWasReproduced) {
   EXPECT_THAT(report.verdicts[0].where,
               AllOf(StartsWith("node node-7; AMD EPYC 9654 (96 cores)"), HasSubstr("python=3.11.2"),
                     HasSubstr("image sha256:1111")));
-  EXPECT_THAT(WriteTerminal(report, 200, false), HasSubstr("on node node-7; AMD EPYC"));
-  EXPECT_THAT(WriteHtml(report), HasSubstr("node node-7; AMD EPYC"));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 200, false), HasSubstr("node node-7; AMD EPYC"));
+  EXPECT_THAT(WriteHtml(DocumentOf(report)), HasSubstr("node node-7; AMD EPYC"));
 }
 
 TEST_F(Answer, BeginsWithWhatWasTamperedWith) {
@@ -179,7 +180,7 @@ TEST_F(Answer, SaysWhatToDoWithARunThatDoesNotReproduce) {
   const std::string nothing = "nothing to do";
   const AuditReport never = Show();
   EXPECT_THAT(never.next, AllOf(HasSubstr("no drill has rerun it"), HasSubstr("run_id = a")));
-  EXPECT_THAT(WriteHtml(never), Not(HasSubstr(nothing)));
+  EXPECT_THAT(WriteHtml(DocumentOf(never)), Not(HasSubstr(nothing)));
   Judge("drifted", kDay2);
   EXPECT_THAT(Show().next, HasSubstr("rharness incident a"));
   Judge("inconclusive", kDay2);
@@ -187,7 +188,7 @@ TEST_F(Answer, SaysWhatToDoWithARunThatDoesNotReproduce) {
   Judge("equivalent", kDay3);
   const AuditReport good = Show();
   EXPECT_EQ(good.next, "");
-  EXPECT_THAT(WriteHtml(good), HasSubstr(nothing));
+  EXPECT_THAT(WriteHtml(DocumentOf(good)), HasSubstr(nothing));
 }
 
 }  // namespace
