@@ -51,9 +51,9 @@ std::string SetAnswer(const ComparisonSet& set) {
   if (static_cast<std::size_t>(identical) == pairs) {
     return PairShare(identical, pairs) + (pairs == 1 ? " is" : " are") + " identical bit for bit.";
   }
-  return fmt::format("{} agree: {} identical, {} equivalent.",
-                     PairShare(static_cast<int>(pairs), pairs), identical,
-                     counts[Verdict::kEquivalent]);
+  return fmt::format("{} {}: {} identical, {} equivalent.",
+                     PairShare(static_cast<int>(pairs), pairs), pairs == 1 ? "agrees" : "agree",
+                     identical, counts[Verdict::kEquivalent]);
 }
 
 std::string FirstCauseWords(const Cause& cause) {

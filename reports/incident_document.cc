@@ -109,7 +109,7 @@ DocumentSection CauseSection(const IncidentReport& report) {
   for (const Cause& cause : report.causes) {
     section.rows.push_back({.tone = Verdict::kInconclusive,
                             .cells = {cause.statement, std::string(LayerName(cause.layer)),
-                                      cause.strength, cause.confirm}});
+                                      std::string(StrengthName(cause.strength)), cause.confirm}});
   }
   return section;
 }

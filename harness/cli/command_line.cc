@@ -161,10 +161,8 @@ class Application {
     for (const auto& option : command.options()) AddOption(app, option.get());
     for (const auto& verb : command.verbs()) {
       CLI::App* added = app.add_subcommand(verb->name(), verb->description());
-      if (verb->hidden())
-        added->group("");
-      else if (!verb->group().empty())
-        added->group(verb->group());
+      // CLI11 would give it the group of the verb above.
+      added->group(verb->hidden() ? "" : verb->group().empty() ? "Subcommands" : verb->group());
       Fill(*added, *verb);
     }
     if (!command.verbs().empty()) app.require_subcommand(command.needs_verb() ? 1 : 0, 1);

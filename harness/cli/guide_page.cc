@@ -12,20 +12,6 @@
 namespace rharness {
 namespace {
 
-std::string Upper(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
-// The title of a page's NAME: a list of what it is about, without a capital.
-std::string LowerFirst(std::string text) {
-  if (!text.empty()) {
-    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  }
-  return text;
-}
-
 // **bold** as `bold`, links by their text, *emphasis* plain; what is between backquotes stays.
 std::string PlainInline(const std::string& text) {
   static const std::regex bold(R"(\*\*([^*]+)\*\*)"), link(R"(\[([^\]]+)\]\(([^)]+)\))"),
@@ -101,7 +87,8 @@ class Page {
         const std::size_t level = line.find_first_not_of('#');
         roff_ += fmt::format(
             "{} {}\n", level > 2 ? ".SS" : ".SH",
-            RoffInline("\"" + (level > 2 ? line.substr(level + 1) : Upper(line.substr(level + 1))) +
+            RoffInline("\"" +
+                       (level > 2 ? line.substr(level + 1) : UpperCase(line.substr(level + 1))) +
                        "\""));
         begins_ = true;
         ++at_;
@@ -191,7 +178,7 @@ std::string GuidePage(std::string_view guide, std::string_view markdown,
   Page page(markdown);
   const std::string name = GuidePageName(guide);
   std::string roff = fmt::format(".TH {} 7 \"{}\" \"rharness {}\" \"Guides\"\n.nh\n.ad l\n",
-                                 RoffInline("\"" + Upper(name) + "\""), RoffInline(facts.date),
+                                 RoffInline("\"" + UpperCase(name) + "\""), RoffInline(facts.date),
                                  RoffInline(facts.version));
   roff += ".SH NAME\n" + RoffInline(name) + " \\- " + RoffInline(LowerFirst(page.title())) +
           "\n.SH DESCRIPTION\n" + page.Body() + ".SH \"SEE ALSO\"\n.BR rharness (1)";

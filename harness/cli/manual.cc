@@ -31,22 +31,8 @@ std::string Filled(std::string_view text) {
 std::string Bold(std::string_view text) { return "\\fB" + RoffInline(text) + "\\fR"; }
 std::string Italic(std::string_view text) { return "\\fI" + RoffInline(text) + "\\fR"; }
 
-std::string Upper(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
-// "A page" as "a page", and "YAML" as it is.
-std::string LowerFirst(std::string text) {
-  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
-    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  }
-  return text;
-}
-
 std::string Section(std::string_view title) {
-  return fmt::format(".SH {}\n", Upper(std::string(title)));
+  return fmt::format(".SH {}\n", UpperCase(std::string(title)));
 }
 
 std::string Item(std::string_view tag, std::string_view body) {
@@ -57,8 +43,9 @@ std::string Item(std::string_view tag, std::string_view body) {
 std::string Argument(std::string_view text) { return "\"" + RoffInline(text) + "\""; }
 
 std::string Title(const std::string& page, const ManualFacts& facts) {
-  return fmt::format(".TH {} 1 {} {} {}\n.nh\n.ad l\n", Argument(Upper(page)), Argument(facts.date),
-                     Argument("rharness " + facts.version), Argument("User Commands"));
+  return fmt::format(".TH {} 1 {} {} {}\n.nh\n.ad l\n", Argument(UpperCase(page)),
+                     Argument(facts.date), Argument("rharness " + facts.version),
+                     Argument("User Commands"));
 }
 
 std::string TagOf(const OptionFacts& option) {
@@ -171,6 +158,19 @@ std::string VariablesText(const std::vector<std::pair<std::string, std::string>>
 }
 
 }  // namespace
+
+std::string UpperCase(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string LowerFirst(std::string text) {
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  }
+  return text;
+}
 
 std::string RoffInline(std::string_view text) {
   std::string escaped;

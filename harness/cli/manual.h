@@ -26,6 +26,10 @@ std::string ProgramPage(const Command& root, const ManualFacts& facts);
 // The page of one of its verbs, with those below it.
 std::string VerbPage(const Command& root, const Command& verb, const ManualFacts& facts);
 
+// For headings, and for a page's NAME: "A page" as "a page", and "YAML" as it is.
+std::string UpperCase(std::string text);
+std::string LowerFirst(std::string text);
+
 // One line of roff: `words` in bold, and nothing that roff would take for its own.
 std::string RoffInline(std::string_view text);
 

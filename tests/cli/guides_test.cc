@@ -213,5 +213,13 @@ TEST(Readme, FitsThreeScreens) {
   EXPECT_LE(WordsOf(text).size(), 1600u);
 }
 
+TEST(Help, ListsVerbsBelowAVerbWithoutItsGroup) {
+  for (const char* verb : {"history", "gate"}) {
+    const std::string help = Execute({kRharness, verb, "--help"}).stdout_text;
+    EXPECT_THAT(help, HasSubstr("\nSubcommands:\n")) << verb;
+    EXPECT_THAT(help, testing::Not(testing::ContainsRegex("(Record runs|Roll out):"))) << verb;
+  }
+}
+
 }  // namespace
 }  // namespace rharness

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "reports/comparison_report.h"
+#include "reports/comparison_summary.h"
 #include "reports/text.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/sample_comparison.h"
@@ -32,6 +33,15 @@ TEST(ComparisonTerminal, FitsEveryScreen) {
       }
     }
   }
+}
+
+TEST(ComparisonTerminal, CountsThePairsThatAgree) {
+  ComparisonSet set = PairsComparison(2);
+  for (Comparison& one : set.comparisons) one.verdict = Verdict::kEquivalent;
+  EXPECT_NE(WriteTerminal(set, 100, 30, false).find("agree: 0 identical, 2 equivalent."),
+            std::string::npos);
+  set.comparisons.resize(1);
+  EXPECT_EQ(Summarize(set).answer, "The one pair agrees: 0 identical, 1 equivalent.");
 }
 
 TEST(ComparisonTerminal, SaysWhatWasRecordedOfAFactAndNoLimit) {
