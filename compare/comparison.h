@@ -91,7 +91,7 @@ struct Comparison {
   bool expect_bitwise = true;     // bits were promised, or asked for
   bool declared_bitwise = false;  // promised: the record says that it is deterministic
   bool is_rerun = false;          // b stands for the reruns of the record a
-  std::vector<RerunEnd> ends;     // if is_rerun: how each rerun ended
+  std::vector<RerunEnd> ends;     // how each rerun ended; else those that ended badly
   Verdict verdict = Verdict::kInconclusive;
   std::string headline;           // one sentence: the verdict and why
   std::vector<Finding> findings;  // the decisive ones first

@@ -98,14 +98,14 @@ class Ladder {
 bool Ladder::Preset() {
   const auto found = std::ranges::find_if(c_.findings, &Finding::decisive);
   if (found == c_.findings.end()) return false;
-  c_.verdict = found->code == "run_failed" ? Verdict::kFailed : Verdict::kNotComparable;
+  c_.verdict = Verdict::kNotComparable;
   return true;
 }
 
 bool Ladder::Infra() {
-  if (!c_.is_rerun) return false;
   if (c_.ends.empty()) {
-    return Decide(Verdict::kInfra, FindingReason("no_rerun", "run", {}, {}, "at least one rerun",
+    return c_.is_rerun &&
+           Decide(Verdict::kInfra, FindingReason("no_rerun", "run", {}, {}, "at least one rerun",
                                                  "no rerun was carried out"));
   }
   const bool any_came_far = std::ranges::any_of(

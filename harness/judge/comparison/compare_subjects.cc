@@ -140,17 +140,12 @@ void NoteUnknown(const Subject& a, const Subject& b, Comparison* comparison) {
   }
 }
 
-// A failed rerun says nothing about its outputs.
-void NoteFailure(const Subject& subject, std::string_view side, Comparison* comparison) {
-  if (subject.failure.empty()) return;
-  comparison->findings.push_back({.code = "run_failed",
-                                  .layer = {},
-                                  .subject = fmt::format("{} {}", side, subject.side.path),
-                                  .observed = subject.failure,
-                                  .limit = "a run that ended well",
-                                  .rule = "a run that did not end well is not compared",
-                                  .message = fmt::format("{}: {}", side, subject.failure),
-                                  .decisive = true});
+// A rerun that did not end well says nothing about its outputs: its end decides, as in a drill.
+void AddEnd(const Subject& subject, std::string_view side, Comparison* comparison) {
+  if (!subject.end || subject.end->state == RerunEnd::State::kCompared) return;
+  RerunEnd end = *subject.end;
+  end.reason = fmt::format("{}: {}", side, end.reason);
+  comparison->ends.push_back(std::move(end));
 }
 
 double ValueOf(const std::vector<Metric>& metrics, const std::string& name) {
@@ -278,8 +273,8 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
     std::ranges::move(CompareUnread(*a.unread, *b.unread, {"in A", "in B"}),
                       std::back_inserter(comparison.findings));
   }
-  NoteFailure(a, "A", &comparison);
-  NoteFailure(b, "B", &comparison);
+  AddEnd(a, "A", &comparison);
+  AddEnd(b, "B", &comparison);
   if (a.results && b.results) {
     RETURN_IF_ERROR(CompareResultGroups(*a.results, *b.results, replicates, options, &comparison));
     gathered.judged = true;

@@ -36,7 +36,7 @@ struct Subject {
   std::optional<ResultGroup> results;
   std::optional<Fingerprint> fingerprint;
   std::optional<bool> declared_bitwise;  // of a manifest
-  std::string failure;                   // of evidence: why the rerun failed
+  std::optional<RerunEnd> end;           // of evidence: how far the rerun came
   std::vector<std::string> notes;        // what was not available, and why
   // Of a metrics file. Empty: not known, as in older records.
   std::optional<UnreadMembers> unread = UnreadMembers();

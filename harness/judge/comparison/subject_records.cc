@@ -11,6 +11,7 @@
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/execution/rerun/workspace.h"
+#include "harness/judge/compare_rerun.h"
 #include "harness/judge/facts_of.h"
 #include "harness/judge/record_parts.h"
 
@@ -106,14 +107,7 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
   manifest.data = evidence.data;
   subject.curves = CurvesOf(evidence.metrics.curves);
   subject.unread = evidence.unread_metrics;
-  if (!evidence.obstacle.empty()) {
-    subject.failure = "the rerun was not carried out as recorded: " + evidence.obstacle;
-  } else if (!evidence.outcome.Succeeded()) {
-    const OutcomeKind kind = evidence.outcome.kind;
-    const bool active = kind == OutcomeKind::kExited || kind == OutcomeKind::kTimedOut;
-    subject.failure =
-        fmt::format("the rerun {}{}", active ? "" : "was ", evidence.outcome.ToString());
-  }
+  subject.end = EndOf(evidence);
   manifest.artifacts = evidence.artifacts;
   for (const Artifact& artifact : evidence.artifacts) {
     if (!HoldsTensors(artifact)) continue;

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 
 #include "harness/base/files.h"
 #include "harness/judge/compare_rerun.h"
@@ -124,6 +126,30 @@ std::vector<Change> Changes() {
   };
 }
 
+// A rerun that did not end well.
+std::vector<Change> Ends() {
+  return {
+      {"an obstacle of this machine", [](Manifest*, Evidence* e) { e->obstacle = "no registry"; }},
+      {"an obstacle of the code",
+       [](Manifest*, Evidence* e) {
+         e->obstacle = "no such commit";
+         e->obstacle_layer = Layer::kCode;
+       }},
+      {"a failed run", [](Manifest*, Evidence* e) { e->outcome.exit_code = 1; }},
+      {"a failed run on other data",
+       [](Manifest*, Evidence* e) {
+         e->outcome.exit_code = 1;
+         e->data.at(0).sha256 = std::string(64, 'f');
+       }},
+      {"an output that is missing",
+       [](Manifest*, Evidence* e) { e->remarks.push_back({.code = "output_missing"}); }},
+      {"data that changed under the run",
+       [](Manifest*, Evidence* e) {
+         e->remarks.push_back({.code = "data_changed_during_run", .layer = Layer::kData});
+       }},
+  };
+}
+
 // Of this run alone, with the confirming rerun that a drill makes: training repeats itself here.
 Verdict DrillVerdict(const Manifest& manifest, Evidence evidence) {
   RunState state;
@@ -153,6 +179,8 @@ TEST(DrillAndCompare, GiveOneVerdictOfARecordAndItsRerun) {
   const fs::path folder = fs::path(testing::TempDir()) / "drill_and_compare";
   fs::create_directories(folder);
   const fs::path scenarios = fs::path(RHARNESS_SOURCE_DIR) / "scenarios";
+  std::vector<Change> changes = Changes();
+  std::ranges::move(Ends(), std::back_inserter(changes));
   int records = 0;
   std::map<Verdict, int> seen;
   for (const char* scenario : {"digits_blas", "digits_portable", "digits_torch"}) {
@@ -161,7 +189,7 @@ TEST(DrillAndCompare, GiveOneVerdictOfARecordAndItsRerun) {
       const auto recorded = LoadManifest(entry.path());
       ASSERT_TRUE(recorded.ok()) << recorded.error().ToString();
       ++records;
-      for (const Change& change : Changes()) {
+      for (const Change& change : changes) {
         Manifest manifest = *recorded;
         Evidence evidence = RerunOf(manifest);
         change.make(&manifest, &evidence);
@@ -176,7 +204,8 @@ TEST(DrillAndCompare, GiveOneVerdictOfARecordAndItsRerun) {
   fs::remove_all(folder);
   EXPECT_GE(records, 20);
   for (const Verdict verdict :
-       {Verdict::kIdentical, Verdict::kEquivalent, Verdict::kDrifted, Verdict::kInconclusive}) {
+       {Verdict::kIdentical, Verdict::kEquivalent, Verdict::kDrifted, Verdict::kInconclusive,
+        Verdict::kNotComparable, Verdict::kFailed, Verdict::kInfra}) {
     EXPECT_GT(seen[verdict], 0) << VerdictName(verdict);
   }
 }
