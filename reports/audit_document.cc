@@ -117,7 +117,7 @@ DocumentSection EntrySection(const AuditReport& report) {
 }  // namespace
 
 Document DocumentOf(const AuditReport& report) {
-  const bool shown = !report.verdicts.empty() && NextToReproduce(report).empty();
+  const bool shown = !report.verdicts.empty() && Reproduced(report.verdicts.front().said.verdict);
   Document document{.name = "audit",
                     .about = fmt::format("Audit of {}", report.run_id),
                     .version = report.version,

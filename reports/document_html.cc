@@ -62,7 +62,7 @@ std::string RowHtml(const DocumentRow& row, const DocumentSection& section,
   return out + "</tr>\n";
 }
 
-std::string TableHtml(const DocumentSection& section, std::string_view record) {
+std::string TableHtml(const DocumentSection& section, std::string_view record, std::size_t most) {
   if (section.rows.empty()) return "";
   const std::vector<std::size_t> used = UsedColumns(section);
   std::vector<HtmlColumn> heads;
@@ -71,7 +71,7 @@ std::string TableHtml(const DocumentSection& section, std::string_view record) {
     heads.back().numbers = section.columns[column].numbers;
   }
   std::string rows;
-  const std::size_t shown = std::min(section.rows.size(), kMostPageRows);
+  const std::size_t shown = std::min(section.rows.size(), most);
   for (std::size_t i = 0; i < shown; ++i) rows += RowHtml(section.rows[i], section, used, record);
   return fmt::format(
              "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table "
@@ -102,7 +102,8 @@ std::string PicturesHtml(const std::vector<DocumentPicture>& pictures) {
   return plots.empty() ? wide : wide + fmt::format("<div class=\"plots\">\n{}</div>\n", plots);
 }
 
-std::string SectionHtml(const DocumentSection& section, std::string_view record) {
+// With at most `most` rows of its table.
+std::string SectionHtml(const DocumentSection& section, std::string_view record, std::size_t most) {
   std::string out = fmt::format("<h2>{}</h2>\n", HtmlText(section.title, 300));
   if (!section.words.empty()) {
     out += fmt::format("<p class=\"soft\">{}</p>\n", HtmlText(section.words, 1500));
@@ -114,7 +115,7 @@ std::string SectionHtml(const DocumentSection& section, std::string_view record)
     items += fmt::format("<li>{}</li>\n", HtmlText(section.items[i], 1000));
   }
   if (!items.empty()) out += fmt::format("<ul>\n{}</ul>\n", items);
-  return out + HtmlLeftOut(section.items.size(), shown, record) + TableHtml(section, record);
+  return out + HtmlLeftOut(section.items.size(), shown, record) + TableHtml(section, record, most);
 }
 
 // `taken`: bytes of the page before them.
@@ -123,12 +124,19 @@ std::string SectionsHtml(const Document& document, std::size_t taken) {
   std::string out;
   std::size_t shown = 0;
   for (const DocumentSection& section : document.sections) {
-    std::string html = SectionHtml(section, record);
-    if (taken + out.size() + html.size() + kEndBytes > kPageBytes) break;
+    const std::size_t used = taken + out.size() + kEndBytes;
+    const std::size_t room = kPageBytes - std::min(used, kPageBytes);
+    std::size_t most = kMostPageRows;
+    std::string html = SectionHtml(section, record, most);
+    // Fewer rows, counted, tell more than none.
+    while (html.size() > room && most > 0) html = SectionHtml(section, record, most /= 4);
+    if (html.size() > room) continue;
     out += html;
     ++shown;
   }
-  return out + HtmlLeftOut(document.sections.size(), shown, record);
+  if (shown == document.sections.size()) return out;
+  return out + fmt::format("<p class=\"soft\">{} more sections are in {}.</p>\n",
+                           document.sections.size() - shown, HtmlText(record, 200));
 }
 
 }  // namespace

@@ -25,6 +25,15 @@ std::string More(std::size_t all, std::size_t shown, const Document& document) {
   return fmt::format("  and {} more, in {}\n", all - shown, RecordOf(document));
 }
 
+// Each line by itself: a screen may end between two of them.
+std::string PaintedLines(const std::string& text, std::string_view colour, bool paints) {
+  if (!paints) return text;
+  std::string out;
+  for (const std::string& line : SplitLines(text)) out += Painted(line, colour, true) + "\n";
+  if (!text.ends_with('\n') && !out.empty()) out.pop_back();
+  return out;
+}
+
 struct ScreenColumn {
   std::size_t column = 0;
   int width = 0;
@@ -118,7 +127,7 @@ std::string TableLines(const DocumentSection& section, const Document& document,
     }
     const bool good = Reproduced(row.tone);
     const bool paints = color && !good && row.tone != Verdict::kInfra;
-    out += Painted(RowLines(texts, table), ColourOf(row.tone), paints) + "\n";
+    out += PaintedLines(RowLines(texts, table), ColourOf(row.tone), paints) + "\n";
     out += BelowLines(row, table);
     const std::size_t details = std::min(row.details.size(), kMostScreenDetails);
     for (std::size_t j = 0; j < details; ++j) {
@@ -167,8 +176,8 @@ std::string ElsewhereLines(const std::vector<std::string>& titles, int columns) 
 
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows) {
   columns = std::max(columns, kLeastScreenColumns);
-  std::string out =
-      Painted(Wrapped(SafeText(document.headline, 1000), columns), ColourOf(document.tone), color);
+  std::string out = PaintedLines(Wrapped(SafeText(document.headline, 1000), columns),
+                                 ColourOf(document.tone), color);
   if (!document.next.empty()) out += Wrapped("Next: " + SafeText(document.next, 1000), columns);
   std::vector<std::string> elsewhere;
   std::vector<const DocumentSection*> here;

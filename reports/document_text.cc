@@ -13,6 +13,7 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostMarkdownRows = 100;
+constexpr std::size_t kTitleBytes = 1000;  // more than a section's title takes
 
 std::string CellMarkdown(const DocumentCell& cell) {
   return cell.as == DocumentCell::As::kCode ? MarkdownCode(cell.text, 300)
@@ -51,17 +52,22 @@ std::string MarkdownTable(const DocumentSection& section, const std::string& rec
   return out + "\n";
 }
 
-std::string MarkdownSection(const DocumentSection& section, const std::string& record) {
+// Of at most `room` bytes, as far as details go: those that do not fit are left out.
+std::string MarkdownSection(const DocumentSection& section, const std::string& record,
+                            std::size_t room) {
   std::string out;
   if (!section.words.empty()) out += MarkdownText(section.words) + "\n\n";
   out += MarkdownList(section.items, [](const std::string& item) { return MarkdownText(item); });
   out += FactsMarkdown(section.facts) + MarkdownTable(section, record);
-  for (const DocumentRow& row : section.rows) {
+  for (std::size_t i = 0; i < std::min(section.rows.size(), kMostMarkdownRows); ++i) {
+    const DocumentRow& row = section.rows[i];
     if (row.details.empty() || KindOf(row.tone) == JunitKind::kPassed || row.cells.empty())
       continue;
-    if (out.size() > kMarkdownBytes) break;
-    out += fmt::format("**{}**\n\n", MarkdownText(row.cells.front().text, 300));
-    out += MarkdownList(row.details, [](const std::string& one) { return MarkdownText(one); });
+    const std::string details =
+        fmt::format("**{}**\n\n", MarkdownText(row.cells.front().text, 300)) +
+        MarkdownList(row.details, [](const std::string& one) { return MarkdownText(one); });
+    if (out.size() + details.size() + kTitleBytes > room) break;
+    out += details;
   }
   return out.empty() ? "" : fmt::format("### {}\n\n{}", MarkdownText(section.title, 300), out);
 }
@@ -75,12 +81,14 @@ JunitCase CaseOf(const DocumentRow& row, const DocumentSection& section, const D
                  .verdict = row.tone,
                  .message = row.details.empty() ? "" : row.details.front(),
                  .properties = {}};
+  std::string line;
   for (std::size_t i = 1; i < row.cells.size(); ++i) {
     if (row.cells[i].text.empty()) continue;
-    const std::string line = fmt::format("{}: {}", section.columns[i].name, row.cells[i].text);
-    if (test.message.empty()) test.message = line;
+    line = fmt::format("{}: {}", section.columns[i].name, row.cells[i].text);
     test.body += line + "\n";
   }
+  // The last column says most: what was seen, or why.
+  if (test.message.empty()) test.message = line;
   for (const std::string& detail : row.details) test.body += detail + "\n";
   return test;
 }
@@ -98,16 +106,19 @@ std::string WriteMarkdown(const Document& document) {
   std::string out = fmt::format("## {}\n\n", MarkdownText(document.headline));
   if (!document.next.empty()) out += fmt::format("**Next:** {}\n\n", MarkdownText(document.next));
   out += MarkdownList(document.notes, [](const std::string& note) { return MarkdownText(note); });
-  std::size_t shown = 0;
+  std::size_t left_out = 0;
   for (const DocumentSection& section : document.sections) {
-    const std::string text = MarkdownSection(section, RecordOf(document));
-    if (out.size() + text.size() > kMarkdownBytes) break;
-    out += text;
-    ++shown;
+    const std::size_t room = kMarkdownBytes - std::min(out.size(), kMarkdownBytes);
+    const std::string text = MarkdownSection(section, RecordOf(document), room);
+    if (text.size() > room) {
+      ++left_out;
+    } else {
+      out += text;
+    }
   }
-  if (shown < document.sections.size()) {
-    out += fmt::format("_{} more sections are in {}._\n\n", document.sections.size() - shown,
-                       RecordOf(document));
+  if (left_out > 0) {
+    out += fmt::format("_{} more {} in {}._\n\n", left_out,
+                       left_out == 1 ? "section is" : "sections are", RecordOf(document));
   }
   out += FactsMarkdown(document.facts);
   return out + fmt::format("<sub>{} · rharness {} · exit code {}</sub>\n",

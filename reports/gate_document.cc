@@ -162,7 +162,7 @@ void JudgeCase(const std::vector<const GateReason*>& reasons, DocumentRow* row) 
   }
   if (decides != nullptr) {
     row->tone = decides->lacks_evidence ? Verdict::kInfra : Verdict::kDrifted;
-    row->details.push_back(decides->message);
+    row->details.insert(row->details.begin(), decides->message);
   }
   for (const GateReason* reason : reasons) row->details.push_back(ReasonLine(*reason));
 }

@@ -116,11 +116,14 @@ DocumentSection AlarmSection(const FamilyObjectives& family) {
 }  // namespace
 
 Document DocumentOf(const ObjectivesReport& report) {
+  const bool judged = std::ranges::any_of(
+      report.families, [](const auto& family) { return !family.checks.empty(); });
   Document document{.name = "slo",
                     .about = "Objectives",
                     .version = report.version,
                     .made = report.at,
-                    .tone = report.exit_code == 0   ? Verdict::kIdentical
+                    .tone = !judged                 ? Verdict::kInfra
+                            : report.exit_code == 0 ? Verdict::kIdentical
                             : report.exit_code == 1 ? Verdict::kDrifted
                                                     : Verdict::kInconclusive,
                     .headline = report.headline,

@@ -25,7 +25,8 @@ Verdict ToneOf(const TrendChange& change) {
 
 Verdict ToneOf(const TrendSeries& series) {
   if (!series.changes.empty()) return ToneOf(series.changes.back());
-  return series.counts.rate ? Verdict::kIdentical : Verdict::kInfra;
+  if (!series.counts.rate) return Verdict::kInfra;
+  return *series.counts.rate >= 1.0 ? Verdict::kIdentical : Verdict::kInconclusive;
 }
 
 DocumentSection ChanceSection(const TrendsReport& report) {
@@ -147,13 +148,16 @@ DocumentSection OnlySection(const TrendsReport& report) {
 Document DocumentOf(const TrendsReport& report) {
   const bool changed = std::ranges::any_of(
       report.series, [](const TrendSeries& series) { return !series.changes.empty(); });
+  const bool open = std::ranges::any_of(report.series, [](const TrendSeries& series) {
+    return !series.counts.rate || *series.counts.rate < 1.0;
+  });
   Document document{.name = "trends",
                     .about = "Trends",
                     .version = report.version,
                     .made = report.at,
-                    .tone = report.exit_code != 0             ? Verdict::kDrifted
-                            : report.verdicts == 0 || changed ? Verdict::kInconclusive
-                                                              : Verdict::kIdentical,
+                    .tone = report.exit_code == 1                      ? Verdict::kDrifted
+                            : report.exit_code != 0 || open || changed ? Verdict::kInconclusive
+                                                                       : Verdict::kIdentical,
                     .headline = report.headline,
                     .next = report.next,
                     .notes = report.notes,

@@ -110,6 +110,16 @@ TEST(AuditDocument, SaysWhatThereIsNot) {
   EXPECT_EQ(document.tone, Verdict::kInconclusive);
 }
 
+TEST(AuditDocument, IsNotGreenOfARetiredRunWhoseLastVerdictIsBad) {
+  AuditReport report{.run_id = "b"};
+  report.verdicts.push_back({});
+  report.verdicts.front().said.verdict = Verdict::kDrifted;
+  report.exceptions.push_back({.kind = "retirement"});
+  EXPECT_EQ(DocumentOf(report).tone, Verdict::kInconclusive);
+  report.verdicts.front().said.verdict = Verdict::kIdentical;
+  EXPECT_EQ(DocumentOf(report).tone, Verdict::kIdentical);
+}
+
 TEST(AuditDocument, OnlyShowsTextOfStrangers) {
   AuditReport report = Sample();
   report.headline = report.next = report.run_id = report.head = report.root_sha256 = kHostile;

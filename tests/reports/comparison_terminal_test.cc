@@ -118,7 +118,8 @@ TEST(ComparisonTerminal, ASmallScreenKeepsTheFirstFindingAndTheFirstCause) {
 }
 
 TEST(ComparisonTerminal, SaysWhatToDoWhereNoCauseIsKnown) {
-  EXPECT_TRUE(Contains(WriteTerminal(InconclusiveComparison(), 100, 24, false), "next     Provide"));
+  EXPECT_TRUE(
+      Contains(WriteTerminal(InconclusiveComparison(), 100, 24, false), "next     Provide"));
   EXPECT_FALSE(Contains(WriteTerminal(IdenticalComparison(), 100, 24, false), "next"));
 }
 

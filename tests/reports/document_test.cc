@@ -11,6 +11,7 @@
 namespace rharness {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -276,6 +277,52 @@ TEST(Document, LeavesWhatIsInDepthToTheOtherFormatsAndSaysSo) {
 
 TEST(Document, LeavesOutColumnsThatNoRowFills) {
   EXPECT_THAT(UsedColumns(Sample().sections[1]), ElementsAre(0, 1, 2));
+}
+
+// A section with `rows` bad rows, each with `details` long sentences, and a short one behind it.
+Document Crowded(int rows, int details) {
+  Document document = Sample();
+  DocumentSection crowd{.title = "Crowd", .columns = {{"Name"}, {"Why"}}};
+  for (int i = 0; i < rows; ++i) {
+    crowd.rows.push_back({.tone = Verdict::kDrifted,
+                          .cells = {std::to_string(i), "because"},
+                          .details = std::vector<std::string>(static_cast<std::size_t>(details),
+                                                              std::string(900, 'x'))});
+  }
+  document.sections = {crowd, {.title = "Behind", .words = "still here"}};
+  return document;
+}
+
+TEST(Document, ShowsPartOfASectionThatIsTooLargeAndAllBehindIt) {
+  for (const auto& [rows, details] : {std::pair{300, 40}, std::pair{9000, 1}}) {
+    const Document document = Crowded(rows, details);
+    const std::string markdown = WriteMarkdown(document);
+    EXPECT_LE(markdown.size(), std::size_t{1} << 20);
+    EXPECT_THAT(markdown, AllOf(HasSubstr("### Crowd"), HasSubstr("| 0 | because |"),
+                                HasSubstr("### Behind"), HasSubstr("more rows are in")));
+    const std::string page = WriteHtml(document);
+    EXPECT_LE(page.size(), std::size_t{5} << 20);
+    EXPECT_THAT(page, AllOf(HasSubstr("<h2>Crowd</h2>"), HasSubstr("because"),
+                            HasSubstr("<h2>Behind</h2>"), HasSubstr("still here")));
+  }
+}
+
+TEST(Document, LeavesNoColourBehindOnATerminal) {
+  Document document = Sample();
+  document.headline = std::string(300, 'a') + " " + std::string(300, 'b');
+  for (int rows = 2; rows < 20; ++rows) {
+    const std::string text = WriteTerminal(document, 40, true, rows);
+    const std::size_t last = text.rfind("\x1b[");
+    EXPECT_EQ(text.compare(last, 4, "\x1b[0m"), 0) << rows << text;
+  }
+}
+
+TEST(Document, HasItsLastColumnAsTheMessageOfACaseWithoutDetails) {
+  Document document = Sample();
+  document.cases = {{.title = "Runs",
+                     .columns = {{"Run"}, {"State"}, {"Seen"}},
+                     .rows = {{.tone = Verdict::kDrifted, .cells = {"a", "missed", "0 of 3"}}}}};
+  EXPECT_THAT(WriteJunit(document), HasSubstr("message=\"Seen: 0 of 3\""));
 }
 
 }  // namespace

@@ -146,6 +146,12 @@ TEST(ObjectivesJunit, HasACaseAnObjective) {
   EXPECT_THAT(WriteJunit(DocumentOf(unknown)), HasSubstr("failures=\"1\""));
 }
 
+TEST(ObjectivesPage, IsNotGreenWithoutAnObjective) {
+  ObjectivesReport report{.version = "1", .headline = "1 family, and no objective for it."};
+  report.families.push_back({.family = "a"});
+  EXPECT_EQ(DocumentOf(report).tone, Verdict::kInfra);
+}
+
 TEST(ObjectivesSchema, DescribesExactlyWhatIsWritten) {
   const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/objectives.schema.json");
   ASSERT_TRUE(schema.ok()) << schema.error().ToString();

@@ -139,6 +139,11 @@ TEST(TrendsDocument, SaysTheSameInEveryFormatAndFailsWhereRunsWouldBeLost) {
   EXPECT_THAT(junit, HasSubstr("tests=\"1\" failures=\"1\""));
   EXPECT_THAT(junit, HasSubstr("classname=\"trends.Last chance\" name=\"run-1\""));
   EXPECT_EQ(DocumentOf(TrendsReport{.verdicts = 3}).tone, Verdict::kIdentical);
+  EXPECT_EQ(DocumentOf(TrendsReport{.verdicts = 3, .exit_code = 3}).tone, Verdict::kInconclusive);
+  TrendsReport bad{.verdicts = 3};
+  bad.series.push_back({});
+  bad.series.back().counts.rate = 0.0;
+  EXPECT_EQ(DocumentOf(bad).tone, Verdict::kInconclusive) << "nothing changed, and nothing passed";
 }
 
 TEST(TrendsSchema, DescribesExactlyWhatIsWritten) {
