@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
+#include "harness/trust/attestation/verification.h"
 #include "harness/trust/audit/answer.h"
 #include "harness/trust/audit/audit.h"
 
@@ -39,6 +41,11 @@ Result<int> ShowAnswer(const ShowArguments& arguments) {
   std::vector<std::string> inputs = FilesOfHistory(request.history);
   inputs.insert(inputs.end(), request.policies.begin(), request.policies.end());
   inputs.push_back(arguments.trust);
+  for (const char* file : {"entries.jsonl", "heads.jsonl"}) inputs.push_back(request.log / file);
+  for (const std::string& statements : request.statements) {
+    ASSIGN_OR_RETURN(const auto files, FindAttestations(statements));
+    for (const std::filesystem::path& file : files) inputs.push_back(file);
+  }
   RETURN_IF_ERROR(CheckOutputs(FilesOf(arguments.formats), inputs, arguments.json));
   std::optional<TrustPolicy> trust;
   if (!arguments.trust.empty()) {

@@ -154,8 +154,14 @@ Status Check(const GateArguments& arguments) {
   }
   const fs::path baseline = arguments.baseline;  // perhaps a folder
   std::vector<std::string> inputs = FilesOfHistory(arguments.run.history);
-  inputs.insert(inputs.end(), {arguments.baseline, baseline / kBaselineFile,
-                               baseline / kBaselineRecord, arguments.candidate, arguments.policy});
+  inputs.insert(inputs.end(),
+                {arguments.baseline, baseline / kBaselineFile, baseline / kBaselineRecord,
+                 arguments.candidate, arguments.policy, arguments.trust});
+  for (const std::string& drill : {arguments.drill, arguments.run.shadow}) {
+    if (drill.empty() || drill == kImpacted) continue;
+    for (const char* file : {"", "report.json", "journal.jsonl"})
+      inputs.push_back(fs::path(drill) / file);
+  }
   RETURN_IF_ERROR(
       CheckOutputs(FilesOf(arguments.formats, {arguments.json_file}), inputs, arguments.json));
   if (!arguments.run.shadow.empty() && arguments.drill.empty()) {

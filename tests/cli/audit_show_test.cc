@@ -232,5 +232,23 @@ TEST_F(AuditShow, IsNotContentWithALogOfWhichNobodySignedAHead) {
   EXPECT_EQ(audit({"verify", "--trust", "full.yaml", "--head", "kept.json"}).outcome.exit_code, 0);
 }
 
+TEST_F(AuditShow, WritesNoOutputOverTheLogOrAStatement) {
+  const std::string log = LogFile("entries.jsonl"), kept = Read(At(log));
+  ASSERT_FALSE(kept.empty());
+  std::vector<std::string> outputs = {log};
+  for (const auto& file : std::filesystem::directory_iterator(At("signed"))) {
+    outputs.push_back(file.path().string());
+  }
+  ASSERT_GE(outputs.size(), 2U);
+  for (const std::string& output : outputs) {
+    const ProcessResult result =
+        Run({kRharness, "audit", "show", "b", "--history", "runs.db", "--trust", "full.yaml",
+             "--statements", "signed", "--markdown", output});
+    EXPECT_EQ(result.outcome.exit_code, 2) << output;
+    EXPECT_THAT(result.stderr_text, HasSubstr("would take the place of"));
+  }
+  EXPECT_EQ(Read(At(log)), kept);
+}
+
 }  // namespace
 }  // namespace rharness

@@ -72,6 +72,20 @@ TEST_F(GateTrust, TakesNoBaselineAndNoPolicyThatNobodySigned) {
   EXPECT_THAT(open.stderr_text, HasSubstr("policy.yaml is signed by Ada"));
 }
 
+TEST_F(GateTrust, WritesNoOutputOverTheTrustPolicyOrADrill) {
+  const std::string kept = Read(At("trust.yaml"));
+  using Words = std::vector<std::string>;
+  for (const Words& options : {Words{"--trust", "trust.yaml", "--html", "./trust.yaml"},
+                               Words{"--drill", "d", "--html", "d/report.json"}}) {
+    Words argv = {kRharness, "gate", "--baseline", "base", "--candidate", "b.json"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    const ProcessResult result = Run(argv);
+    EXPECT_EQ(result.outcome.exit_code, 2) << options.front();
+    EXPECT_THAT(result.stderr_text, HasSubstr("would take the place of"));
+  }
+  EXPECT_EQ(Read(At("trust.yaml")), kept);
+}
+
 TEST_F(GateTrust, AsksAgainForWhatWasChangedSinceItWasSigned) {
   Sign("base/baseline.jsonl", "ada.pem");
   Sign("policy.yaml", "ada.pem");

@@ -209,11 +209,11 @@ TEST_F(Retire, ThatIsNotAsItWasSignedIsToldToAnAuditorWithoutTheSigners) {
   EXPECT_EQ(told.outcome.exit_code, 5) << told.stdout_text;
   EXPECT_THAT(
       told.stdout_text,
-      AllOf(HasSubstr("retired: its data is gone, doubtful: retirement statement"),
+      AllOf(HasSubstr("its data is gone\n      doubtful: retirement statement"),
             HasSubstr("(retirement a, CHANGED)"), Not(HasSubstr("Ada")), Not(HasSubstr("Bob"))));
   EXPECT_THAT(Read(At("a.html")), AllOf(HasSubstr("doubtful: "), Not(HasSubstr("Ada"))));
   Force("UPDATE retirements SET reason = 'its data is gone'");
-  EXPECT_THAT(Run(show).stdout_text, HasSubstr("signed by Ada (asked "));
+  EXPECT_THAT(Run(show).stdout_text, HasSubstr("Signed by: Ada (asked "));
 }
 
 TEST_F(Retire, ThatIsNotAsItWasSignedIsToldByAGamedayWithoutTheSigners) {
