@@ -9,14 +9,35 @@
 
 namespace rharness {
 
+namespace {
+
+// The last line; where it is indented, as a frame of a stack is, the last one before it that names
+// an error. Without blanks at its ends.
+std::string_view TellingLine(std::string_view tail) {
+  std::string_view last;
+  while (!tail.empty()) {
+    const std::size_t end = tail.find_last_not_of(" \t\r\n");
+    if (end == std::string_view::npos) break;
+    const std::size_t start = tail.find_last_of("\r\n", end) + 1;  // npos + 1 is the beginning
+    const std::string_view line = tail.substr(start, end + 1 - start);
+    const std::size_t indent = line.find_first_not_of(" \t");
+    if (last.empty() && indent == 0) return line;
+    if (last.empty()) last = line.substr(indent);
+    if (indent == 0 && (line.find("Error") != line.npos || line.find("error") != line.npos)) {
+      return line;
+    }
+    tail = tail.substr(0, start);
+  }
+  return last;
+}
+
+}  // namespace
+
 std::string ErrorOf(const ReportRun& run) {
   for (auto rerun = run.reruns.rbegin(); rerun != run.reruns.rend(); ++rerun) {
-    const std::string_view tail = rerun->stderr_tail;
-    const std::size_t end = tail.find_last_not_of(" \t\r\n");
-    if (end == std::string_view::npos) continue;
-    const std::size_t start = tail.find_last_of("\r\n", end);  // npos + 1 is the beginning
-    return fmt::format("{} ({})", SafeText(tail.substr(start + 1, end - start), 300),
-                       SafeText(rerun->stderr_path, 300));
+    const std::string_view line = TellingLine(rerun->stderr_tail);
+    if (line.empty()) continue;
+    return fmt::format("{} ({})", SafeText(line, 300), SafeText(rerun->stderr_path, 300));
   }
   for (auto rerun = run.reruns.rbegin(); rerun != run.reruns.rend(); ++rerun) {
     if (!rerun->reason.empty()) return SafeText(rerun->reason, 300);

@@ -284,8 +284,9 @@ class Decision {
     if (in_.policy.drill_required && AnythingMoved() && in_.history.empty()) {
       Add(Ending::kNoEvidence, in_.drill ? "history_missing" : "drill_missing", "drill",
           "drill: required",
-          "the policy requires a drill of the impacted runs, and no history was given to say which "
-          "those are");
+          "the policy requires a drill of the impacted runs, and no recorded run is known that "
+          "could "
+          "be one: name a history (--history) with runs that are not retired");
     }
     if (!in_.drill) {
       if (in_.policy.drill_required && !out_.impacted_runs.empty()) {

@@ -216,5 +216,22 @@ TEST(Summary, OrdersTheWorstFirstAndKeepsTheOrderWithin) {
   EXPECT_EQ(summary.order[1], &report.runs[5]);
 }
 
+TEST(ErrorOf, NamesTheErrorAndNoFrameOfItsStack) {
+  ReportRun run;
+  run.headline = "it failed";
+  const auto error = [&run](const std::string& tail) {
+    run.reruns = {{.index = 1, .stderr_path = "e", .stderr_tail = tail}};
+    return ErrorOf(run);
+  };
+  EXPECT_EQ(error("Traceback:\n  File \"t.py\"\nKeyError: 'lr'\n\n"), "KeyError: 'lr' (e)");
+  EXPECT_EQ(error("Fatal Python error: x\nModuleNotFoundError: No module named 'encodings'\n\n"
+                  "Current thread 0x1 (most recent call first):\n  <no Python frame>\n"),
+            "ModuleNotFoundError: No module named 'encodings' (e)");
+  EXPECT_EQ(error("RuntimeError in step 3, going on\nSegmentation fault\n"),
+            "Segmentation fault (e)");
+  EXPECT_EQ(error("\n   at main\n"), "at main (e)");
+  EXPECT_EQ(error(" \n"), "it failed");
+}
+
 }  // namespace
 }  // namespace rharness
