@@ -126,8 +126,9 @@ TEST_F(AuditShow, RefusesAVerdictThatIsNotOfTheRecordOrTheHistory) {
     SignAnew(row.from, row.to, row.signer);
     const ProcessResult result = Show();
     EXPECT_EQ(result.outcome.exit_code, 5) << result.stdout_text << result.stderr_text;
-    EXPECT_THAT(result.stdout_text,
-                AllOf(HasSubstr(row.told), HasSubstr("is signed by nobody that was given")));
+    EXPECT_THAT(
+        result.stdout_text,
+        AllOf(HasSubstr(row.told), HasSubstr("no statement that was given signs the verdict")));
   }
   Write(kStatement, original_);
   Trust("keys: [ada, bob], threshold: 2");

@@ -115,16 +115,20 @@ Status AddStatements(const AnswerRequest& request, const Manifest& manifest, Ent
   return {};
 }
 
+std::vector<AuditVerdict>::const_iterator LastReproduction(const AuditReport& report) {
+  return std::ranges::find_if(report.verdicts,
+                              [](const AuditVerdict& one) { return Reproduced(one.said.verdict); });
+}
+
 // For the last reproduction, if statements were given: that none covers it.
-std::string UnsignedWords(const AuditReport& report,
-                          const std::vector<AuditVerdict>::const_iterator last,
-                          const std::set<std::string>& drills) {
+std::string UnsignedWords(const AuditReport& report, const std::set<std::string>& drills) {
+  const auto last = LastReproduction(report);
   if (last == report.verdicts.end() || drills.contains(last->said.drill_id)) return "";
   const bool older = std::any_of(last + 1, report.verdicts.end(), [&](const AuditVerdict& one) {
     return drills.contains(one.said.drill_id);
   });
-  return fmt::format("; the verdict of drill {} is signed by nobody that was given{}",
-                     last->said.drill_id, older ? "; an older one is" : "");
+  return fmt::format("; no statement that was given signs the verdict of drill {}{}",
+                     last->said.drill_id, older ? "; an older one is signed" : "");
 }
 
 std::string FaultNext(bool log_is_whole, std::ptrdiff_t refused, bool contradicted) {
@@ -161,8 +165,7 @@ CountedEntries CountEntries(const AuditReport& report) {
 
 std::string Headline(const AnswerRequest& request, const SignedVerdicts& told,
                      const CountedEntries& entries, const AuditReport& report) {
-  const auto last = std::ranges::find_if(
-      report.verdicts, [](const AuditVerdict& one) { return Reproduced(one.said.verdict); });
+  const auto last = LastReproduction(report);
   std::string headline = report.run_id + ": " + FaultsFirst(report);
   headline +=
       last == report.verdicts.end()
@@ -173,7 +176,7 @@ std::string Headline(const AnswerRequest& request, const SignedVerdicts& told,
     headline += fmt::format(", and last {} on {}", VerdictName(report.verdicts[0].said.verdict),
                             FormatMinute(report.verdicts[0].said.decided));
   }
-  if (!request.statements.empty()) headline += UnsignedWords(report, last, told.drills);
+  if (!request.statements.empty()) headline += UnsignedWords(report, told.drills);
   headline += DeletedFilesWords(report);
   headline += entries.entered == 0 ? "; nothing about it is in the log"
               : entries.good < entries.entered
@@ -210,6 +213,10 @@ void Conclude(const AnswerRequest& request, const SignedVerdicts& told, AuditRep
                                          : fmt::format("{} records about it are", entries.missing));
   } else {
     report->next = NextToReproduce(*report);
+    const bool asked = !request.statements.empty() && report->next.empty();
+    if (asked && !UnsignedWords(*report, told.drills).empty()) {
+      report->next = "have that drill signed: `rharness sign DRILL --key KEY --out FOLDER`";
+    }
   }
 }
 
