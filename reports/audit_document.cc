@@ -12,16 +12,6 @@ namespace {
 
 using As = DocumentCell::As;
 
-// A code in front of a reason ("bit_equal: what was compared ...") as words.
-std::string SaidWords(const Reason& reason) {
-  std::string words = ReasonText(reason);
-  const std::size_t end = words.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_");
-  if (end != words.npos && words.compare(end, 2, ": ") == 0) {
-    std::replace(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end), '_', ' ');
-  }
-  return words;
-}
-
 DocumentSection MadeSection(const AuditReport& report) {
   DocumentSection section{.title = "How it was made, and from what"};
   for (const AuditFact& fact : report.made) section.facts.emplace_back(fact.name, fact.value);
@@ -42,7 +32,7 @@ DocumentSection VerdictSection(const AuditReport& report) {
                   said.drill_id,
                   std::to_string(said.reruns),
                   on.empty() ? "not kept" : on}};
-    for (const Reason& reason : said.reasons) row.details.push_back(SaidWords(reason));
+    row.details = ReasonWords(said.reasons);
     section.rows.push_back(std::move(row));
   }
   return section;

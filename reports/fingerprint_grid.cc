@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "reports/text.h"
+
 namespace rharness {
 namespace {
 
@@ -55,9 +57,7 @@ void FillCells(const Pair& pair, const ProbeDifference& difference, GridRow* row
 std::string StatusWords(const Pair& pair) {
   const std::string before = pair.first == nullptr ? "not probed" : pair.first->status;
   const std::string after = pair.second == nullptr ? "not probed" : pair.second->status;
-  std::string words = before == after ? after : fmt::format("was {}, is {}", before, after);
-  std::ranges::replace(words, '_', ' ');
-  return words;
+  return SpacedName(before == after ? after : fmt::format("was {}, is {}", before, after));
 }
 
 }  // namespace

@@ -66,6 +66,8 @@ Document DocumentOf(const Fleet& fleet, std::string_view version) {
       .headline = fleet.summary,
       .next =
           fleet.exit_code == 0 ? "Nothing to do: a run may be placed on any node of a class."
+          : fleet.exit_code == 1 && fleet.odd.empty()
+              ? "Decide which stack the nodes are to have: no majority shows it."
           : fleet.exit_code == 1
               ? "Keep the odd nodes out of runs that must repeat, and run the probes on them again."
               : "Run the probes on two nodes or more; nothing is known so far.",

@@ -156,7 +156,7 @@ std::string Together(const FamilyHistory& history) {
           "<tr><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td class=\"n\" "
           "data-l=\"Runs\">{}</td><td data-l=\"Why\">{}</td><td data-l=\"Drill\">{}</td></tr>\n",
           FormatMinute(said.decided), HtmlBadge(said.verdict), said.runs,
-          HtmlText(fmt::format("{}", fmt::join(ReasonTexts(said.reasons), "; ")), 800),
+          HtmlText(fmt::format("{}", fmt::join(ReasonWords(said.reasons), "; ")), 800),
           HtmlText(said.drill_id, 120));
     }
     out += fmt::format(

@@ -48,7 +48,7 @@ std::string Reasons(const StoredVerdict& verdict) {
   std::string items;
   const std::size_t shown = std::min(verdict.reasons.size(), kMostVerdictReasons);
   for (std::size_t i = 0; i < shown; ++i) {
-    items += fmt::format("<li>{}</li>", HtmlSaid(ReasonText(verdict.reasons[i]), 600));
+    items += fmt::format("<li>{}</li>", HtmlText(ReasonWords(verdict.reasons[i]), 600));
   }
   return items.empty() ? ""
                        : fmt::format("<ul>{}</ul>{}", items,

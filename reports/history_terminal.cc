@@ -61,7 +61,7 @@ std::string VerdictLines(const StoredVerdict& verdict, int columns, bool color) 
                   SafeText(verdict.drill_id, 200));
   if (StandingOf(verdict.verdict) == Standing::kGood) return out;
   for (const Reason& reason : verdict.reasons) {
-    out += Wrapped(SafeText(ReasonText(reason), 600), std::max(columns, kLeastHistoryColumns), 6);
+    out += Wrapped(SafeText(ReasonWords(reason), 600), std::max(columns, kLeastHistoryColumns), 6);
   }
   return out;
 }
@@ -153,7 +153,7 @@ std::string TogetherWords(const FamilyTogether& together) {
                   VerdictLabel(together.last.verdict), FormatMinute(together.last.decided),
                   Counted(static_cast<std::uint64_t>(together.last.runs), "run"));
   for (const Reason& reason : together.last.reasons) {
-    words += "; " + SafeText(ReasonText(reason), 300);
+    words += "; " + SafeText(ReasonWords(reason), 300);
   }
   return words;
 }

@@ -42,19 +42,9 @@ std::string HtmlText(std::string_view text, std::size_t limit_bytes, Lines lines
 }
 
 std::string HtmlCodeWords(std::string_view code) {
-  std::string words(code);
-  std::ranges::replace(words, '_', ' ');
+  const std::string words = SpacedName(code);
   if (words == code) return HtmlText(code, 160);
   return fmt::format("<span title=\"{}\">{}</span>", HtmlText(code, 160), HtmlText(words, 160));
-}
-
-std::string HtmlSaid(std::string_view sentence, std::size_t limit_bytes) {
-  std::string words(sentence);
-  const std::size_t end = sentence.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_");
-  if (end != sentence.npos && sentence.substr(end).starts_with(": ")) {
-    std::replace(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end), '_', ' ');
-  }
-  return HtmlText(words, limit_bytes);
 }
 
 std::string HtmlWords(std::string_view text, std::size_t limit_bytes) {

@@ -53,7 +53,7 @@ DocumentRow RowOf(std::string_view which, const IncidentRun& run) {
           FormatMinute(run.started),
           VerdictCell(run.last ? std::optional(run.last->verdict) : std::nullopt),
           run.last ? FormatMinute(run.last->decided) : "",
-          run.last && !run.last->reasons.empty() ? ReasonText(run.last->reasons.front()) : ""}};
+          run.last && !run.last->reasons.empty() ? ReasonWords(run.last->reasons.front()) : ""}};
   return row;
 }
 
@@ -181,11 +181,6 @@ std::vector<DocumentSection> CasesOf(const IncidentReport& report) {
 }
 
 }  // namespace
-
-std::string SpacedName(std::string name) {
-  std::ranges::replace(name, '_', ' ');
-  return name;
-}
 
 std::string_view GoodWords(const IncidentReport& report) {
   return report.named ? "The run that --good names" : "The last good run";

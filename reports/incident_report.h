@@ -108,8 +108,6 @@ struct IncidentReport {
   std::vector<std::pair<std::string, std::string>> bundle;  // file, what it is
 };
 
-// A name of states or verdicts in words: "as_recorded" is "as recorded".
-std::string SpacedName(std::string name);
 // "The last good run", or "The run that --good names".
 std::string_view GoodWords(const IncidentReport& report);
 

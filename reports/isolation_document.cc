@@ -89,8 +89,7 @@ DocumentSection TrialSection(const IsolationReport& report) {
       .columns = {{"Rerun"}, {"Set"}, {"Asked"}, {"Answer"}, {"Time", true}, {"Seen"}}};
   if (report.trials.empty()) section.words.clear();
   for (const IsolationTrial& trial : report.trials) {
-    std::string asked = trial.purpose;
-    std::ranges::replace(asked, '_', ' ');
+    const std::string asked = SpacedName(trial.purpose);
     section.rows.push_back(
         {.tone = ToneOf(trial),
          .cells = {{std::to_string(trial.number), As::kText, trial.evidence + "/evidence.json"},

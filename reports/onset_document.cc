@@ -18,12 +18,6 @@ constexpr std::size_t kMostOnsetCurves = 12;  // that are drawn
 
 std::string Apart(double distance) { return std::isnan(distance) ? "" : FormatNumber(distance, 3); }
 
-std::string AsWords(std::string_view name) {
-  std::string words(name);
-  std::ranges::replace(words, '_', ' ');
-  return words;
-}
-
 Verdict ToneOf(RecordState state) {
   switch (state) {
     case RecordState::kEqual:
@@ -82,10 +76,10 @@ DocumentSection StepSection(const Onset& onset) {
     if (equal && (i + kAround < at || i > at + kAround)) continue;
     section.rows.push_back({.tone = ToneOf(record.state),
                             .cells = {NameOfRecord(record.a),
-                                      AsWords(TraceKindName(record.a.kind)),
+                                      SpacedName(TraceKindName(record.a.kind)),
                                       {StateWords(record.state), As::kBadge},
                                       equal ? "" : Apart(record.distance),
-                                      equal ? "" : AsWords(DifferenceSizeName(record.size)),
+                                      equal ? "" : SpacedName(DifferenceSizeName(record.size)),
                                       Apart(record.a.norm),
                                       Apart(record.b.norm)}});
   }
@@ -113,7 +107,8 @@ DocumentSection CheckpointSection(const OnsetReport& report) {
     const Verdict tone = one.state == "equal"     ? Verdict::kIdentical
                          : one.state == "differs" ? Verdict::kDrifted
                                                   : Verdict::kInfra;
-    section.rows.push_back({.tone = tone, .cells = {one.name, {AsWords(one.state), As::kBadge}}});
+    section.rows.push_back(
+        {.tone = tone, .cells = {one.name, {SpacedName(one.state), As::kBadge}}});
   }
   return section;
 }
@@ -159,9 +154,9 @@ Document DocumentOf(const OnsetReport& report) {
                     .facts = {{"A", report.a}, {"B", report.b}},
                     .exit_code = report.exit_code};
   if (report.traced && !report.traces.what.empty()) {
-    document.facts.emplace_back("Kind", AsWords(report.traces.what));
+    document.facts.emplace_back("Kind", SpacedName(report.traces.what));
     document.facts.emplace_back("Layer", std::string(LayerName(report.traces.layer)));
-    document.facts.emplace_back("Growth", AsWords(report.traces.growth));
+    document.facts.emplace_back("Growth", SpacedName(report.traces.growth));
   }
   document.sections = {{.title = "Shown by", .items = report.reasons}};
   if (report.traced) {

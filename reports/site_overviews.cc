@@ -106,7 +106,7 @@ std::string TogetherTable(const std::vector<std::pair<std::string, StoredVerdict
         "<tr><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td data-l=\"Decided\">{}</td>"
         "<td class=\"n\" data-l=\"Runs\">{}</td><td data-l=\"Because\">{}</td></tr>\n",
         HtmlText(name, 200), BadgeOf(said.verdict), FormatMinute(said.decided), said.reruns,
-        SentenceList(ReasonTexts(said.reasons), kMostTogetherReasons));
+        SentenceList(ReasonWords(said.reasons), kMostTogetherReasons));
   }
   return HtmlTable("Its runs together",
                    HtmlHeads({"Configuration", "Verdict", "Decided", Numbers("Runs"), "Because"}),

@@ -266,7 +266,7 @@ std::string SentenceList(const std::vector<std::string>& sentences, std::size_t 
   std::string items;
   const std::size_t shown = std::min(sentences.size(), most);
   for (std::size_t i = 0; i < shown; ++i) {
-    items += fmt::format("<li>{}</li>", HtmlSaid(sentences[i], 600));
+    items += fmt::format("<li>{}</li>", HtmlText(sentences[i], 600));
   }
   if (items.empty()) return "";
   return fmt::format("<ul class=\"said\">{}</ul>{}", items,

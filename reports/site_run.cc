@@ -28,7 +28,7 @@ std::string RunAnswer(const SiteRun& page) {
 
 // For a drill's verdict: the reasons, and further measures.
 std::string Because(const SiteRunVerdict& one) {
-  std::string out = SentenceList(ReasonTexts(one.said.reasons), kMostSiteReasons);
+  std::string out = SentenceList(ReasonWords(one.said.reasons), kMostSiteReasons);
   if (!one.measured.empty()) {
     out += "<p class=\"soft\">" + HtmlText(fmt::format("{}", fmt::join(one.measured, "; ")), 600) +
            "</p>";

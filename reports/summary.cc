@@ -363,8 +363,11 @@ std::string ChangesInShort(const Report& report) {
   });
   const SharedDifference first = InWords(list.front());
   const std::size_t more = list.size() - 1;
-  return fmt::format("Changed without effect: {} ({} → {}) in {}{}", FactTitle(first),
-                     ShortDigest(first.recorded), ShortDigest(first.observed),
+  // Bits that differ are an effect, though a small one.
+  const bool equivalent = std::ranges::any_of(
+      report.runs, [](const ReportRun& run) { return run.verdict == Verdict::kEquivalent; });
+  return fmt::format("Changed{}: {} ({} → {}) in {}{}", equivalent ? "" : " without effect",
+                     FactTitle(first), ShortDigest(first.recorded), ShortDigest(first.observed),
                      Counted(static_cast<std::uint64_t>(first.reproduced), "run"),
                      more == 0 ? "." : fmt::format("; {}.", Counted(more, "more fact")));
 }

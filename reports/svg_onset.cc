@@ -83,8 +83,7 @@ std::string SvgOnsetStrip(const Onset& onset, std::string_view id) {
     }
     const OnsetRecord& record = onset.strip[shown];
     const StripStyle style = StyleOf(record.state);
-    std::string state(RecordStateName(record.state));
-    std::ranges::replace(state, '_', ' ');
+    const std::string state = SpacedName(RecordStateName(record.state));
     std::string words =
         fmt::format("{} {}: {}", TraceKindName(record.a.kind), NameOfRecord(record.a), state);
     if (!std::isnan(record.distance) && record.distance > 0.0) {

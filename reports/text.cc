@@ -140,6 +140,12 @@ std::string SafeText(std::string_view text, std::size_t limit_bytes, Lines lines
   return safe;
 }
 
+std::string SpacedName(std::string_view name) {
+  std::string words(name);
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
 std::string_view Tail(std::string_view text, std::size_t limit_bytes) {
   if (text.size() <= limit_bytes) return text;
   std::size_t start = text.size() - limit_bytes;

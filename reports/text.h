@@ -25,6 +25,9 @@ enum class Lines { kJoin, kKeep };  // line breaks become spaces, or stay
 std::string SafeText(std::string_view text, std::size_t limit_bytes = 2000,
                      Lines lines = Lines::kJoin);
 
+// A name of the program's own as words: "not_comparable" is "not comparable".
+std::string SpacedName(std::string_view name);
+
 // The last `limit_bytes` of `text` on a character boundary, for logs whose end matters; the caller
 // still passes it through SafeText.
 std::string_view Tail(std::string_view text, std::size_t limit_bytes);

@@ -254,6 +254,16 @@ std::string FactWords(const std::optional<std::string>& value, std::size_t limit
   return value ? SafeText(*value, limit_bytes) : "(absent)";
 }
 
+std::string ReasonWords(const Reason& reason) {
+  return ReasonText({SpacedName(reason.code), reason.message});
+}
+
+std::vector<std::string> ReasonWords(const std::vector<Reason>& reasons) {
+  std::vector<std::string> words;
+  for (const Reason& reason : reasons) words.push_back(ReasonWords(reason));
+  return words;
+}
+
 std::string_view LimitWord(const Finding& finding) { return finding.layer ? "recorded" : "limit"; }
 
 std::string FindingWords(const Finding& finding) {

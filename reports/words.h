@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "compare/comparison.h"
+#include "harness/verdict/stored_verdict.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -63,6 +64,9 @@ std::string LayerSentence(const LayerComparison& layer);
 std::string UnusedPackageWords(const LayerComparison& layer);
 // "(absent)" for none.
 std::string FactWords(const std::optional<std::string>& value, std::size_t limit_bytes = 200);
+// "bit equal: what was compared ...": the code of a reason as words, and its sentence.
+std::string ReasonWords(const Reason& reason);
+std::vector<std::string> ReasonWords(const std::vector<Reason>& reasons);
 // The meaning of a finding's `limit`: "limit", or "recorded" if a fact of a layer was compared.
 std::string_view LimitWord(const Finding& finding);
 // "code: message (observed ...; limit ...; rule: ...)", for people, one line.

@@ -110,6 +110,17 @@ TEST(FleetReport, NamesNodeFactAndProbeOnTheScreenAndThePage) {
   }
 }
 
+TEST(FleetReport, AsksForTheStackWhereNoMajorityShowsIt) {
+  auto other = SampleStack();
+  other.Probe("math_bits", "math").Bits("expf", "other");
+  const Fleet fleet =
+      CompareFleet({{"n1", SampleStack().Parse("n1.json")}, {"n2", other.Parse("n2.json")}});
+  ASSERT_TRUE(fleet.odd.empty());
+  EXPECT_EQ(DocumentOf(fleet, "1").next,
+            "Decide which stack the nodes are to have: no majority shows it.");
+  EXPECT_TRUE(DocumentOf(OddFleet(), "1").next.starts_with("Keep the odd nodes out"));
+}
+
 TEST(FleetSchema, DescribesExactlyWhatIsWritten) {
   const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/fleet.schema.json");
   ASSERT_TRUE(schema.ok()) << schema.error().ToString();

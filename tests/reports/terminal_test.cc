@@ -117,6 +117,10 @@ TEST(Terminal, AGreenDrillTakesTenLinesWithThePlaceOfItsPage) {
       "Changed without effect: environment software.lib0 (1.0 → 2.0) in 40 runs; 19 more facts."));
   EXPECT_TRUE(Contains(text, "more remarks: see the page, or use -v."));
   EXPECT_FALSE(Contains(text, "A cause."));
+  Report report = GreenReport(40, 20);
+  report.runs[3].verdict = Verdict::kEquivalent;
+  EXPECT_TRUE(Contains(WriteTerminal(report, 200, false), "\nChanged: environment software.lib0"))
+      << "bits that differ are an effect";
 }
 
 TEST(Terminal, AGreenDrillHasItsRunsAndCausesWhereTheyAreAskedFor) {

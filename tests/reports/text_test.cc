@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "reports/words.h"
+#include "reports/words.h"
 #include "tests/reports/hostile.h"
 
 namespace rharness {
@@ -108,6 +110,12 @@ TEST(ElideApart, KeepsLabelsDifferentThatAreDifferent) {
   for (const std::string& label : numbered) EXPECT_LE(DisplayWidth(label), 20) << label;
   EXPECT_EQ(ElideApart({"same_same_same_same", "same_same_same_same"}, 9)[0],
             ElideApart({"same_same_same_same", "same_same_same_same"}, 9)[1]);
+}
+
+TEST(ReasonWords, HaveTheCodeInWordsAndTheSentenceAsItIs) {
+  EXPECT_EQ(ReasonWords(Reason{"data_changed", "data 'a_b' is new"}),
+            "data changed: data 'a_b' is new");
+  EXPECT_EQ(ReasonWords(Reason{"", "a_b: c"}), "a_b: c");
 }
 
 }  // namespace
