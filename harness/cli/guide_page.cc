@@ -67,6 +67,13 @@ std::vector<std::string> CellsOf(const std::string& row) {
   return cells;
 }
 
+// "- " or "12. "
+bool BeginsItem(const std::string& line) {
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  return line.starts_with("- ") ||
+         (digits > 0 && digits != line.npos && line.compare(digits, 2, ". ") == 0);
+}
+
 class Page {
  public:
   explicit Page(std::string_view markdown) {
@@ -94,7 +101,7 @@ class Page {
         ++at_;
       } else if (line.starts_with("|")) {
         Table();
-      } else if (line.starts_with("- ") || std::isdigit(static_cast<unsigned char>(line[0])) != 0) {
+      } else if (BeginsItem(line)) {
         ListItem();
       } else {
         Paragraph();
@@ -108,7 +115,7 @@ class Page {
   std::string Joined() {
     std::string text;
     while (at_ < lines_.size() && !lines_[at_].empty() && !lines_[at_].starts_with("```") &&
-           !lines_[at_].starts_with("|") && (text.empty() || !lines_[at_].starts_with("- "))) {
+           !lines_[at_].starts_with("|") && (text.empty() || !BeginsItem(lines_[at_]))) {
       const std::string& line = lines_[at_++];
       const std::size_t begin = line.find_first_not_of(' ');
       text += (text.empty() ? "" : " ") + line.substr(begin);
