@@ -17,12 +17,6 @@ std::vector<Probe>& Registry() {
 
 }  // namespace
 
-std::string_view ProbeStatusName(ProbeStatus status) {
-  static constexpr std::array<std::string_view, 5> names = {"ok", "absent", "failed", "crashed",
-                                                            "timed_out"};
-  return names[static_cast<std::size_t>(status)];
-}
-
 Json DescribeTree(const SumTree& tree) {
   const std::string canonical = tree.Canonical();
   Json json =

@@ -15,18 +15,10 @@
 
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "harness/verdict/states.h"
 #include "probes/order/sum_tree.h"
 
 namespace rharness {
-
-enum class ProbeStatus {
-  kOk,
-  kAbsent,    // the library or device is missing: no answer
-  kFailed,    // it is present and did not work: an error, a wrong answer
-  kCrashed,   // the child died by a signal (set by the runner)
-  kTimedOut,  // the child outlived its limit (set by the runner)
-};
-std::string_view ProbeStatusName(ProbeStatus status);  // "ok", "absent", "failed", "crashed", ...
 
 struct ProbeContext {
   std::string device = "cpu";                        // "cpu", "cuda:0", ...

@@ -55,8 +55,11 @@ void FillCells(const Pair& pair, const ProbeDifference& difference, GridRow* row
 }
 
 std::string StatusWords(const Pair& pair) {
-  const std::string before = pair.first == nullptr ? "not probed" : pair.first->status;
-  const std::string after = pair.second == nullptr ? "not probed" : pair.second->status;
+  const auto words = [](const FingerprintProbe* probe) {
+    return probe == nullptr ? "not probed" : ProbeStatusName(probe->status);
+  };
+  const std::string_view before = words(pair.first);
+  const std::string_view after = words(pair.second);
   return SpacedName(before == after ? after : fmt::format("was {}, is {}", before, after));
 }
 

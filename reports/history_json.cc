@@ -49,7 +49,7 @@ Json RunJson(const HistoryRun& run) {
       .Set("last_verdict", Name(run.last_verdict))
       .Set("verified", Time(run.verified))
       .Set("retired", run.retired);
-  if (!run.rebuild.empty()) json.Set("rebuild", run.rebuild);
+  if (run.rebuild) json.Set("rebuild", PartStateName(*run.rebuild));
   if (run.retired) json.Set("retirement", RetirementJson(run.retirement));
   return json;
 }

@@ -39,10 +39,11 @@ std::string StateWords(PropertyState state) {
 
 // "it held on 2026-11-20 08:03 UTC (drill 2026...)"; empty without an earlier drill.
 std::string BeforeWords(const PropertyResult& result) {
-  if (result.last_state.empty()) return "";
-  const std::string_view state = result.last_state == "held_within" ? "held within its margins"
-                                 : result.last_state == "held"      ? "held"
-                                                                    : "was lost";
+  if (!result.last_state) return "";
+  const std::string_view state = result.last_state == PropertyState::kHeldWithin
+                                     ? "held within its margins"
+                                 : result.last_state == PropertyState::kHeld ? "held"
+                                                                             : "was lost";
   return fmt::format("it {} on {} (drill {})", state, FormatMinute(result.last_time),
                      SafeText(result.last_drill, 100));
 }

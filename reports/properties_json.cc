@@ -26,8 +26,8 @@ Json ResultToJson(const PropertyResult& result) {
                                 {"notes", PlainArray(result.notes)},
                                 {"legs", PlainArray(result.legs)},
                                 {"newly_lost", result.newly_lost}});
-  if (!result.last_state.empty()) {
-    json.AppendMember("before", Json::MakeObject({{"state", result.last_state},
+  if (result.last_state) {
+    json.AppendMember("before", Json::MakeObject({{"state", PropertyStateName(*result.last_state)},
                                                   {"drill_id", result.last_drill},
                                                   {"decided", FormatTime(result.last_time)}}));
   }
@@ -35,20 +35,6 @@ Json ResultToJson(const PropertyResult& result) {
 }
 
 }  // namespace
-
-std::string_view PropertyStateName(PropertyState state) {
-  switch (state) {
-    case PropertyState::kHeld:
-      return "held";
-    case PropertyState::kHeldWithin:
-      return "held_within";
-    case PropertyState::kLost:
-      return "lost";
-    case PropertyState::kNotJudged:
-      break;
-  }
-  return "not_judged";
-}
 
 Json ToJson(const PropertiesReport& report) {
   Json results = Json::MakeArray();

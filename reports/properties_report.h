@@ -13,18 +13,10 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/verdict/states.h"
 #include "reports/document.h"
 
 namespace rharness {
-
-enum class PropertyState {
-  kHeld,        // every bit
-  kHeldWithin,  // within the stated distance
-  kLost,
-  kNotJudged,  // a leg failed, or unchanged repeats differ too much
-};
-// "held", "held_within", "lost", "not_judged"
-std::string_view PropertyStateName(PropertyState state);
 
 // Why, in one thing that two legs left.
 struct PropertyReason {
@@ -46,7 +38,7 @@ struct PropertyResult {
   std::vector<std::string> notes;
   std::vector<std::string> legs;  // "runs/digits/3: gone on after step 4", below the folder
   // The last drill of the history that judged it; empty: none.
-  std::string last_state;
+  std::optional<PropertyState> last_state;
   std::string last_drill;
   WallTime last_time{};
   bool newly_lost = false;  // it held then

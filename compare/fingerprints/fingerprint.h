@@ -16,6 +16,7 @@
 #include "compare/facts.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "harness/verdict/states.h"
 #include "probes/order/sum_tree.h"
 
 namespace rharness {
@@ -43,7 +44,7 @@ struct FingerprintProbe {
   std::string name;
   std::string family;
   std::string device;
-  std::string status;  // "ok", "absent", "failed", "crashed", "timed_out"
+  ProbeStatus status = ProbeStatus::kFailed;
   std::string message;
   std::map<std::string, std::string> parameters;  // requested values: name to JSON text
   std::map<std::string, std::string> choices;     // case to JSON text, members sorted by name
@@ -52,7 +53,7 @@ struct FingerprintProbe {
   bool deterministic = true;
   std::vector<std::string> unstable;  // cases
 
-  bool Ok() const { return status == "ok"; }
+  bool Ok() const { return status == ProbeStatus::kOk; }
   // It worked and has a case that repeats; a probe of the stack's identity need only have worked.
   bool Shows() const;
   // Its repeats differed: one of several answers, which compares with nothing. True for every case

@@ -49,10 +49,10 @@ std::string WhyUseless(const Fingerprint& fingerprint, std::string_view side) {
   }
   const bool any = std::ranges::any_of(fingerprint.probes, &FingerprintProbe::Ok);
   if (any) return "";
-  std::map<std::string, int> statuses;
+  std::map<std::string_view, int> statuses;  // by name
   std::string first;
   for (const FingerprintProbe& probe : fingerprint.probes) {
-    ++statuses[probe.status];
+    ++statuses[ProbeStatusName(probe.status)];
     if (first.empty() && !probe.message.empty()) {
       first = fmt::format("; {}: {}", probe.name, probe.message);
     }

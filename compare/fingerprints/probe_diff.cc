@@ -344,7 +344,8 @@ class ProbeComparison {
 
 std::string StatusWords(const FingerprintProbe* probe) {
   if (probe == nullptr) return "not probed";
-  std::string words = probe->status == "timed_out" ? "timed out" : probe->status;
+  std::string words(probe->status == ProbeStatus::kTimedOut ? "timed out"
+                                                            : ProbeStatusName(probe->status));
   if (!probe->message.empty()) words += fmt::format(" ({})", ShortOf(probe->message));
   return words;
 }
@@ -376,7 +377,7 @@ ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintPr
     out.sentence = fmt::format("{}: was {}, is ok", out.probe, StatusWords(before));
     return out;
   }
-  const bool absent = after == nullptr || after->status == "absent";
+  const bool absent = after == nullptr || after->status == ProbeStatus::kAbsent;
   out.change = absent ? BehaviourChange::kGone : BehaviourChange::kNewlyWrong;
   out.sentence = fmt::format("{}: was ok, is {}", out.probe, StatusWords(after));
   const std::set<std::string> gone = CasesOf(*before);

@@ -42,7 +42,7 @@ TableRow RowOf(const HistoryEntry& entry, bool doubtful, WallTime now) {
                   entry.declared,
                   entry.retired ? RetiredBy(entry, doubtful) : LastVerdict(entry),
                   Ago(entry.verified, now),
-                  entry.rebuild.empty() ? "-" : entry.rebuild};
+                  entry.rebuild ? std::string(PartStateName(*entry.rebuild)) : "-"};
   for (std::string& cell : row) cell = TerminalSafe(cell);
   return row;
 }
@@ -90,10 +90,9 @@ std::string DataText(const std::vector<DataItem>& data) {
   return text;
 }
 
-// What a history calls "held_within" and "not_judged".
-std::string StateWords(const std::string& state) {
-  if (state == "held_within") return "held within its margins";
-  return state == "not_judged" ? "not judged" : state;
+std::string StateWords(PropertyState state) {
+  if (state == PropertyState::kHeldWithin) return "held within its margins";
+  return SpacedName(PropertyStateName(state));
 }
 
 std::string MetricsText(const std::vector<Metric>& metrics) {
@@ -147,7 +146,7 @@ std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& en
           {"artifacts", Counted(manifest.artifacts.size(), "file")},
           {"added", FormatTime(entry.added)},
           {"verified", Ago(entry.verified, now)},
-          {"rebuild", entry.rebuild.empty() ? "never asked" : entry.rebuild}};
+          {"rebuild", entry.rebuild ? std::string(PartStateName(*entry.rebuild)) : "never asked"}};
 }
 
 std::vector<std::pair<std::string, std::string>> PropertiesOf(

@@ -154,8 +154,8 @@ Status ReadMetricField(std::string_view field, Metric* metric) {
   const std::optional<double> number = ParseNumber<double>(value);
   if (field == "primary") {
     metric->primary = true;
-  } else if (key == "direction" && (value == "higher" || value == "lower" || value == "none")) {
-    metric->direction = value;
+  } else if (key == "direction" && !value.empty() && ParseMetricDirection(value).ok()) {
+    metric->direction = *ParseMetricDirection(value);
   } else if (key == "unit" && !value.empty()) {
     metric->unit = value;
   } else if (key == "margin" && number && *number > 0) {

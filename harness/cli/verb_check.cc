@@ -117,7 +117,7 @@ Status CheckFiles(const RecordCheckOptions& options, const Places& places, Rebui
 Status KeepAnswer(const RunParts& run, HistoryStore* store) {
   return store->AddRebuild({.run_id = run.run_id,
                             .asked = SystemClock().Now(),
-                            .state = std::string(PartStateName(run.State())),
+                            .state = run.State(),
                             .body = PartsToJson(run.parts).Dump()});
 }
 

@@ -204,14 +204,15 @@ Result<ProbeRun> RunBeside(const ProbeOptions& options) {
 
 // "24 probes: 22 ok, 2 absent".
 std::string CountsOf(const Fingerprint& fingerprint) {
-  std::map<std::string, int> counts;
+  std::map<ProbeStatus, int> counts;
   for (const FingerprintProbe& probe : fingerprint.probes) ++counts[probe.status];
   std::string text = fmt::format("{} probe{}", fingerprint.probes.size(),
                                  fingerprint.probes.size() == 1 ? "" : "s");
   const char* separator = ":";
-  for (const char* status : {"ok", "absent", "failed", "crashed", "timed_out"}) {
+  for (const ProbeStatus status : kProbeStatuses) {
     if (counts[status] == 0) continue;
-    text += fmt::format("{} {} {}", std::exchange(separator, ","), counts[status], status);
+    text += fmt::format("{} {} {}", std::exchange(separator, ","), counts[status],
+                        ProbeStatusName(status));
   }
   return text;
 }

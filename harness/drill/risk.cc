@@ -193,8 +193,8 @@ RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentC
                .doubt = change.Doubt(),
                .change = change};
   // A missing part, or one that may be missing, makes a rerun impossible soonest.
-  if (entry.rebuild == "gone") risk.doubt += 1.0;
-  if (entry.rebuild == "unknown") risk.doubt += kNotKnownDoubt;
+  if (entry.rebuild == PartState::kGone) risk.doubt += 1.0;
+  if (entry.rebuild == PartState::kUnknown) risk.doubt += kNotKnownDoubt;
   risk.risk_days = risk.age_days * risk.stake * risk.doubt;
   risk.age_words = entry.verified ? "last verified " + date(*entry.verified)
                                   : "never verified, recorded " + date(entry.started);
@@ -203,8 +203,8 @@ RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentC
                                   entry.last_verdict ? VerdictName(*entry.last_verdict) : "",
                                   date(*entry.judged));
   }
-  if (entry.rebuild == "gone" || entry.rebuild == "unknown") {
-    risk.age_words += fmt::format(", parts of it {} (rebuild)", entry.rebuild);
+  if (entry.rebuild && *entry.rebuild != PartState::kHad) {
+    risk.age_words += fmt::format(", parts of it {} (rebuild)", PartStateName(*entry.rebuild));
   }
   if (stake != nullptr) risk.stake_words = fmt::format("{} ({})", stake->runs, stake->where);
   return risk;

@@ -24,7 +24,10 @@ inline constexpr std::array<std::pair<std::string_view, TextField>, 6> kTextFiel
      [](const HistoryEntry& run) -> std::string_view {
        return run.last_verdict ? VerdictName(*run.last_verdict) : "";
      }},
-    {"rebuild", [](const HistoryEntry& run) -> std::string_view { return run.rebuild; }},
+    {"rebuild",
+     [](const HistoryEntry& run) -> std::string_view {
+       return run.rebuild ? PartStateName(*run.rebuild) : "";
+     }},
 }};
 
 inline constexpr std::string_view kFieldsExpected =

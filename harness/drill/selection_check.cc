@@ -27,7 +27,10 @@ std::set<std::string> ValuesOf(const std::string& field, const std::vector<Histo
     if (field == "configuration") values.insert(entry.configuration);
   }
   if (field == "declared") values = {"bitwise", "statistical"};
-  if (field == "rebuild") values = {"", "had", "unknown", "gone"};
+  if (field == "rebuild") {
+    values = {""};
+    for (const PartState state : kPartStates) values.emplace(PartStateName(state));
+  }
   if (field == "last_verdict") {
     values = {""};
     for (const Verdict verdict : kVerdicts) values.emplace(VerdictName(verdict));

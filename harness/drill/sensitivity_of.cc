@@ -89,7 +89,7 @@ std::string TolerancesOf(const Manifest& run) {
   Json metrics = Json::MakeArray();
   for (const Metric& metric : run.metrics) {
     metrics.Append(Json::MakeObject({{"name", metric.name},
-                                     {"direction", metric.direction},
+                                     {"direction", MetricDirectionName(metric.direction)},
                                      {"primary", metric.primary},
                                      {"margin", metric.margin},
                                      {"quantum", metric.quantum}}));

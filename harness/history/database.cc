@@ -113,7 +113,7 @@ Status Database::CheckWords() {
   return {};
 }
 
-Error Database::UnknownWordSeen(const UnknownVerdict& word) {
+Error Database::UnknownWordSeen(const UnknownWordInColumn& word) {
   try {
     if (const Status named = CheckWords(); !named.ok()) return named.error();
   } catch (const std::exception& exception) {

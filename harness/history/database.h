@@ -16,7 +16,7 @@
 
 #include "harness/base/result.h"
 #include "harness/history/dialect.h"
-#include "harness/history/verdict_column.h"
+#include "harness/history/word_column.h"
 
 namespace rharness {
 
@@ -42,7 +42,7 @@ class Database {
         auto result = f();
         End();
         return result;
-      } catch (const UnknownVerdict& word) {
+      } catch (const UnknownWordInColumn& word) {
         return UnknownWordSeen(word);
       } catch (const std::exception& exception) {
         Error error = ErrorOf(exception);
@@ -129,7 +129,7 @@ class Database {
   }
   Status CheckSchema(int version);
   // A newer version wrote it since this was opened: the error of CheckWords.
-  Error UnknownWordSeen(const UnknownVerdict& word);
+  Error UnknownWordSeen(const UnknownWordInColumn& word);
 
   const Dialect& dialect_;
 };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/base/clock.h"
+#include "harness/verdict/states.h"
 
 namespace rharness {
 
@@ -17,7 +18,7 @@ struct PropertyRecord {
   std::string drill_id;
   std::string run_id;
   std::string property;  // "resumed@4", "processes:two", kRollbackProperty
-  std::string state;     // "held", "held_within", "lost", "not_judged"
+  PropertyState state = PropertyState::kNotJudged;
   WallTime decided{};
   std::string reason;         // one sentence
   std::int64_t sequence = 0;  // read only: in order of entry

@@ -13,6 +13,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/history/signed_records.h"
+#include "harness/verdict/states.h"
 #include "harness/verdict/stored_verdict.h"
 
 namespace rharness {
@@ -28,8 +29,8 @@ struct HistoryEntry : RunSummary {
 struct RebuildRecord {
   std::string run_id;
   WallTime asked{};
-  std::string state;  // "had", "unknown", "gone"
-  std::string body;   // the parts, as JSON
+  PartState state = PartState::kUnknown;
+  std::string body;  // the parts, as JSON
 };
 
 struct DrillRecord {

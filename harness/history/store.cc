@@ -41,7 +41,6 @@ struct EntryRow {
   soci::indicator judged_state = soci::i_null;
   soci::indicator reason_state = soci::i_null;
   soci::indicator environment_state = soci::i_null;
-  soci::indicator rebuild_state = soci::i_null;
   SignedRetirement retirement;
   long long asked_ms = 0;
   long long approved_ms = 0;
@@ -61,7 +60,7 @@ struct EntryRow {
     query.exchange(soci::into(judged_ms, judged_state));
     query.exchange(soci::into(reason, reason_state));
     query.exchange(soci::into(entry.environment_sha256, environment_state));
-    query.exchange(soci::into(entry.rebuild, rebuild_state));
+    query.exchange(soci::into(entry.rebuild));
     query.exchange(soci::into(retirement.statement_sha256, signed_state[0]));
     query.exchange(soci::into(retirement.asked_by, signed_state[1]));
     query.exchange(soci::into(asked_ms, signed_state[2]));
@@ -78,7 +77,6 @@ struct EntryRow {
     if (judged_state == soci::i_ok) result.judged = FromMs(judged_ms);
     if (reason_state == soci::i_ok) result.retired = reason;
     if (environment_state != soci::i_ok) result.environment_sha256.clear();
-    if (rebuild_state != soci::i_ok) result.rebuild.clear();
     if (signed_state[0] == soci::i_ok) {
       result.retirement = retirement;
       result.retirement->asked = FromMs(asked_ms);
@@ -282,7 +280,7 @@ Status SqlHistory::AddRebuild(const RebuildRecord& record) {
 Result<std::optional<RebuildRecord>> SqlHistory::LastRebuild(const std::string& run_id) {
   return database_->Guard([&]() -> Result<std::optional<RebuildRecord>> {
     RETURN_IF_ERROR(CheckRun(run_id));
-    RebuildRecord record{.run_id = run_id, .asked = {}, .state = {}, .body = {}};
+    RebuildRecord record{.run_id = run_id, .asked = {}, .state = PartState::kUnknown, .body = {}};
     long long asked_ms = 0;
     sql() << "SELECT asked_ms, state, body FROM rebuild_answers WHERE run_id = :run_id "
              "ORDER BY asked_ms DESC LIMIT 1",

@@ -271,7 +271,7 @@ Result<std::vector<WaitingTally>> SqlHistory::TallyWaiting(WallTime limit) {
 Result<std::vector<RebuildTally>> SqlHistory::TallyRebuilds() {
   return database_->Guard([&]() -> Result<std::vector<RebuildTally>> {
     std::string family;
-    std::string state;
+    PartState state = PartState::kUnknown;
     long long runs = 0;
     soci::statement query =
         (sql().prepare << kRebuilds, soci::into(family), soci::into(state), soci::into(runs));

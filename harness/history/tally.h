@@ -10,6 +10,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
+#include "harness/verdict/states.h"
 #include "harness/verdict/verdict.h"
 
 namespace rharness {
@@ -49,7 +50,7 @@ struct WaitingTally {
 // What the last answers of `rharness check --available` were.
 struct RebuildTally {
   std::string family;
-  std::string state;  // "had", "unknown", "gone"
+  PartState state = PartState::kUnknown;
   std::int64_t runs = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/base/clock.h"
+#include "harness/verdict/states.h"
 #include "harness/verdict/verdict.h"
 
 namespace rharness {
@@ -48,8 +49,7 @@ struct RunSummary {
   std::optional<WallTime> judged;       // last verdict of any kind
   std::optional<Verdict> last_verdict;  // empty: no drill has judged it
   std::optional<std::string> retired;   // the reason
-  std::string
-      rebuild;  // whether its parts can be had: "had", "unknown", "gone"; empty: never asked
+  std::optional<PartState> rebuild;     // whether its parts can be had; empty: never asked
 };
 
 }  // namespace rharness

@@ -70,7 +70,7 @@ TEST(RecordMetric, ReadsEveryField) {
   const auto metric = ParseMetric("f1,direction=lower,unit=nat,margin=1e-3,quantum=0.5,primary");
   ASSERT_TRUE(metric.ok());
   EXPECT_EQ(metric->name, "f1");
-  EXPECT_EQ(metric->direction, "lower");
+  EXPECT_EQ(metric->direction, MetricDirection::kLower);
   EXPECT_EQ(metric->unit, "nat");
   EXPECT_EQ(metric->margin, 1e-3);
   EXPECT_EQ(metric->quantum, 0.5);

@@ -45,7 +45,7 @@ Manifest Recorded(const std::string& run_id, int seed, double rounding = 0.0) {
   manifest.curves = measured.curves;
   manifest.metrics = {{.name = "val_loss",
                        .value = measured.metrics.at("val_loss"),
-                       .direction = "lower",
+                       .direction = MetricDirection::kLower,
                        .margin = 0.01}};
   return manifest;
 }

@@ -172,14 +172,14 @@ TEST(CompareEnvironments, LeavesOutWhatDoesNotConcernTheRun) {
 TEST(Risk, DoubtsMoreWhatMaySoonNotBeRerun) {
   HistoryEntry entry;
   entry.run_id = "a";
-  const auto doubt = [&](const std::string& rebuild) {
+  const auto doubt = [&](std::optional<PartState> rebuild) {
     entry.rebuild = rebuild;
     return RiskOf(entry, nullptr, {}, WallTime{}).doubt;
   };
-  EXPECT_EQ(doubt(""), 1.0);
-  EXPECT_EQ(doubt("had"), 1.0);
-  EXPECT_EQ(doubt("unknown"), 1.5);
-  EXPECT_EQ(doubt("gone"), 2.0);
+  EXPECT_EQ(doubt(std::nullopt), 1.0);
+  EXPECT_EQ(doubt(PartState::kHad), 1.0);
+  EXPECT_EQ(doubt(PartState::kUnknown), 1.5);
+  EXPECT_EQ(doubt(PartState::kGone), 2.0);
 }
 
 }  // namespace

@@ -345,7 +345,7 @@ TEST(Selection, KnowsWhatRebuildWasTold) {
     return selection.ok() && selection->Matches(entry, WallTime{});
   };
   EXPECT_TRUE(matches("rebuild = \"\""));
-  entry.rebuild = "gone";
+  entry.rebuild = PartState::kGone;
   EXPECT_TRUE(matches("rebuild = gone"));
   EXPECT_FALSE(matches("rebuild = had or rebuild = unknown"));
 }

@@ -276,7 +276,7 @@ bool HaveEvidence(const Fingerprint& a, const Fingerprint& b) {
   if (a.suite != "ok" || b.suite != "ok") return false;
   for (const FingerprintProbe& one : a.probes) {
     for (const FingerprintProbe& two : b.probes) {
-      if (one.name != two.name || one.status != "ok" || two.status != "ok") continue;
+      if (one.name != two.name || !one.Ok() || !two.Ok()) continue;
       if (Share(one, two, &FingerprintProbe::bits) || Share(one, two, &FingerprintProbe::trees) ||
           Share(one, two, &FingerprintProbe::choices)) {
         return true;

@@ -34,7 +34,9 @@ class AppendOnlyTest : public HistoryTest {
                     .ok());
     ASSERT_TRUE(store->BeginDeletion({"l", At(kDay1), "Ada", "Bob", "{}"}).ok());
     ASSERT_TRUE(store->AddDeleted({"l", 0, DeletionStep::kAbout, At(kDay1), 7}).ok());
-    ASSERT_TRUE(store->AddPropertyVerdicts({{"d", "a", "repeated", "held", At(kDay1), "r"}}).ok());
+    ASSERT_TRUE(
+        store->AddPropertyVerdicts({{"d", "a", "repeated", PropertyState::kHeld, At(kDay1), "r"}})
+            .ok());
     ASSERT_TRUE(store->AddAttestations({{"d", "a", "key", "s", At(kDay1)}}).ok());
   }
 };

@@ -54,7 +54,7 @@ class HeldRecordsTest : public HistoryTest {
                     ->AddDrill(DrillRecord{"d1", At(kDay2), At(kDay2), 1}, reruns,
                                {MakeVerdict("d1", "a", "identical", kDay2), measured})
                     .ok());
-    ASSERT_TRUE(store->AddRebuild({"b", At(kDay2), "had", "[]"}).ok());
+    ASSERT_TRUE(store->AddRebuild({"b", At(kDay2), PartState::kHad, "[]"}).ok());
     ASSERT_TRUE(store->Retire("c", "its image is gone", At(kDay3)).ok());
     ASSERT_TRUE(store->AddAttestations({{"d1", "a", "key", "s", At(kDay3)}}).ok());
     ASSERT_TRUE(store->AddSigned({"s1", "k1", "p", "c", "Ada", At(kDay3), "{}"}).ok());

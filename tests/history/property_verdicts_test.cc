@@ -19,7 +19,7 @@ class PropertyVerdicts : public HistoryTest {
     return {.drill_id = drill,
             .run_id = "a",
             .property = "resumed@4",
-            .state = state,
+            .state = *ParsePropertyState(state),
             .decided = At(kDay2),
             .reason = "because"};
   }
@@ -33,7 +33,7 @@ TEST_P(PropertyVerdicts, ComeInTheOrderInWhichTheyWereEntered) {
   const auto found = store->PropertyVerdicts("a").value();
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].drill_id, "z");
-  EXPECT_EQ(found[0].state, "held");
+  EXPECT_EQ(found[0].state, PropertyState::kHeld);
   EXPECT_EQ(found[0].property, "resumed@4");
   EXPECT_EQ(found[0].decided, At(kDay2));
   EXPECT_EQ(found[0].reason, "because");
@@ -47,7 +47,7 @@ TEST_P(PropertyVerdicts, StayAsTheyWereFirstEntered) {
   ASSERT_TRUE(store->AddPropertyVerdicts({Of("b", "lost"), Of("c", "lost")}).ok());
   const auto found = store->PropertyVerdicts("a").value();
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].state, "held");
+  EXPECT_EQ(found[0].state, PropertyState::kHeld);
   EXPECT_NE(Raw().Run("UPDATE property_verdicts SET state = 'held'").find("append-only"),
             std::string::npos);
   EXPECT_NE(Raw().Run("DELETE FROM property_verdicts").find("append-only"), std::string::npos);

@@ -43,7 +43,7 @@ inline Manifest MakeManifest(const std::string& run_id, const std::string& start
   metric.name = "accuracy";
   metric.value = 0.1 + 0.2;
   metric.unit = "1";
-  metric.direction = "higher";
+  metric.direction = MetricDirection::kHigher;
   metric.primary = true;
   metric.margin = 0.005;
   manifest.metrics = {metric};

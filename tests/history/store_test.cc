@@ -50,19 +50,19 @@ TEST_P(StoreTest, TakesTheSameManifestTwiceAndRefusesOtherContent) {
 
 TEST_P(StoreTest, KeepsWhatRebuildWasToldAndListsTheLastOfIt) {
   const auto store = OpenStore();
-  EXPECT_EQ(store->AddRebuild({"nobody", At(kDay1), "had", "[]"}).error().code,
+  EXPECT_EQ(store->AddRebuild({"nobody", At(kDay1), PartState::kHad, "[]"}).error().code,
             ErrorCode::kNotFound);
   ASSERT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay9)).ok());
   ASSERT_TRUE(store->Add(MakeManifest("b", kDay3), At(kDay9)).ok());
-  EXPECT_EQ(store->Find("a")->rebuild, "");
+  EXPECT_EQ(store->Find("a")->rebuild, std::nullopt);
   EXPECT_FALSE(store->LastRebuild("a")->has_value());
-  ASSERT_TRUE(store->AddRebuild({"a", At(kDay9), "had", "[1]"}).ok());
+  ASSERT_TRUE(store->AddRebuild({"a", At(kDay9), PartState::kHad, "[1]"}).ok());
   // Told later, whatever the clock shows.
-  ASSERT_TRUE(store->AddRebuild({"a", At(kDay9), "gone", "[2]"}).ok());
-  ASSERT_TRUE(store->AddRebuild({"a", At(kDay3), "unknown", "[3]"}).ok());
-  EXPECT_EQ(store->Find("a")->rebuild, "unknown");
-  EXPECT_EQ(store->List(true)->at(0).rebuild, "unknown");
-  EXPECT_EQ(store->List(true)->at(1).rebuild, "");
+  ASSERT_TRUE(store->AddRebuild({"a", At(kDay9), PartState::kGone, "[2]"}).ok());
+  ASSERT_TRUE(store->AddRebuild({"a", At(kDay3), PartState::kUnknown, "[3]"}).ok());
+  EXPECT_EQ(store->Find("a")->rebuild, PartState::kUnknown);
+  EXPECT_EQ(store->List(true)->at(0).rebuild, PartState::kUnknown);
+  EXPECT_EQ(store->List(true)->at(1).rebuild, std::nullopt);
   EXPECT_EQ((*store->LastRebuild("a"))->body, "[3]");
 }
 

@@ -293,8 +293,8 @@ TEST_P(TalliesTest, CountWhatTheLastVerdictsMeasured) {
 TEST_P(TalliesTest, CountTheLastRollbackOfEachRun) {
   const auto say = [&](const char* drill, const char* run, const char* property, const char* state,
                        const char* day) {
-    const Status added =
-        store_->AddPropertyVerdicts({{drill, run, property, state, At(day), "why"}});
+    const Status added = store_->AddPropertyVerdicts(
+        {{drill, run, property, *ParsePropertyState(state), At(day), "why"}});
     EXPECT_TRUE(added.ok()) << added.error().ToString();
   };
   say("d1", "a", kRollbackProperty, "lost", kDay1);
@@ -371,14 +371,15 @@ TEST_P(TalliesTest, ListARunAsBrokenUntilAGoodVerdictComes) {
 }
 
 TEST_P(TalliesTest, CountTheLastAnswersToWhetherRunsCanBeRebuilt) {
-  ASSERT_TRUE(store_->AddRebuild({"a", At(kDay1), "had", "[]"}).ok());
-  ASSERT_TRUE(store_->AddRebuild({"a", At(kDay2), "gone", "[]"}).ok());
-  ASSERT_TRUE(store_->AddRebuild({"b", At(kDay1), "had", "[]"}).ok());
+  ASSERT_TRUE(store_->AddRebuild({"a", At(kDay1), PartState::kHad, "[]"}).ok());
+  ASSERT_TRUE(store_->AddRebuild({"a", At(kDay2), PartState::kGone, "[]"}).ok());
+  ASSERT_TRUE(store_->AddRebuild({"b", At(kDay1), PartState::kHad, "[]"}).ok());
   const auto tallies = store_->TallyRebuilds();
   ASSERT_TRUE(tallies.ok()) << tallies.error().ToString();
   std::vector<std::string> told;
   for (const RebuildTally& one : *tallies) {
-    told.push_back(one.family + " " + one.state + " " + std::to_string(one.runs));
+    told.push_back(one.family + " " + std::string(PartStateName(one.state)) + " " +
+                   std::to_string(one.runs));
   }
   EXPECT_THAT(told, ElementsAre("mlp gone 1", "mlp had 1"));
 }

@@ -25,7 +25,7 @@ std::vector<RunState> RunsOf(const std::vector<double>& recorded,
     manifest.seeds = {{"numpy", static_cast<std::int64_t>(i + 1)}};
     manifest.metrics = {{.name = "val_loss",
                          .value = recorded[i],
-                         .direction = "lower",
+                         .direction = MetricDirection::kLower,
                          .primary = true,
                          .margin = 0.01}};
     runs[i].evidence[1].run_id = manifest.run_id;

@@ -173,7 +173,7 @@ TEST(GateReport, WarnsOfAPolicyThatMatchesNothingInEveryFormat) {
   // Many notes come last, and a warning is none.
   for (int i = 0; i < 9; ++i) {
     input.candidate.probes.push_back(
-        {.name = "new" + std::to_string(i), .status = "ok", .bits = {{"a", "b"}}});
+        {.name = "new" + std::to_string(i), .status = ProbeStatus::kOk, .bits = {{"a", "b"}}});
   }
   const Document document = DocumentOf(input);
   const std::string words = "of the policy names no probe of either side";

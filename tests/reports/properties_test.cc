@@ -44,7 +44,7 @@ PropertiesReport Sample() {
                     ResultOf("accumulated", PropertyState::kNotJudged)};
   PropertyResult& lost = report.results[1];
   lost.newly_lost = true;
-  lost.last_state = "held";
+  lost.last_state = PropertyState::kHeld;
   lost.last_drill = "before-1";
   lost.last_time = *ParseTime("2026-11-20T08:03:00Z");
   report.legs = 7;

@@ -41,18 +41,6 @@ void AskForHardware(const Manifest& manifest, std::vector<Part>* parts) {
 
 }  // namespace
 
-std::string_view PartStateName(PartState state) {
-  switch (state) {
-    case PartState::kHad:
-      return "had";
-    case PartState::kUnknown:
-      return "unknown";
-    case PartState::kGone:
-      return "gone";
-  }
-  Abort("unknown PartState");
-}
-
 PartState RunParts::State() const {
   if (parts.empty()) return PartState::kUnknown;
   return std::ranges::max_element(parts, {}, &Part::state)->state;

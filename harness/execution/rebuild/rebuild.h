@@ -18,12 +18,9 @@
 #include "harness/base/result.h"
 #include "harness/execution/rerun/places.h"
 #include "harness/records/manifest/manifest.h"
+#include "harness/verdict/states.h"
 
 namespace rharness {
-
-// From the best to the worst.
-enum class PartState { kHad, kUnknown, kGone };
-std::string_view PartStateName(PartState state);  // "had", "unknown", "gone"
 
 struct Part {
   std::string kind;  // "image", "commit", "diff", "code file", "lock file", "data", "packages", ...

@@ -29,8 +29,8 @@ std::string IndexedPath(std::string_view list, const std::vector<T>& items,
 
 // Except the data that it was measured on.
 bool SaysNothingElse(const Metric& metric) {
-  return metric.unit == "1" && metric.direction.empty() && !metric.primary && !metric.margin &&
-         metric.quantum == 0.0;
+  return metric.unit == "1" && metric.direction == MetricDirection::kNotStated && !metric.primary &&
+         !metric.margin && metric.quantum == 0.0;
 }
 
 class Completing {

@@ -34,7 +34,8 @@ Status ShiftMetric(const Fault& fault, const Manifest& run, const std::vector<Ma
   }
   const double deviation = std::sqrt(stats::ComputeMoments(values).Variance());
   if (!(deviation > 0.0)) return Unsupported("all other runs recorded the same value");
-  value->second += (metric->direction == "higher" ? -1.0 : 1.0) * fault.size * deviation;
+  value->second +=
+      (metric->direction == MetricDirection::kHigher ? -1.0 : 1.0) * fault.size * deviation;
   return {};
 }
 

@@ -176,7 +176,7 @@ class PropertyDrill {
       verdicts.push_back({.drill_id = settings_.drill.drill_id,
                           .run_id = result.run_id,
                           .property = result.name,
-                          .state = std::string(PropertyStateName(result.state)),
+                          .state = result.state,
                           .decided = report.made,
                           .reason = result.headline});
     }

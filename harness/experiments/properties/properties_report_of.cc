@@ -13,22 +13,18 @@
 namespace rharness {
 namespace {
 
-bool IsHeld(std::string_view state) {
-  return state == PropertyStateName(PropertyState::kHeld) ||
-         state == PropertyStateName(PropertyState::kHeldWithin);
-}
-
 // The last drill that judged it: unjudged results say nothing.
 void LookBack(const std::vector<PropertyRecord>& before, PropertyResult* result) {
   for (const PropertyRecord& one : before) {
-    if (one.property != result->name || one.state == PropertyStateName(PropertyState::kNotJudged)) {
+    if (one.property != result->name || one.state == PropertyState::kNotJudged) {
       continue;
     }
     result->last_state = one.state;
     result->last_drill = one.drill_id;
     result->last_time = one.decided;
   }
-  result->newly_lost = result->state == PropertyState::kLost && IsHeld(result->last_state);
+  result->newly_lost =
+      result->state == PropertyState::kLost && result->last_state && IsHeld(*result->last_state);
 }
 
 std::size_t Count(const std::vector<PropertyResult>& results, PropertyState state) {

@@ -34,12 +34,12 @@ constexpr std::size_t kMostManifests = 2000;  // of a family, that are searched 
 constexpr std::size_t kMostPages = 30;
 constexpr std::size_t kMostPassed = 10;  // runs with hashed files before the search ends
 
-// The word of the history's property.
-std::string RollbackRecordOf(const std::optional<Verdict>& verdict) {
-  if (verdict == Verdict::kIdentical) return "held";
-  if (verdict == Verdict::kEquivalent) return "held_within";
+// What the history keeps of it.
+PropertyState RollbackRecordOf(const std::optional<Verdict>& verdict) {
+  if (verdict == Verdict::kIdentical) return PropertyState::kHeld;
+  if (verdict == Verdict::kEquivalent) return PropertyState::kHeldWithin;
   const bool lost = verdict && StandingOf(*verdict) == Standing::kBad;
-  return lost ? "lost" : "not_judged";
+  return lost ? PropertyState::kLost : PropertyState::kNotJudged;
 }
 
 std::string WhyPassed(const std::string& damage) { return "it is good, but " + damage; }

@@ -175,8 +175,8 @@ class Measuring {
     ASSIGN_OR_RETURN(const auto waiting, history_->TallyWaiting(now_));
     ASSIGN_OR_RETURN(const auto rebuilds, history_->TallyRebuilds());
     for (const RebuildTally& one : rebuilds) {
-      if (one.state == "had") rebuilds_[one.family].first = one.runs;
-      if (one.state == "gone") rebuilds_[one.family].second = one.runs;
+      if (one.state == PartState::kHad) rebuilds_[one.family].first = one.runs;
+      if (one.state == PartState::kGone) rebuilds_[one.family].second = one.runs;
     }
     std::vector<FamilyObjectives> families;
     for (const WaitingTally& one : waiting) {

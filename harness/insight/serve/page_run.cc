@@ -46,8 +46,8 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
   }
   for (const Metric& metric : manifest.metrics) {
     std::string asked = metric.primary ? "primary" : "told";
-    if (metric.direction == "higher" || metric.direction == "lower") {
-      asked += fmt::format(", {} is better", metric.direction);
+    if (IsRanked(metric.direction)) {
+      asked += fmt::format(", {} is better", MetricDirectionName(metric.direction));
     }
     if (metric.margin) asked += ", margin " + FormatNumber(*metric.margin);
     if (!metric.evaluated_on.empty()) asked += ", on " + metric.evaluated_on;
@@ -97,7 +97,7 @@ void AddEntry(const HistoryEntry& entry, const std::optional<VerdictRecord>& las
                           FormatMinute(last->decided), last->drill_id)
             : "none");
   tell("Last compared", entry.verified ? FormatMinute(*entry.verified) : "never");
-  if (!entry.rebuild.empty()) tell("What it needs", entry.rebuild);
+  if (entry.rebuild) tell("What it needs", std::string(PartStateName(*entry.rebuild)));
   if (!doubt.empty()) {
     tell(entry.retired ? "Retired" : "To be retired", "Doubtful: " + doubt);
   } else if (entry.retired) {
@@ -109,8 +109,8 @@ Status AddProperties(HistoryStore* store, const std::string& run_id, SiteRun* pa
   ASSIGN_OR_RETURN(const auto verdicts, store->PropertyVerdicts(run_id));
   std::map<std::string, std::string> last;
   for (const PropertyRecord& one : verdicts) {
-    last[one.property] = fmt::format("{}, {}: {} (drill {})", one.state, FormatMinute(one.decided),
-                                     one.reason, one.drill_id);
+    last[one.property] = fmt::format("{}, {}: {} (drill {})", PropertyStateName(one.state),
+                                     FormatMinute(one.decided), one.reason, one.drill_id);
   }
   page->properties.assign(last.begin(), last.end());
   return {};

@@ -28,7 +28,7 @@ constexpr std::size_t kMostRuns = 5000;  // pairs are looked at, each
 struct Side {
   std::map<std::string, std::vector<double>> values;  // by run
   std::vector<std::string> without;                   // runs without such a metric in their record
-  std::string direction;                              // of the first record that has one
+  MetricDirection direction = MetricDirection::kNotStated;  // of the first record that has one
 };
 
 void AddManifest(const Manifest& manifest, const std::string& metric, Side* side) {
@@ -38,7 +38,7 @@ void AddManifest(const Manifest& manifest, const std::string& metric, Side* side
     return;
   }
   side->values[manifest.run_id].push_back(found->value);
-  if (side->direction.empty()) side->direction = found->direction;
+  if (side->direction == MetricDirection::kNotStated) side->direction = found->direction;
 }
 
 void AddEvidence(const Evidence& evidence, const std::string& metric, Side* side) {
@@ -109,7 +109,7 @@ void PairSides(const Side& a, const Side& b, RankingComparison* ranking) {
 
 // A place is one more than the number of runs that are better.
 void Place(RankingComparison* ranking) {
-  const bool higher = ranking->direction == "higher";
+  const bool higher = ranking->direction == MetricDirection::kHigher;
   std::vector<double> a, b;
   for (const RankedRun& run : ranking->runs) {
     a.push_back(Worth(run.a, higher));
@@ -167,8 +167,9 @@ Result<RankingComparison> CompareRankings(const fs::path& a, const fs::path& b,
   ASSIGN_OR_RETURN(const Side side_a, ReadSide(a, metric));
   ASSIGN_OR_RETURN(const Side side_b, ReadSide(b, metric));
   RankingComparison ranking{.metric = metric, .least = least};
-  ranking.direction = side_a.direction.empty() ? side_b.direction : side_a.direction;
-  if (ranking.direction != "higher" && ranking.direction != "lower") {
+  ranking.direction =
+      side_a.direction == MetricDirection::kNotStated ? side_b.direction : side_a.direction;
+  if (!IsRanked(ranking.direction)) {
     return InvalidInput(fmt::format("no manifest on either side says whether a higher or a lower "
                                     "'{}' is better; evidence does not",
                                     metric),
@@ -198,7 +199,7 @@ Json ToJson(const RankingComparison& ranking) {
   for (const std::string& one : ranking.unpaired) unpaired.Append(one);
   return Json::MakeObject({{"schema", "rharness.ranking/v1"},
                            {"metric", ranking.metric},
-                           {"direction", ranking.direction},
+                           {"direction", MetricDirectionName(ranking.direction)},
                            {"verdict", ranking.verdict},
                            {"headline", ranking.headline},
                            {"exit_code", ranking.exit_code},
@@ -217,7 +218,7 @@ std::string WriteTerminal(const RankingComparison& ranking) {
   constexpr std::size_t kShown = 40;
   std::string out = SafeText(ranking.headline) + "\n\n";
   out += fmt::format("Places by {}, {} is better, in A and in B\n", SafeText(ranking.metric, 80),
-                     ranking.direction);
+                     MetricDirectionName(ranking.direction));
   for (std::size_t i = 0; i < std::min(kShown, ranking.runs.size()); ++i) {
     const RankedRun& run = ranking.runs[i];
     out += fmt::format("  {:>4} {:>4}  {}  {:.6g}, {:.6g}\n", run.place_a, run.place_b,

@@ -13,6 +13,7 @@
 #include "compare/stats/rank_agreement.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "harness/verdict/states.h"
 
 namespace rharness {
 
@@ -26,7 +27,7 @@ struct RankedRun {
 
 struct RankingComparison {
   std::string metric;
-  std::string direction;              // "higher" or "lower" is better
+  MetricDirection direction = MetricDirection::kNotStated;
   std::vector<RankedRun> runs;        // by their place in A, then by name
   std::vector<std::string> unpaired;  // "RUN is in A alone", and records without the metric
   double least = 0.0;                 // tau that must be shown

@@ -246,8 +246,8 @@ void CheckMetrics(const Manifest& m, Findings* out) {
     if (!metric.primary || m.determinism.declared != "statistical") continue;
     out->Require(!metric.unit.empty(), "missing_unit", at + ".unit",
                  "missing; expected the unit of the margin, \"1\" for a pure number");
-    out->Require(!metric.direction.empty(), "missing_direction", at + ".direction",
-                 "missing; expected \"higher\", \"lower\" or \"none\"");
+    out->Require(metric.direction != MetricDirection::kNotStated, "missing_direction",
+                 at + ".direction", "missing; expected \"higher\", \"lower\" or \"none\"");
     CheckMargin(metric, at, out);
   }
 }

@@ -62,8 +62,8 @@ Scale ScaleOf(const Metric& metric) {
 std::optional<double> FarthestWorse(const Metric& metric, Scale scale) {
   if (scale == Scale::kUnknown) return std::nullopt;
   const double top = scale == Scale::kShare ? 1.0 : 100.0;
-  if (metric.direction == "higher") return metric.value;
-  if (metric.direction == "lower") return top - metric.value;
+  if (metric.direction == MetricDirection::kHigher) return metric.value;
+  if (metric.direction == MetricDirection::kLower) return top - metric.value;
   return std::max(metric.value, top - metric.value);
 }
 
@@ -87,13 +87,13 @@ std::string WhyNothingExceeds(const Metric& metric,
         curve->first, curve->second, curve->second - curve->first);
   }
   if (farthest || metric.value <= 0.0) return {};
-  if (metric.direction == "higher" && margin >= metric.value) {
+  if (metric.direction == MetricDirection::kHigher && margin >= metric.value) {
     return fmt::format(
         "is no smaller than the value itself, {:.6g}: 0 would pass; expected a "
         "margin well below that",
         metric.value);
   }
-  if (metric.direction == "lower" && margin >= kManyTimes * metric.value) {
+  if (metric.direction == MetricDirection::kLower && margin >= kManyTimes * metric.value) {
     return fmt::format(
         "is {:.3g} times the value itself, {:.6g}: one as many times as large would "
         "pass; expected a margin below the value",

@@ -27,7 +27,7 @@ Json ToJson(const Metric& metric) {
   Json json = ObjectOf({{"name", metric.name},
                         {"value", metric.value},
                         {"unit", metric.unit},
-                        {"direction", metric.direction},
+                        {"direction", MetricDirectionName(metric.direction)},
                         {"primary", metric.primary}});
   if (metric.margin) json.Set("margin", *metric.margin);
   json.Set("quantum", metric.quantum);

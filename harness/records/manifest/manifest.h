@@ -23,6 +23,7 @@
 #include "harness/records/manifest/origin.h"
 #include "harness/records/manifest/property.h"
 #include "harness/records/manifest/run_metrics.h"
+#include "harness/verdict/states.h"
 
 namespace rharness {
 
@@ -61,8 +62,8 @@ struct Image {
 struct Metric {
   std::string name;
   double value = 0.0;
-  std::string unit;       // "1" for a pure number
-  std::string direction;  // "higher", "lower" or "none"
+  std::string unit;  // "1" for a pure number
+  MetricDirection direction = MetricDirection::kNotStated;
   bool primary = false;
   std::optional<double> margin;  // the difference that would matter, in the metric's unit
   double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples

@@ -78,14 +78,19 @@ void ReadEvalSet(JsonReader& reader, const std::vector<DataItem>& data, std::str
   }
 }
 
+void ReadDirection(JsonReader& reader, MetricDirection* out) {
+  std::string word(MetricDirectionName(*out));  // which is checked if it is read over values
+  ReadChoice(reader, "direction", Presence::kOptional, {"higher", "lower", "none", ""}, &word);
+  if (const auto known = ParseMetricDirection(word); known.ok()) *out = *known;
+}
+
 void ReadMetric(JsonReader& reader, const std::vector<DataItem>& data, Metric* out) {
   RefuseUnknownMembers(reader, {"name", "value", "unit", "direction", "primary", "margin",
                                 "quantum", "evaluated_on"});
   ReadName(reader, "name", &out->name);
   reader.Read("value", &out->value);
   ReadText(reader, "unit", &out->unit);
-  ReadChoice(reader, "direction", Presence::kOptional, {"higher", "lower", "none", ""},
-             &out->direction);
+  ReadDirection(reader, &out->direction);
   reader.ReadOptional("primary", &out->primary);
   reader.ReadOptional("margin", &out->margin);
   ReadSpan(reader, "quantum", &out->quantum);

@@ -233,7 +233,9 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
   ASSIGN_OR_RETURN(const RunHistory history, LoadRunHistory(request.run_id, store.get()));
   report.family = entry.family;
   report.made = RunFacts(manifest);
-  if (!entry.rebuild.empty()) report.made.push_back({"can be had again", entry.rebuild});
+  if (entry.rebuild) {
+    report.made.push_back({"can be had again", std::string(PartStateName(*entry.rebuild))});
+  }
   for (auto one = history.verdicts.rbegin(); one != history.verdicts.rend(); ++one) {
     report.verdicts.push_back({.said = *one});
   }

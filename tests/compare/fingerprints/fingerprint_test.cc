@@ -44,7 +44,7 @@ TEST(Fingerprint, ReadsEveryPartOfAProbe) {
   EXPECT_EQ(gemm.trees.at("64x64x32").tree->LargestFanIn(), 9);
   EXPECT_EQ(gemm.choices.at("64x64x16"), R"({"algorithm":21,"split_k":1})");
   EXPECT_TRUE(gemm.deterministic);
-  EXPECT_EQ(fingerprint.probes[3].status, "absent");
+  EXPECT_EQ(fingerprint.probes[3].status, ProbeStatus::kAbsent);
   EXPECT_EQ(fingerprint.probes[3].message, "no libnccl.so.2");
 }
 

@@ -158,7 +158,8 @@ TEST_F(PlantedFiles, OtherFormatsAreNamed) {
   }
 }
 
-Manifest WithLoss(const std::string& run_id, double value, const std::string& direction = "lower") {
+Manifest WithLoss(const std::string& run_id, double value,
+                  MetricDirection direction = MetricDirection::kLower) {
   Manifest run;
   run.run_id = run_id;
   run.metrics = {{.name = "loss", .value = value, .direction = direction}};
@@ -178,7 +179,8 @@ TEST(PlantedNumbers, AMetricIsWorseByTheSpreadOfTheOthers) {
   const Fault fault = FaultOf(FaultKind::kMetric, "loss", 2.0);
   ASSERT_TRUE(PlantInNumbers(fault, WithLoss("own", 10), others, &evidence).ok());
   EXPECT_EQ(evidence.metrics.metrics.at("loss"), 12.0);
-  ASSERT_TRUE(PlantInNumbers(fault, WithLoss("own", 10, "higher"), others, &evidence).ok());
+  ASSERT_TRUE(
+      PlantInNumbers(fault, WithLoss("own", 10, MetricDirection::kHigher), others, &evidence).ok());
   EXPECT_EQ(evidence.metrics.metrics.at("loss"), 10.0);
   const auto why = PlantInNumbers(fault, WithLoss("own", 10), {others[0], others[1]}, &evidence);
   EXPECT_EQ(why.error().code, ErrorCode::kUnsupported);

@@ -79,7 +79,8 @@ Manifest Margins() {
   run.run_id = "run";
   run.family = "tiny";
   run.command = {"train"};
-  run.metrics = {{.name = "loss", .direction = "lower", .primary = true, .margin = 0.1}};
+  run.metrics = {
+      {.name = "loss", .direction = MetricDirection::kLower, .primary = true, .margin = 0.1}};
   return run;
 }
 

@@ -32,7 +32,7 @@ Subject On(const std::string& on, double accuracy, bool primary = true) {
   manifest.metrics = {{.name = "accuracy",
                        .value = accuracy,
                        .unit = "1",
-                       .direction = "higher",
+                       .direction = MetricDirection::kHigher,
                        .primary = primary,
                        .margin = 0.05,
                        .evaluated_on = on}};

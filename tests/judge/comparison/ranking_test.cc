@@ -22,8 +22,10 @@ class Rankings : public testing::Test {
     for (std::size_t i = 0; i < values.size(); ++i) {
       Manifest manifest = ExampleManifest();
       manifest.run_id = "run-" + std::to_string(i);
-      manifest.metrics = {
-          {.name = "score", .value = values[i], .unit = "1", .direction = "higher"}};
+      manifest.metrics = {{.name = "score",
+                           .value = values[i],
+                           .unit = "1",
+                           .direction = MetricDirection::kHigher}};
       const std::string path = At(folder + "/" + manifest.run_id + ".json");
       ASSERT_TRUE(WriteJsonFile(path, ToJson(manifest)).ok());
     }

@@ -36,7 +36,7 @@ Metric MetricOf(const std::string& name, double value, const std::string& direct
   Metric metric;
   metric.name = name;
   metric.value = value;
-  metric.direction = direction;
+  metric.direction = *ParseMetricDirection(direction);
   metric.unit = unit;
   metric.margin = margin;
   return metric;

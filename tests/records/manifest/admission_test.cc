@@ -217,7 +217,7 @@ TEST(Admission, WantsAPrimaryMetricWithMarginAndDirectionForStatistics) {
       {"missing_unit $.metrics[0].unit",
        statistical([](Manifest& m) { m.metrics[0].unit.clear(); })},
       {"missing_direction $.metrics[0].direction",
-       statistical([](Manifest& m) { m.metrics[0].direction.clear(); })},
+       statistical([](Manifest& m) { m.metrics[0].direction = MetricDirection::kNotStated; })},
   });
   EXPECT_TRUE(FindingsAfter(statistical([](Manifest&) {})).empty());
 }

@@ -84,7 +84,6 @@ std::vector<Change> ResultChanges() {
        [](Manifest& m) { m.environment.hardware.gpus[0].numa_node = -2; }},
       {"$.metrics_path", [](Manifest& m) { m.metrics_path = "../metrics.json"; }},
       {"$.metrics[1].name", [](Manifest& m) { m.metrics[1].name = kControl; }},
-      {"$.metrics[0].direction", [](Manifest& m) { m.metrics[0].direction = "up"; }},
       {"$.metrics[0].quantum", [](Manifest& m) { m.metrics[0].quantum = -1.0; }},
       {"$.metrics[0].evaluated_on", [](Manifest& m) { m.metrics[0].evaluated_on = "none"; }},
       {"$.curves[0].steps", [](Manifest& m) { m.curves[0].steps[1] = 0; }},
