@@ -39,7 +39,8 @@ const Folders kManifest = kVerdict + Folders{"harness/records/manifest/"};
 const Folders kCompare = kVerdict + Folders{"compare/", "probes/order/"};
 const Folders kRerun =
     kManifest + kCompare +
-    Folders{"harness/records/observe/", "harness/execution/launch/", "harness/execution/tables/"};
+    Folders{"harness/records/logs/", "harness/records/observe/", "harness/execution/launch/",
+            "harness/execution/tables/"};
 const Folders kIntake = kManifest + kNet + kCompare;
 const Folders kFetch =
     kManifest + kNet +
@@ -67,6 +68,7 @@ const std::vector<Floor>& Floors() {
       {"harness/records/policy/", kNet},
       {"harness/records/lint/", kManifest},
       {"harness/records/observe/", kManifest},
+      {"harness/records/logs/", kManifest + kCompare},
       {"harness/records/intake/", kIntake},
       {"harness/history/", kManifest + kVerdict},
       {"harness/execution/launch/", kManifest},
@@ -117,7 +119,7 @@ const std::vector<Fence>& Fences() {
       {"boost/", {}},
       {"soci/",
        {"harness/history/database.", "harness/history/libpq.", "harness/history/sqlite_database.",
-        "harness/history/postgresql_database.", "harness/history/verdict_column.h"}},
+        "harness/history/postgresql_database.", "harness/history/word_column.h"}},
       {"libpq-fe.h", {"harness/history/libpq.", "tests/"}},
       {"openssl/",
        {"harness/trust/attestation/keys.cc", "harness/base/digest", "harness/base/hmac.cc",

@@ -1,4 +1,4 @@
-// Curves from comma-separated values with a header line (RFC 4180, one record a line).
+// Curves from values separated by commas or tabs, with a header line (RFC 4180, one record a line).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,10 @@ std::string_view Unpadded(std::string_view cell) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most) {
+char SeparatorOf(std::string_view header) { return header.find('\t') == header.npos ? ',' : '\t'; }
+
+std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most,
+                                                     char separator) {
   std::vector<std::string> cells;
   std::size_t i = 0;
   while (cells.size() <= most) {
@@ -38,9 +41,9 @@ std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std:
           closed = true;
         }
       }
-      if (!closed || (i < line.size() && line[i] != ',')) return std::nullopt;
+      if (!closed || (i < line.size() && line[i] != separator)) return std::nullopt;
     } else {
-      const std::size_t end = std::min(line.find(',', i), line.size());
+      const std::size_t end = std::min(line.find(separator, i), line.size());
       cell = Unpadded(line.substr(i, end - i));
       i = end;
     }
@@ -79,11 +82,13 @@ struct Column {
 
 class CsvReader {
  public:
-  CsvReader(std::string_view text, std::string_view file) : lines_(text, file) {}
+  CsvReader(std::string_view text, std::string_view file, std::vector<std::string>* restarts)
+      : lines_(text, file), curves_(restarts) {}
 
   Status Read() {
     std::string_view line;
     if (!lines_.Next(&line)) return lines_.Fail("expected a header line");
+    separator_ = SeparatorOf(line);
     RETURN_IF_ERROR(ReadHeader(line));
     while (lines_.Next(&line)) {
       if (line.empty()) continue;
@@ -99,7 +104,7 @@ class CsvReader {
       return lines_.Fail(
           fmt::format("a line of {} bytes; at most {} are read", line.size(), kMaxLineBytes));
     }
-    auto cells = SplitCsvLine(line, kMaxCurves);
+    auto cells = SplitCsvLine(line, kMaxCurves, separator_);
     if (!cells) return lines_.Fail(std::string(kQuoting));
     if (cells->size() > kMaxCurves) {
       return lines_.Fail(fmt::format("more than {} columns", kMaxCurves));
@@ -179,14 +184,16 @@ class CsvReader {
 
   LineReader lines_;
   CurveBuilder curves_;
+  char separator_ = ',';
   std::vector<Column> columns_;
   bool has_step_ = false;
 };
 
 }  // namespace
 
-Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file) {
-  CsvReader reader(text, file);
+Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file,
+                                          std::vector<std::string>* restarts) {
+  CsvReader reader(text, file, restarts);
   RETURN_IF_ERROR(reader.Read());
   return std::move(reader.curves()).Finish(file);
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -28,7 +29,15 @@ Result<std::size_t> CurveBuilder::IndexOf(std::string_view name) {
 std::optional<std::string> CurveBuilder::Add(std::size_t curve, std::int64_t step,
                                              PrintedNumber number) {
   CurveSeries& series = curves_[curve];
-  if (!series.steps.empty() && step <= series.steps.back()) {
+  if (!series.steps.empty() && step <= series.steps.back() && restarts_ != nullptr) {
+    const auto first = std::ranges::lower_bound(series.steps, step);
+    const auto again = series.steps.end() - first;
+    const auto [dropped, is_new] = dropped_.try_emplace(curve, Dropped{0, step});
+    dropped->second.points += static_cast<std::size_t>(again);
+    dropped->second.first_step = std::min(dropped->second.first_step, step);
+    series.steps.erase(first, series.steps.end());
+    series.values.erase(series.values.end() - again, series.values.end());
+  } else if (!series.steps.empty() && step <= series.steps.back()) {
     return fmt::format("step {} of {} {}; steps must increase", step, QuoteForError(series.name),
                        step == series.steps.back()
                            ? std::string("is there twice")
@@ -44,6 +53,13 @@ std::optional<std::string> CurveBuilder::Add(std::size_t curve, std::int64_t ste
 
 Result<std::vector<CurveSeries>> CurveBuilder::Finish(std::string_view file) && {
   if (curves_.empty()) return InvalidInput("no curve; expected numbers by step", std::string(file));
+  constexpr std::size_t kMostSentences = 20;
+  for (const auto& [curve, dropped] : dropped_) {
+    if (restarts_->size() >= kMostSentences) break;
+    restarts_->push_back(
+        fmt::format("{}: {} goes back to step {}; of {} earlier values from there on none is read",
+                    file, QuoteForError(curves_[curve].name), dropped.first_step, dropped.points));
+  }
   for (std::size_t i = 0; i < curves_.size(); ++i) {
     if (places_[i] && *places_[i] != kFullPrecision) {
       // strtod and not pow, because a power of ten must be the double nearest to it.

@@ -25,12 +25,17 @@ inline constexpr std::size_t kMaxCurvePoints = std::size_t{1} << 24;  // of all 
 
 class CurveBuilder {
  public:
+  // Without `restarts` steps must increase. With it, a step that does not come after the last one
+  // continues the curve from there, as a program does that was restarted: the later value counts,
+  // and Finish appends a sentence for each such curve, 20 at most.
+  explicit CurveBuilder(std::vector<std::string>* restarts = nullptr) : restarts_(restarts) {}
+
   // The curve of this name; a new name makes a new curve. Error: invalid_input without a place.
   Result<std::size_t> IndexOf(std::string_view name);
   bool Has(std::string_view name) const { return index_.contains(name); }
 
-  // Appends a point. Returns its defect, if any: a step that does not come after the last one, or
-  // too many points. The caller knows the place.
+  // Adds a point. Returns its defect, if any: a step that does not come after the last one, or too
+  // many points. The caller knows the place.
   std::optional<std::string> Add(std::size_t curve, std::int64_t step, PrintedNumber number);
 
   // In the order of first use. Error: invalid_input when there is no curve.
@@ -40,6 +45,12 @@ class CurveBuilder {
   std::map<std::string, std::size_t, std::less<>> index_;
   std::vector<CurveSeries> curves_;
   std::vector<std::optional<int>> places_;  // of the finest place so far
+  struct Dropped {
+    std::size_t points = 0;
+    std::int64_t first_step = 0;
+  };
+  std::map<std::size_t, Dropped> dropped_;  // by curve
+  std::vector<std::string>* restarts_;
   std::size_t points_ = 0;
 };
 

@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "compare/curves/curve_readers.h"
 #include "compare/curves/printed_number.h"
+#include "compare/curves/tensorboard.h"
 #include "harness/base/files.h"
+#include "harness/base/source_folder.h"
 
 namespace rharness {
 
@@ -36,11 +41,14 @@ std::string_view CurveFormatName(CurveFormat format) {
       return "CSV";
     case CurveFormat::kMllog:
       return "MLPerf log";
+    case CurveFormat::kEventFile:
+      return "event file of TensorBoard";
   }
   Abort("unknown CurveFormat");
 }
 
-Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file) {
+Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file,
+                                             std::vector<std::string>* remarks) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   if (text.find_first_not_of(" \t\r\n") == text.npos) {
     return InvalidInput("empty; expected curves as JSON, JSON Lines, CSV or an MLPerf log",
@@ -58,7 +66,7 @@ Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_
     }
     return InvalidInput(
         "expected curves: Megatron golden values, {\"curves\": ...}, JSON arrays, JSON Lines with "
-        "steps, CSV with a header line, or an MLPerf log",
+        "steps, CSV with a header line, an MLPerf log, or an event file of TensorBoard",
         std::string(file));
   }
   switch (*format) {
@@ -71,18 +79,34 @@ Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_
     case CurveFormat::kJsonArrays:
       return ParseJsonArrays(text, file);
     case CurveFormat::kJsonLines:
-      return ParseJsonLines(text, file);
+      return ParseJsonLines(text, file, remarks);
     case CurveFormat::kCsv:
-      return ParseCsv(text, file);
+      return ParseCsv(text, file, remarks);
     case CurveFormat::kMllog:
       return ParseMllogCurves(text, file);
+    case CurveFormat::kEventFile:
+      return ParseEventFile(text, file, remarks);
   }
   Abort("unknown CurveFormat");
 }
 
-Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path) {
+Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path,
+                                            std::vector<std::string>* remarks) {
+  // Event files may be large, and are read in one pass.
+  std::error_code error;
+  bool events = std::filesystem::is_directory(path, error);
+  if (!events) {
+    ASSIGN_OR_RETURN(const SourceFolder source, SourceFolder::Open(path.string()));
+    ASSIGN_OR_RETURN(const std::string head, source.ReadHead(source.file()));
+    events = LooksLikeEventFile(head);
+  }
+  if (events) {
+    ASSIGN_OR_RETURN(EventCurves read, LoadEventCurves(path));
+    if (remarks != nullptr) std::ranges::move(read.remarks, std::back_inserter(*remarks));
+    return std::move(read.curves);
+  }
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxCurveFileBytes));
-  return ParseCurves(text, path.string());
+  return ParseCurves(text, path.string(), remarks);
 }
 
 }  // namespace rharness

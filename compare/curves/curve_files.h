@@ -1,4 +1,5 @@
-// Curves from the files that people have: JSON, CSV, JSONL, MLPerf logs, Megatron golden values.
+// Curves from the files that people have: JSON, CSV, TSV, JSONL, event files of TensorBoard, MLPerf
+// logs, Megatron golden values.
 //
 // Role: one reader a format behind one function; the format is found by content, not by name.
 #ifndef RHARNESS_COMPARE_CURVES_CURVE_FILES_H_
@@ -23,7 +24,9 @@ enum class CurveFormat {
                     // transformers
   kJsonArrays,      // {name: [v, ...]}: the index is the step
   kJsonLines,       // one object a line, with "step" (or "iteration", "global_step", "epoch")
-  kCsv,             // a header line; the column "step" (same names) or the line number
+  kCsv,             // a header line; the column "step" (same names) or the line number; tabs as
+                    // well as commas
+  kEventFile,       // of TensorBoard (tensorboard.h)
   kMllog,           // ":::MLLOG {...}" lines among others
                     // Positions that are fractions become steps in millionths, and the name says
                     // so; a second value at one position goes to a second curve, "NAME #2".
@@ -38,8 +41,12 @@ std::optional<CurveFormat> DetectCurveFormat(std::string_view head);
 
 // Pure. Errors: invalid_input with "FILE: line N" or the JSON path, and what was expected; also for
 // a text without any curve.
-Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file);
-Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path);
+// With `remarks`, a log that goes back to an earlier step, as after a restart, is read too: the
+// later value counts, and a sentence says so.
+Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file,
+                                             std::vector<std::string>* remarks = nullptr);
+Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path,
+                                            std::vector<std::string>* remarks = nullptr);
 
 }  // namespace rharness
 

@@ -6,6 +6,7 @@
 #include "compare/curves/curve_files.h"
 #include "compare/curves/curve_readers.h"
 #include "compare/curves/printed_number.h"
+#include "compare/curves/tensorboard.h"
 
 namespace rharness {
 namespace {
@@ -121,7 +122,8 @@ bool LooksLikeCsv(std::string_view head) {
   LineReader lines(head, "");
   std::string_view line;
   lines.Next(&line);
-  const auto header = SplitCsvLine(line, kMostCells);
+  const char separator = SeparatorOf(line);
+  const auto header = SplitCsvLine(line, kMostCells, separator);
   if (!header) return false;
   bool has_word = false;
   for (const std::string& cell : *header)
@@ -130,7 +132,7 @@ bool LooksLikeCsv(std::string_view head) {
     if (!lines.Next(&line)) return false;
   } while (line.empty());
   if (!has_word || line.size() > kMaxLineBytes) return false;
-  const auto row = SplitCsvLine(line, kMostCells);
+  const auto row = SplitCsvLine(line, kMostCells, separator);
   if (!row) return false;
   bool has_number = false;
   for (const std::string& cell : *row) has_number = has_number || ParsePrinted(cell);
@@ -142,6 +144,7 @@ bool LooksLikeCsv(std::string_view head) {
 }  // namespace
 
 std::optional<CurveFormat> DetectCurveFormat(std::string_view head) {
+  if (LooksLikeEventFile(head)) return CurveFormat::kEventFile;
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t start = SkipSpace(head, 0);
   if (start == head.size()) return std::nullopt;

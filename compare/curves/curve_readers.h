@@ -27,16 +27,24 @@ Result<std::vector<CurveSeries>> ParseMegatronGolden(std::string_view text, std:
 Result<std::vector<CurveSeries>> ParseRunMetricCurves(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> ParseTrainerState(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> ParseJsonArrays(std::string_view text, std::string_view file);
-// line_curves.cc
-Result<std::vector<CurveSeries>> ParseJsonLines(std::string_view text, std::string_view file);
+// line_curves.cc; `restarts`: see CurveBuilder
+Result<std::vector<CurveSeries>> ParseJsonLines(std::string_view text, std::string_view file,
+                                                std::vector<std::string>* restarts);
 Result<std::vector<CurveSeries>> ParseMllogCurves(std::string_view text, std::string_view file);
 // csv_curves.cc
-Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file);
+Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file,
+                                          std::vector<std::string>* restarts);
+// tensorboard.cc
+Result<std::vector<CurveSeries>> ParseEventFile(std::string_view text, std::string_view file,
+                                                std::vector<std::string>* remarks);
 
-// Cells of one CSV line (RFC 4180: quotes, doubled quotes inside them), without the blanks that pad
+// What separates the cells below this header line: a tab if it has one, else a comma.
+char SeparatorOf(std::string_view header);
+// Cells of one line (RFC 4180: quotes, doubled quotes inside them), without the blanks that pad
 // cells outside of quotes. Empty when a quoted cell does not end on this line, or text follows its
 // closing quote. Stops after `most` + 1 cells.
-std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most);
+std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most,
+                                                     char separator = ',');
 
 // Lines by number, without their ends ("\n" or "\r\n").
 class LineReader {

@@ -87,7 +87,8 @@ const Json* StepOf(const Json& line) {
 
 class JsonLinesReader {
  public:
-  explicit JsonLinesReader(LineReader lines) : lines_(lines) {}
+  JsonLinesReader(LineReader lines, std::vector<std::string>* restarts)
+      : lines_(lines), curves_(restarts) {}
 
   Status Read() {
     std::string_view line;
@@ -246,8 +247,9 @@ class MllogReader {
 
 }  // namespace
 
-Curves ParseJsonLines(std::string_view text, std::string_view file) {
-  JsonLinesReader reader(LineReader(text, file));
+Curves ParseJsonLines(std::string_view text, std::string_view file,
+                      std::vector<std::string>* restarts) {
+  JsonLinesReader reader(LineReader(text, file), restarts);
   RETURN_IF_ERROR(reader.Read());
   return std::move(reader.curves()).Finish(file);
 }

@@ -14,6 +14,7 @@
 #include "harness/execution/rerun/image_file.h"
 #include "harness/execution/rerun/table_data.h"
 #include "harness/execution/tables/delta_table.h"
+#include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/image_name.h"
 #include "harness/records/manifest/lineage.h"
 
@@ -52,6 +53,15 @@ Result<std::string> OutputPath(std::string_view option, const std::string& text)
                                   "folder, because a rerun writes its own copy elsewhere",
                                   text),
                       std::string(option));
+}
+
+// Of "[KIND:]PATH", for a kind that there is; else the whole is a path.
+std::pair<std::string, std::string> SplitKind(const std::string& text) {
+  for (const RunLogKind& kind : RunLogKinds()) {
+    const std::string prefix = std::string(kind.name) + ":";
+    if (text.starts_with(prefix)) return {std::string(kind.name), text.substr(prefix.size())};
+  }
+  return {"", text};
 }
 
 // "[NAME=]PATH" or "[NAME=]delta:TABLE[@VERSION]"; an '=' after a '/' belongs to the path.
@@ -93,7 +103,9 @@ Status ReadOutputs(const RecordArguments& arguments, RecordRequest* request) {
     artifact.role = pair.name;
     artifact.path = fs::path(path).lexically_normal().string();
   }
-  ASSIGN_OR_RETURN(request->metrics_path, OutputPath("--metrics", arguments.metrics_path));
+  const auto [kind, path] = SplitKind(arguments.metrics_path);
+  request->metrics_kind = kind;
+  ASSIGN_OR_RETURN(request->metrics_path, OutputPath("--metrics", path));
   for (const std::string& text : arguments.metrics) {
     ASSIGN_OR_RETURN(Metric metric, ParseMetric(text));
     request->metrics.push_back(std::move(metric));

@@ -16,6 +16,7 @@
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/execution/fetch/pin.h"
+#include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/admission_notes.h"
 
@@ -58,7 +59,8 @@ void WarnOf(const Manifest& manifest, bool failed) {
 // What the command reads and writes: the manifest must not take the place of any of it.
 std::vector<std::string> FilesOf(const RecordRequest& request) {
   std::vector<std::string> files = request.code_files;
-  files.insert(files.end(), {request.metrics_path, request.kernel_list});
+  files.push_back(request.kernel_list);
+  if (request.metrics_path != kFindMetrics) files.push_back(request.metrics_path);
   for (const DataItem& item : request.data) files.push_back(item.path);
   for (const Artifact& artifact : request.artifacts) files.push_back(artifact.path);
   return files;
@@ -197,6 +199,14 @@ void AddObservation(Command* verb, RecordArguments* a) {
             "maps");
 }
 
+std::string KindsOfLogs() {
+  std::string kinds;
+  for (const RunLogKind& kind : RunLogKinds()) {
+    kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : "; ", kind.name, kind.describe);
+  }
+  return kinds;
+}
+
 void AddOutputs(Command* verb, RecordArguments* a) {
   verb->Heading("What it writes");
   AddRepeatable(verb, "--weights", &a->weights,
@@ -204,7 +214,11 @@ void AddOutputs(Command* verb, RecordArguments* a) {
       .Path();
   AddRepeatable(verb, "--artifact", &a->artifacts,
                 "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
-  verb->Add("--metrics", &a->metrics_path, "Metrics file that the command writes").File();
+  verb->Add("--metrics", &a->metrics_path,
+            "Log with the metrics and curves that the command writes: [KIND:]PATH of a file or "
+            "folder, or auto, which looks for it among what was written. By its content: " +
+                KindsOfLogs())
+      .Path();
   AddRepeatable(
       verb, "--metric", &a->metrics,
       "What a metric means: NAME,direction=higher,unit=1,margin=0.01,primary,on=DATA; DATA "

@@ -1,10 +1,13 @@
 // Row J1: records of another tool read, validated and made manifests, beside a parser that does no
-// more than parse them.
+// more than parse them. Row J2: event files of TensorBoard, beside its own reader.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 
+#include "harness/base/files.h"
 #include "tests/bench/bench.h"
+#include "tests/compare/curves/build_event_file.h"
 
 namespace rharness::bench {
 namespace {
@@ -51,10 +54,54 @@ Result<Measured> ImportRecords(const Context& context) {
                   "of each record a manifest is made, validated and compared with what is there"};
 }
 
+constexpr char kAccumulate[] =
+    "import sys\n"
+    "from tensorboard.backend.event_processing.event_accumulator import EventAccumulator\n"
+    "for folder in sys.argv[1:]:\n"
+    "    EventAccumulator(folder, size_guidance={'scalars': 0}).Reload()\n";
+
+// Ten tags by step; returns the bytes.
+Result<std::size_t> WriteEvents(const fs::path& folder) {
+  constexpr std::size_t kBytes = 20'000'000;
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  std::string text = FileHead();
+  for (int step = 0; text.size() < kBytes; ++step) {
+    for (int tag = 0; tag < 10; ++tag) {
+      text += SimpleScalar(step, fmt::format("layer_{}/a/longer/name/loss", tag),
+                           1.0F / static_cast<float>(step + tag + 1));
+    }
+  }
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "events.out.tfevents.1.host", text));
+  return text.size();
+}
+
+Result<Measured> ReadEvents(const Context& context) {
+  const char* peers = std::getenv("RHARNESS_PEERS");
+  if (peers == nullptr) {
+    return Unsupported("./dev peers installs tensorboard; set RHARNESS_PEERS to its folder");
+  }
+  const std::string python = fs::path(peers) / "venv/bin/python";
+  const std::string a = context.scratch / "events_a", b = context.scratch / "events_b";
+  ASSIGN_OR_RETURN(const std::size_t bytes, WriteEvents(a));
+  ASSIGN_OR_RETURN([[maybe_unused]] const std::size_t again, WriteEvents(b));
+  // Loading Python and its modules is taken off.
+  ASSIGN_OR_RETURN(const auto usages,
+                   Interleave({{context.bin / "rharness", "--quiet", "compare", a, b},
+                               {python, "-c", kAccumulate, a, b},
+                               {python, "-c", kAccumulate}},
+                              context.rounds));
+  const double ours = MedianCpu(usages[0]), peer = MedianCpu(usages[1]) - MedianCpu(usages[2]);
+  const double mib = 2.0 * static_cast<double>(bytes) / (1 << 20);
+  return Measured{peer / ours, fmt::format("{:.0f} MiB/s", mib / ours),
+                  fmt::format("EventAccumulator {:.1f} MiB/s", mib / peer),
+                  "ours also compares the curves"};
+}
+
 }  // namespace
 
 std::vector<Row> RecordRows() {
-  return {{"J1", "100,000 records imported, rate of CPU", Goal::kAtLeast, 2.0, "", ImportRecords}};
+  return {{"J1", "100,000 records imported, rate of CPU", Goal::kAtLeast, 2.0, "", ImportRecords},
+          {"J2", "event files of TensorBoard, rate of CPU", Goal::kAtLeast, 5.0, "", ReadEvents}};
 }
 
 }  // namespace rharness::bench

@@ -17,6 +17,7 @@
 #include "harness/base/trouble.h"
 #include "harness/execution/rerun/outputs_before.h"
 #include "harness/execution/rerun/tensor_records.h"
+#include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/artifact.h"
 
 namespace rharness {
@@ -24,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMetricsFileBytes = std::uint64_t{256} << 20;
 constexpr mode_t kKeptMode = 0644;
 constexpr char kNotWritten[] =
     "the run did not write it; what lies there is the commit's, or of its data";
@@ -117,14 +117,19 @@ Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
                       const HeldFolder& folder, Evidence* evidence) {
   if (manifest.metrics_path.empty()) return {};
   if (TellOfUnwritten(manifest, workspace, {manifest.metrics_path}, evidence)) return {};
-  const auto text = folder.ReadFile(manifest.metrics_path, kMetricsFileBytes);
-  auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
-                        : Result<SalvagedMetrics>(text.error());
-  if (!read.ok()) {
-    if (IsTrouble(read.error())) return read.error();
-    evidence->remarks.push_back(RemarkOf(manifest.metrics_path, read.error()));
+  const auto counts = [&](const fs::path& file) {
+    return !IsAsBeforeTheRun(workspace, fs::path(manifest.working_directory) / file);
+  };
+  // Other forms leave nothing unread: what a record lists so was read as rharness's own.
+  const bool own = manifest.unread_metrics && !manifest.unread_metrics->empty();
+  auto log = ReadRunLog(folder, manifest.metrics_path, counts,
+                        own ? ReadLogAs::kOwn : ReadLogAs::kItsContent);
+  if (!log.ok()) {
+    if (IsTrouble(log.error())) return log.error();
+    evidence->remarks.push_back(RemarkOf(manifest.metrics_path, log.error()));
     return {};
   }
+  SalvagedMetrics* read = &log->read;
   for (const std::string& sentence : read->left_out) {
     if (std::ranges::find(manifest.notes, sentence) != manifest.notes.end()) continue;
     evidence->remarks.push_back(OutputRemark("output_left_out", manifest.metrics_path, sentence));

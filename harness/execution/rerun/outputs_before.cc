@@ -8,7 +8,10 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
+#include "harness/base/source_folder.h"
+#include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/artifact.h"
 
 namespace rharness {
@@ -17,6 +20,23 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr long kSecondsBack = 2;
+constexpr std::size_t kMostLogs = 200'000;
+
+// What lies in a folder of logs and may be one, relative to the workspace.
+std::vector<std::string> LogsBelow(const HeldFolder& folder, const Manifest& manifest) {
+  std::vector<std::string> files;
+  if (manifest.metrics_path.empty()) return files;
+  const fs::path path =
+      (fs::path(manifest.working_directory) / manifest.metrics_path).lexically_normal();
+  const auto logs = SourceFolder::OpenBelow(folder, path);
+  if (!logs.ok() || !logs->file().empty()) return files;
+  // What cannot be listed is missing for the reader of logs too, which says so.
+  (void)logs->ForEachFile([&](const std::string& relative, EntryKind) -> Result<bool> {
+    if (MayBeRunLog(relative)) files.push_back((path / relative).lexically_normal().string());
+    return files.size() < kMostLogs;
+  });
+  return files;
+}
 
 std::set<std::string> DeclaredOutputs(const Manifest& manifest) {
   std::set<std::string> paths;
@@ -51,14 +71,17 @@ void SetBack(const HeldFolder& folder, const std::string& path) {
 }  // namespace
 
 void SetOutputsApart(const Manifest& manifest, Workspace* workspace) {
-  for (const std::string& path : DeclaredOutputs(manifest)) {
+  const auto note = [&](const std::string& path) {
     SetBack(*workspace->folder, path);
     const std::string state = WrittenState(*workspace->folder, path);
     if (!state.empty()) workspace->outputs_before.emplace(path, state);
-  }
+  };
+  for (const std::string& path : DeclaredOutputs(manifest)) note(path);
   std::erase_if(workspace->checkout, [&](const TreeFile& file) {
     return !file.link && workspace->outputs_before.contains(file.path);
   });
+  // These may be code, which stays under watch.
+  for (const std::string& path : LogsBelow(*workspace->folder, manifest)) note(path);
 }
 
 bool IsAsBeforeTheRun(const Workspace& workspace, const fs::path& path) {

@@ -20,6 +20,8 @@
 
 namespace rharness {
 
+inline constexpr char kFindMetrics[] = "auto";
+
 // What the user says about the run.
 struct RecordRequest {
   std::string run_id;
@@ -28,8 +30,9 @@ struct RecordRequest {
   // Name and path, for a table also kind and source; the rest is looked up.
   std::vector<DataItem> data;
   std::vector<Artifact> artifacts;  // role and path; the rest is looked up after the run
-  std::string metrics_path;
-  std::vector<Metric> metrics;            // declarations; values come from the run
+  std::string metrics_path;     // a log, or a folder with one; kFindMetrics: found after the run
+  std::string metrics_kind;     // the expected kind (run_log.h); empty: any
+  std::vector<Metric> metrics;  // declarations; values come from the run
   std::map<std::string, MadeBy> made_by;  // by the name of data, which need not be in `data`
   std::map<std::string, std::int64_t> seeds;
   std::vector<std::string> rng_sources;  // beyond those that have seeds
@@ -70,6 +73,7 @@ struct Recording {
   WallTime ended{};
   Seconds duration{0};
   Outcome outcome;
+  std::string metrics_path;  // the request's, or what was found
   RunMetrics metrics;
   std::optional<UnreadMembers> unread_metrics;
   std::optional<KernelFamilies> kernels;

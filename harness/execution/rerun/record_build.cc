@@ -83,7 +83,8 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
     manifest.environment.software[name] = version;
   }
   manifest.determinism = request.determinism;
-  manifest.metrics_path = request.metrics_path;
+  manifest.metrics_path =
+      recording.metrics_path.empty() ? request.metrics_path : recording.metrics_path;
   manifest.metrics = JoinMetrics(request.metrics, recording.metrics);
   manifest.curves = recording.metrics.curves;
   manifest.unread_metrics = recording.unread_metrics;

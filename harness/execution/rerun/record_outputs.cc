@@ -2,7 +2,6 @@
 #include "harness/execution/rerun/record_outputs.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <functional>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "compare/weights/checkpoint_folder.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/execution/rerun/record_logs.h"
 #include "harness/execution/rerun/tensor_records.h"
 #include "harness/records/manifest/admission.h"
 
@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestKernelName = 200;
-constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
 
 // The one checkpoint file of a folder, as a trainer saves a model: its index, else its one
 // safetensors file, else its one other checkpoint. For a file the file itself, existing or not.
@@ -39,30 +38,10 @@ Result<fs::path> CheckpointAt(const fs::path& path) {
   return InvalidInput("is a folder without a checkpoint; expected a file", path.string());
 }
 
-// Identity of the file at a path, or nothing: changes whenever it is written or replaced.
+// As IdentityOfFile, for a folder of its checkpoint.
 std::optional<std::string> IdentityOf(const fs::path& named) {
   const auto inside = CheckpointAt(named);
-  const fs::path path = inside.ok() ? *inside : named;
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return fmt::format("{}:{}:{}:{}.{}:{}.{}", info.st_dev, info.st_ino, info.st_size,
-                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
-                     info.st_ctim.tv_nsec);
-}
-
-Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  ASSIGN_OR_RETURN(const std::string text,
-                   ReadFile(folder / request.metrics_path, kMetricsLimitBytes));
-  ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, request.metrics_path));
-  out->metrics = std::move(salvaged.metrics);
-  out->unread_metrics = std::move(salvaged.unread);
-  out->remarks.insert(out->remarks.end(), salvaged.left_out.begin(), salvaged.left_out.end());
-  for (const Metric& metric : request.metrics) {
-    if (out->metrics.metrics.contains(metric.name)) continue;
-    out->missing_outputs.push_back(fmt::format("metric '{}' {}: it is not in {}", metric.name,
-                                               kNotRecorded, request.metrics_path));
-  }
-  return {};
+  return IdentityOfFile(inside.ok() ? *inside : named);
 }
 
 Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Recording* out) {
@@ -110,9 +89,7 @@ OutputIdentities IdentifyOutputs(const RecordRequest& request, const fs::path& f
   if (!request.kernel_list.empty()) {
     identities[request.kernel_list] = IdentityOf(folder / request.kernel_list);
   }
-  if (!request.metrics_path.empty()) {
-    identities[request.metrics_path] = IdentityOf(folder / request.metrics_path);
-  }
+  if (!request.metrics_path.empty()) IdentifyLogs(request.metrics_path, folder, &identities);
   return identities;
 }
 
@@ -120,7 +97,8 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
                     const OutputIdentities& before, Recording* out) {
   const auto measure = [&](const std::string& path, const std::function<Status()>& read) {
     const std::optional<std::string> now = IdentityOf(folder / path);
-    if (now && now == before.at(path)) {
+    const auto known = before.find(path);
+    if (now && known != before.end() && now == known->second) {
       out->missing_outputs.push_back(
           fmt::format("output '{}' {}: it was there before the run and was not written by it", path,
                       kNotRecorded));
@@ -128,9 +106,9 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
     }
     const Status status = read();
     if (!status.ok()) {
-      out->missing_outputs.push_back(
-          fmt::format("output '{}' {}: {}", path, kNotRecorded,
-                      now ? status.error().ToString() : "the run did not write it"));
+      out->missing_outputs.push_back(fmt::format(
+          "output '{}' {}: {}", path, kNotRecorded,
+          now || path == kFindMetrics ? status.error().ToString() : "the run did not write it"));
     }
   };
   for (const Artifact& artifact : request.artifacts) {
@@ -140,7 +118,7 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
     measure(request.kernel_list, [&] { return MeasureKernels(request, folder, out); });
   }
   if (request.metrics_path.empty()) return;
-  measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
+  measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, before, out); });
 }
 
 }  // namespace rharness

@@ -15,7 +15,7 @@ namespace rharness {
 // that of its checkpoint.
 using OutputIdentities = std::map<std::string, std::optional<std::string>>;
 
-// Before the run, for every declared output.
+// Before the run, for every declared output; for logs see record_logs.h.
 OutputIdentities IdentifyOutputs(const RecordRequest& request, const std::filesystem::path& folder);
 
 // After it: fills artifacts, metrics and kernels. An output that the run did not write, or that

@@ -8,7 +8,7 @@
 #include "harness/base/digest.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/importers.h"
-#include "harness/records/intake/source_folder.h"
+#include "harness/base/source_folder.h"
 
 namespace rharness {
 namespace {

@@ -13,7 +13,7 @@
 #include "harness/records/intake/importers.h"
 #include "harness/records/intake/local_files.h"
 #include "harness/records/intake/loose_json.h"
-#include "harness/records/intake/source_folder.h"
+#include "harness/base/source_folder.h"
 
 namespace rharness {
 namespace {

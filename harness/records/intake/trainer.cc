@@ -12,7 +12,7 @@
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/importers.h"
 #include "harness/records/intake/loose_json.h"
-#include "harness/records/intake/source_folder.h"
+#include "harness/base/source_folder.h"
 #include "harness/records/intake/trainer_state.h"
 #include "harness/records/intake/training_args.h"
 #include "harness/records/intake/weights_file.h"

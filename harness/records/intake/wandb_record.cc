@@ -5,7 +5,7 @@
 
 #include "compare/curves/printed_number.h"
 #include "harness/records/intake/clean.h"
-#include "harness/records/intake/protobuf_reader.h"
+#include "harness/base/protobuf_reader.h"
 #include "harness/records/intake/wandb_run.h"
 
 namespace rharness {

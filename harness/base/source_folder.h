@@ -1,9 +1,9 @@
 // The files of a source: a file, or a folder and the files below it, reached without any link.
 //
-// Role: private to this folder. A source may be untrusted: follows no link in it, opens nothing but
-// regular files, and never blocks on them.
-#ifndef RHARNESS_HARNESS_RECORDS_INTAKE_SOURCE_FOLDER_H_
-#define RHARNESS_HARNESS_RECORDS_INTAKE_SOURCE_FOLDER_H_
+// Role: under readers of other programs' files. A source may be untrusted: follows no link in it,
+// opens nothing but regular files, and never blocks on them.
+#ifndef RHARNESS_HARNESS_BASE_SOURCE_FOLDER_H_
+#define RHARNESS_HARNESS_BASE_SOURCE_FOLDER_H_
 
 #include <filesystem>
 #include <functional>
@@ -26,6 +26,9 @@ class SourceFolder {
   // The folder, or the one around the file. Follows links in `source` itself. Errors: not_found,
   // io, invalid_input (a FIFO, a device).
   static Result<SourceFolder> Open(const std::string& source);
+  // The same below a folder that is held open, without following any link. Errors also: integrity.
+  static Result<SourceFolder> OpenBelow(const HeldFolder& folder,
+                                        const std::filesystem::path& relative);
 
   const HeldFolder& folder() const { return folder_; }
   // Absolute, links resolved: gives the names of folders around a file.
@@ -61,4 +64,4 @@ std::string PlaceIn(const std::string& source, const SourceFolder& folder,
 
 }  // namespace rharness
 
-#endif  // RHARNESS_HARNESS_RECORDS_INTAKE_SOURCE_FOLDER_H_
+#endif  // RHARNESS_HARNESS_BASE_SOURCE_FOLDER_H_

@@ -1,9 +1,9 @@
 // The wire format of Protocol Buffers, field by field, without a schema.
 //
-// Role: private to this folder. Pure. Not here: groups, which no file here has. Source:
+// Role: under the readers of W&B's logs and of event files. Pure. Not here: groups. Source:
 // protobuf.dev/programming-guides/encoding.
-#ifndef RHARNESS_HARNESS_RECORDS_INTAKE_PROTOBUF_READER_H_
-#define RHARNESS_HARNESS_RECORDS_INTAKE_PROTOBUF_READER_H_
+#ifndef RHARNESS_HARNESS_BASE_PROTOBUF_READER_H_
+#define RHARNESS_HARNESS_BASE_PROTOBUF_READER_H_
 
 #include <cstdint>
 #include <string_view>
@@ -46,4 +46,4 @@ bool ForProtobufFields(std::string_view message, F f) {
 
 }  // namespace rharness
 
-#endif  // RHARNESS_HARNESS_RECORDS_INTAKE_PROTOBUF_READER_H_
+#endif  // RHARNESS_HARNESS_BASE_PROTOBUF_READER_H_

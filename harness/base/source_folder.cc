@@ -1,5 +1,5 @@
 // Lists folders through open descriptors, one per level.
-#include "harness/records/intake/source_folder.h"
+#include "harness/base/source_folder.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -86,6 +86,17 @@ Result<SourceFolder> SourceFolder::Open(const std::string& source) {
   if (!fs::is_regular_file(path, error)) return NoRegularFile(EntryKind::kOther, source);
   ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::Open(path.parent_path()));
   return SourceFolder(std::move(folder), path.parent_path(), path.filename().string());
+}
+
+Result<SourceFolder> SourceFolder::OpenBelow(const HeldFolder& folder, const fs::path& relative) {
+  auto inside = folder.OpenFolder(relative);
+  const fs::path path = (folder.path() / relative).lexically_normal();
+  if (inside.ok()) return SourceFolder(std::move(*inside), path, "");
+  // Not a folder; the file's own error is the better one.
+  if (inside.error().code != ErrorCode::kNotFound) return inside.error();
+  ASSIGN_OR_RETURN([[maybe_unused]] const OpenedFile file, folder.OpenFile(relative));
+  ASSIGN_OR_RETURN(HeldFolder around, folder.OpenFolder(relative.parent_path()));
+  return SourceFolder(std::move(around), path.parent_path(), relative.filename().string());
 }
 
 Status SourceFolder::ForEachFile(const Visit& visit) const {

@@ -1,5 +1,5 @@
 // Varints, fixed fields and lengths, each within the rest of the message.
-#include "harness/records/intake/protobuf_reader.h"
+#include "harness/base/protobuf_reader.h"
 
 namespace rharness {
 

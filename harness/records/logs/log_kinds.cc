@@ -1,0 +1,91 @@
+// Names of kinds, and kinds by content.
+#include "harness/records/logs/log_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "compare/curves/curve_files.h"
+#include "compare/curves/printed_number.h"
+#include "compare/curves/tensorboard.h"
+#include "harness/records/logs/run_log.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<RunLogKind, 8> kKinds = {{
+    {kOwnLog, "rharness's own JSON: {\"metrics\": {...}, \"curves\": {...}}"},
+    {kTrainerLog, "a Hugging Face Trainer's folder: trainer_state.json, all_results.json"},
+    {kTensorBoardLog, "event files of TensorBoard, one or a folder"},
+    {kTableLog, "a table with a header line, commas or tabs (Lightning, Keras)"},
+    {kLinesLog, "JSON Lines with a step"},
+    {kArraysLog, "JSON of one array a metric (a history of Keras)"},
+    {kResultsLog, "JSON of one number a metric (all_results.json)"},
+    {kMllogLog, "an MLPerf log"},
+}};
+
+bool IsFlatResults(std::string_view text) {
+  const auto json = ParseJsonWithNonFinite(text, "");
+  if (!json.ok() || !json->IsObject()) return false;
+  bool number = false;
+  for (const auto& [name, value] : json->AsObject()) {
+    if (value.IsObject() || value.IsArray() || name == "schema") return false;
+    number = number || value.ToDouble().has_value();
+  }
+  return number;
+}
+
+}  // namespace
+
+std::span<const RunLogKind> RunLogKinds() { return kKinds; }
+
+bool MayBeRunLog(const fs::path& file) {
+  constexpr std::array<std::string_view, 5> kEndings = {".json", ".jsonl", ".ndjson", ".csv",
+                                                        ".tsv"};
+  return IsEventFileName(file.filename().string()) ||
+         std::ranges::find(kEndings, file.extension().string()) != kEndings.end();
+}
+
+std::string_view KindOfHead(std::string_view head) {
+  const auto format = DetectCurveFormat(head);
+  // A run's own file may have arrays of its own beside its metrics.
+  const bool arrays = format == CurveFormat::kJsonArrays;
+  if (format && !(arrays && head.find("\"metrics\"") != head.npos)) {
+    switch (*format) {
+      case CurveFormat::kRunMetrics:
+        return kOwnLog;
+      case CurveFormat::kTrainerState:
+        return kTrainerLog;
+      case CurveFormat::kEventFile:
+        return kTensorBoardLog;
+      case CurveFormat::kCsv:
+        return kTableLog;
+      case CurveFormat::kJsonLines:
+        return kLinesLog;
+      case CurveFormat::kMllog:
+        return kMllogLog;
+      case CurveFormat::kJsonArrays:
+      case CurveFormat::kMegatronGolden:
+        return kArraysLog;
+    }
+  }
+  const auto json = ParseJson(head, "");
+  const Json* metrics = json.ok() && json->IsObject() ? json->Find(kOwnLog) : nullptr;
+  if (metrics != nullptr && metrics->IsObject() && json->Find("schema") == nullptr) return kOwnLog;
+  if (format) return kOwnLog;  // too long to be parsed here
+  return IsFlatResults(head) ? kResultsLog : std::string_view();
+}
+
+std::optional<std::int64_t> CheckpointStep(std::string_view folder) {
+  constexpr std::string_view kPrefix = "checkpoint-";
+  if (!folder.starts_with(kPrefix)) return std::nullopt;
+  folder.remove_prefix(kPrefix.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(folder.data(), folder.data() + folder.size(), step);
+  const bool whole = error == std::errc() && end == folder.data() + folder.size();
+  return whole ? std::optional(step) : std::nullopt;
+}
+
+}  // namespace rharness
