@@ -74,14 +74,25 @@ void UndeclaredInputs(const ExplainInput& in, CauseList* out) {
 
 void Data(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> evidence;
+  std::vector<std::string> asked;
   for (const FactDifference& difference : LayerOf(in.comparison, Layer::kData).differences) {
     // These have causes of their own.
     if (StartsWithAny(difference.key, {"input.", "file_order."})) continue;
+    if (difference.key.starts_with("evaluation.")) {
+      asked.push_back(Change(difference));
+      continue;
+    }
     if (MadeOtherwise(difference, in, out)) continue;
     evidence.push_back(Change(difference));
     const auto [was, is] = LineageOf(difference, in);
     if (was) evidence.push_back(fmt::format("it was made by {} in A", *was));
     if (is) evidence.push_back(fmt::format("it was made by {} in B", *is));
+  }
+  if (!asked.empty()) {
+    out->Add(CausePlace::kInput,
+             {"evaluation_changed", Layer::kData, Strength::kShown,
+              "The two evaluations did not ask the same.", std::move(asked),
+              "evaluate both with one version of the task, prompt, few-shot set and template"});
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kInput,

@@ -301,6 +301,11 @@ std::vector<Finding> FindDifferingFacts(const Comparison& comparison) {
                         first->layer)};
 }
 
+std::string_view TestOf(const MetricDecision& metric) {
+  if (metric.variance_basis == "items") return "pairs of items";
+  return metric.pairs > 0 ? "paired t" : "moderated t";
+}
+
 Finding MetricFinding(const MetricDecision& metric) {
   return FindingReason(
       fmt::format("metric_{}", MetricVerdictName(metric.verdict)), "metric " + metric.name,
@@ -308,8 +313,7 @@ Finding MetricFinding(const MetricDecision& metric) {
           ? fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference, metric.ci_low, metric.ci_high)
           : fmt::format("{:.4g}", metric.difference),
       metric.margin > 0 ? fmt::format("±{:.4g}", metric.margin) : "no margin",
-      fmt::format("{} t, difference at {:g}, equivalence at {:g}",
-                  metric.pairs > 0 ? "paired" : "moderated", metric.alpha_drift,
+      fmt::format("{}, difference at {:g}, equivalence at {:g}", TestOf(metric), metric.alpha_drift,
                   metric.alpha_equivalence),
       MetricMessage(metric));
 }

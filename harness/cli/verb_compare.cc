@@ -12,6 +12,7 @@
 #include "harness/cli/compare_trace.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
+#include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/judge/comparison/bundle.h"
 #include "harness/judge/comparison/compare_all.h"
@@ -32,6 +33,7 @@ struct CompareArguments {
   std::vector<std::string> replicates;
   std::string rcp;
   double loss_margin = 0.0;  // percent; 0: not given
+  std::vector<std::string> metrics;
   std::string root = ".";
   std::vector<std::string> prefixes;
   bool weights_only = false;
@@ -111,6 +113,13 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   request.pairs = arguments.pairs;
   request.replicates.assign(arguments.replicates.begin(), arguments.replicates.end());
   request.rcp = arguments.rcp;
+  for (const std::string& text : arguments.metrics) {
+    ASSIGN_OR_RETURN(const Metric metric, ParseMetric(text));
+    if (!metric.margin) {
+      return InvalidInput(fmt::format("expected NAME,margin=X, found '{}'", text), "--metric");
+    }
+    request.compare.margins[metric.name] = *metric.margin;
+  }
   if (arguments.loss_margin > 0.0) {
     request.compare.curves.margin = arguments.loss_margin / 100.0;
     request.compare.curves.margin_declared = true;
@@ -205,8 +214,9 @@ int RunCompare(CompareArguments* given, Command* command) {
 
 void AddInputOptions(Command* verb, CompareArguments* arguments) {
   verb->Add("A", &arguments->a,
-            "Manifest, evidence, checkpoint, curves, folder of MLPerf results, environment, "
-            "fingerprint, or a folder of such files")
+            "Manifest, evidence, checkpoint, curves, an evaluation's items, folder of MLPerf "
+            "results, "
+            "environment, fingerprint, or a folder of such files")
       .Path();
   verb->Add("B", &arguments->b, "The same of the other side; of two folders, equal names pair")
       .Path();
@@ -234,6 +244,11 @@ void AddInputOptions(Command* verb, CompareArguments* arguments) {
             "percent of the loss; 1 without it")
       .Value("PERCENT")
       .Between(1e-4, 100);
+  verb->Add("--metric", &arguments->metrics,
+            "Of evaluations with their items: the difference of the means that matters, of a score "
+            "or TASK/SCORE; may be repeated")
+      .Value("NAME,margin=X")
+      .OneEach();
   verb->Add("--root", &arguments->root, "Where relative locations in manifests begin")
       .Folder()
       .ShowDefault();

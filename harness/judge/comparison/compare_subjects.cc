@@ -26,7 +26,7 @@ bool ExpectsBits(const Subject& a, const Subject& b, const CompareOptions& optio
   if (a.declared_bitwise && b.declared_bitwise) return *a.declared_bitwise && *b.declared_bitwise;
   if (a.declared_bitwise) return *a.declared_bitwise;
   if (b.declared_bitwise) return *b.declared_bitwise;
-  return a.curves.empty() && !a.results && a.manifest.metrics.empty();
+  return a.curves.empty() && !a.results && !a.items && a.manifest.metrics.empty();
 }
 
 // A fact on one side only is no difference, unless it defines a run: a seed, a flag, a file that it
@@ -56,15 +56,16 @@ void AddMissing(const std::vector<Fact>& from, bool all, std::vector<Fact>* to) 
   }
 }
 
-void CompareLayers(const Subject& a, const Subject& b, Comparison* comparison) {
-  std::vector<Fact> facts_a = a.facts, facts_b = b.facts;
+void CompareLayers(const Subject& a, const Subject& b, std::vector<Fact> facts_a,
+                   std::vector<Fact> facts_b, Comparison* comparison) {
   const bool same_kind = a.side.kind == b.side.kind && a.side.kind != "evidence";
   if (same_kind) {
-    facts_a = Unbundled(a.facts);
-    facts_b = Unbundled(b.facts);
+    facts_a = Unbundled(facts_a);
+    facts_b = Unbundled(facts_b);
     const bool all = a.side.kind != "manifest";
-    AddMissing(Unbundled(b.facts), all, &facts_a);
-    AddMissing(Unbundled(a.facts), all, &facts_b);
+    const std::vector<Fact> only_a = facts_a;
+    AddMissing(facts_b, all, &facts_a);
+    AddMissing(only_a, all, &facts_b);
   }
   comparison->layers = CompareFacts(facts_a, facts_b);
   std::ranges::copy(a.notes, std::back_inserter(comparison->notes));
@@ -252,7 +253,14 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
   comparison.expect_bitwise = ExpectsBits(a, b, options);
   comparison.declared_bitwise = comparison.expect_bitwise && !options.expect_bitwise &&
                                 (a.declared_bitwise || b.declared_bitwise);
-  CompareLayers(a, b, &comparison);
+  if (a.items && b.items) {
+    ItemComparison items = CompareItems(*a.items, *b.items, options.margins);
+    std::ranges::move(items.facts_a, std::back_inserter(gathered.facts_a));
+    std::ranges::move(items.facts_b, std::back_inserter(gathered.facts_b));
+    std::ranges::move(items.notes, std::back_inserter(comparison.notes));
+    comparison.metrics = std::move(items.decisions);
+  }
+  CompareLayers(a, b, gathered.facts_a, gathered.facts_b, &comparison);
   ASSIGN_OR_RETURN(
       comparison.checkpoints,
       CompareCheckpoints(a.weights, b.weights, {options.weights_only, options.threads}));
@@ -265,7 +273,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
     comparison.curves = CompareCurves(a.curves, b.curves, replicate_curves, options.curves);
   }
   if (IsRecord(a) && IsRecord(b)) CompareOutputFiles(a.manifest, b.manifest, &comparison);
-  comparison.metrics = CompareMetrics(a, b, replicates);
+  if (!a.items) comparison.metrics = CompareMetrics(a, b, replicates);
   NoteMissing(a, b, &comparison);
   NoteLineage(a, b, &comparison);
   NoteUnknown(a, b, &comparison);

@@ -20,6 +20,7 @@ struct CompareOptions {
   std::optional<bool> expect_bitwise;
   CurveRules curves;
   std::optional<RcpSet> rcp;  // reference convergence points: adds the official checker's decision
+  std::map<std::string, double> margins;  // of scores of evaluations, by "TASK/SCORE" or "SCORE"
   bool weights_only = false;  // compare the weights alone of a checkpoint with optimizer state
   int threads = 0;            // 0: one per core
 };

@@ -7,6 +7,8 @@
 #include <array>
 
 #include "compare/curves/curve_files.h"
+#include "compare/curves/tensorboard.h"
+#include "compare/weights/checkpoint_folder.h"
 #include "harness/base/files.h"
 #include "harness/judge/comparison/subject_records.h"
 #include "harness/records/manifest/run_metrics.h"
@@ -89,7 +91,7 @@ Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
         {Layer::kEnvironment, "software." + name, version, FactWeight::kContext});
   }
   if (!run.curves.empty()) {
-    ASSIGN_OR_RETURN(subject.curves, LoadCurves(path));
+    ASSIGN_OR_RETURN(subject.curves, LoadCurves(path, &subject.notes));
   }
   subject.side = {
       path.string(), "curves",
@@ -99,8 +101,19 @@ Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
 
 Result<Subject> LoadCurveSubject(const fs::path& path) {
   Subject subject;
-  ASSIGN_OR_RETURN(subject.curves, LoadCurves(path));
+  ASSIGN_OR_RETURN(subject.curves, LoadCurves(path, &subject.notes));
   subject.side = {path.string(), "curves", Counted(subject.curves.size(), "curve")};
+  return subject;
+}
+
+Result<Subject> LoadItemsSubject(const fs::path& path) {
+  Subject subject;
+  ASSIGN_OR_RETURN(subject.items, LoadEvalItems(path));
+  std::size_t items = 0;
+  for (const auto& [task, each] : subject.items->tasks) items += each.size();
+  subject.side = {path.string(), "evaluation",
+                  fmt::format("{} of {}", Counted(items, "item"),
+                              Counted(subject.items->tasks.size(), "task"))};
   return subject;
 }
 
@@ -119,6 +132,7 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
   }
   const bool index = FirstWord(head).starts_with('{') && head.find("\"weight_map\"") != head.npos;
   if (index) return LoadCheckpointSubject(path, options);
+  if (LooksLikeEvalItems(path, head)) return LoadItemsSubject(path);
   const auto format = DetectCurveFormat(head);
   if (LooksLikeRunMetrics(head, format)) return LoadRunMetricsSubject(path);
   if (LooksLikeEnvironment(head)) return LoadEnvironmentSubject(path);
@@ -156,6 +170,12 @@ Result<Subject> LoadFolder(const fs::path& path, const SubjectOptions& options) 
     if (fs::is_regular_file(path / record, error)) return LoadFile(path / record, options);
   }
   if (HoldsResultLogs(path)) return LoadResultSubject(path);
+  if (HoldsEvalItems(path)) return LoadItemsSubject(path);
+  // A checkpoint with its logs is a checkpoint.
+  const auto files = ListFolder(path);
+  const bool weights = files.ok() && !(files->indexes.empty() && files->safetensors.empty() &&
+                                       files->others.empty());
+  if (!weights && HoldsEventFiles(path)) return LoadCurveSubject(path);
   return LoadCheckpointSubject(path, options);
 }
 

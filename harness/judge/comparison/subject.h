@@ -15,6 +15,7 @@
 #include "compare/curves/series.h"
 #include "compare/facts.h"
 #include "compare/fingerprints/fingerprint.h"
+#include "compare/items/eval_items.h"
 #include "compare/results/result_group.h"
 #include "harness/base/result.h"
 #include "harness/records/manifest/manifest.h"
@@ -34,6 +35,7 @@ struct Subject {
   // A manifest, or as much of one as evidence has; empty run_id: neither was given.
   Manifest manifest;
   std::optional<ResultGroup> results;
+  std::optional<EvalItems> items;
   std::optional<Fingerprint> fingerprint;
   std::optional<bool> declared_bitwise;  // of a manifest
   std::optional<RerunEnd> end;           // of evidence: how far the rerun came
@@ -42,10 +44,10 @@ struct Subject {
   std::optional<UnreadMembers> unread = UnreadMembers();
 };
 
-// A manifest, evidence (file or folder), checkpoint (file, index or folder), curves, a folder of
-// MLPerf results, an environment or a fingerprint; recognised by content. Errors: not_found, io,
-// invalid_input (with file and place), unsupported (an unknown format or schema), and invalid_input
-// for a folder that is none of these, with its content.
+// A manifest, evidence (file or folder), checkpoint (file, index or folder), curves, an evaluation
+// item by item, a folder of MLPerf results, an environment or a fingerprint; recognised by content.
+// Errors: not_found, io, invalid_input (with file and place), unsupported (an unknown format or
+// schema), and invalid_input for a folder that is none of these, with its content.
 Result<Subject> LoadSubject(const std::filesystem::path& path, const SubjectOptions& options);
 
 // A fingerprint's facts of its stack, under the keys of manifests; all are context.

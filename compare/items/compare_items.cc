@@ -1,0 +1,198 @@
+// Items of two sides, paired by their ids.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "compare/curves/printed_number.h"
+#include "compare/items/eval_items.h"
+#include "harness/base/digest.h"
+
+namespace rharness {
+namespace {
+
+using Items = EvalTask;
+
+constexpr std::size_t kMostNamed = 10;
+
+std::string NameOf(const std::string& task, const std::string& score) {
+  return task.empty() ? score : task + "/" + score;
+}
+
+// One digest over a member of all items that both sides have, in the order of their ids.
+template <class F>
+std::string DigestOver(const Items& items, const Items& other, F member) {
+  std::string text;
+  for (const auto& [id, item] : items) {
+    if (other.contains(id)) text += fmt::format("{}:{}{}\n", id.size(), id, member(id, item));
+  }
+  return Sha256HexOf(text);
+}
+
+std::size_t CountOf(const Items& items, const Items& other, std::string EvalItem::*member) {
+  return static_cast<std::size_t>(std::ranges::count_if(items, [&](const auto& one) {
+    const auto there = other.find(one.first);
+    return there != other.end() && !(one.second.*member).empty() &&
+           !(there->second.*member).empty() && one.second.*member != there->second.*member;
+  }));
+}
+
+class TaskComparison {
+ public:
+  TaskComparison(const std::string& task, const Items& a, const Items& b, ItemComparison* out)
+      : task_(task), a_(a), b_(b), out_(*out) {
+    for (const auto& [id, item] : a_) {
+      if (b_.contains(id)) common_.push_back(id);
+    }
+  }
+
+  void AddFacts() {
+    const std::string name = task_.empty() ? "evaluation" : "evaluation." + task_;
+    const auto ids = [](const Items& items) {
+      std::string text;
+      for (const auto& [id, item] : items) text += fmt::format("{}:{}\n", id.size(), id);
+      return fmt::format("{} items, {}", items.size(), Sha256HexOf(text).substr(0, 12));
+    };
+    Add(name + ".items", ids(a_), ids(b_));
+    AddMember(name + ".prompts", "prompt", &EvalItem::prompt);
+    AddMember(name + ".targets", "target", &EvalItem::target);
+    const std::size_t alone = a_.size() + b_.size() - 2 * common_.size();
+    if (alone > 0) {
+      out_.notes.push_back(fmt::format("{}: {} items are in A and {} in B, {} in both",
+                                       task_.empty() ? "evaluation" : task_, a_.size(), b_.size(),
+                                       common_.size()));
+    }
+  }
+
+  void Judge(const std::string& score, const std::map<std::string, double>& margins) {
+    ItemScores scores{.name = NameOf(task_, score)};
+    std::vector<std::string> ids;
+    for (const std::string& id : common_) {
+      const EvalItem& here = a_.at(id);
+      const auto mine = here.scores.find(score);
+      const auto theirs = b_.at(id).scores.find(score);
+      const bool both = mine != here.scores.end() && theirs != b_.at(id).scores.end();
+      if (!both || !std::isfinite(mine->second) || !std::isfinite(theirs->second)) continue;
+      scores.a.push_back(mine->second);
+      scores.b.push_back(theirs->second);
+      // An item without a cluster is one of its own.
+      if (clustered_) scores.clusters.push_back(here.cluster.empty() ? "item " + id : here.cluster);
+      ids.push_back(id);
+    }
+    for (const std::string& name : {scores.name, score}) {
+      const auto margin = margins.find(name);
+      if (margin != margins.end() && !scores.margin) scores.margin = margin->second;
+    }
+    ItemDecision items = DecideItems(scores);
+    // A score that some items lack on either side is not shown to be kept.
+    if (ids.size() < common_.size() && items.decision.verdict == MetricVerdict::kWithin) {
+      items.decision.verdict = MetricVerdict::kInconclusive;
+      items.decision.reason = "missing";
+    }
+    Tell(scores, items, ids);
+    out_.decisions.push_back(std::move(items.decision));
+  }
+
+  std::set<std::string> Scores() {
+    std::set<std::string> names;
+    for (const std::string& id : common_) {
+      for (const auto& [name, value] : a_.at(id).scores) {
+        names.insert(name);
+      }
+      clustered_ = clustered_ || !a_.at(id).cluster.empty();
+    }
+    return names;
+  }
+
+ private:
+  void Add(const std::string& key, std::string a, std::string b) {
+    out_.facts_a.push_back({Layer::kData, key, std::move(a), FactWeight::kIdentity});
+    out_.facts_b.push_back({Layer::kData, key, std::move(b), FactWeight::kIdentity});
+  }
+
+  void AddMember(const std::string& key, std::string_view noun, std::string EvalItem::*member) {
+    const auto value = [&](const std::string&, const EvalItem& item) { return item.*member; };
+    const std::size_t others = CountOf(a_, b_, member);
+    if (others > 0) {
+      out_.notes.push_back(fmt::format("{}: {} of {} items have another {}",
+                                       task_.empty() ? "evaluation" : task_, others, common_.size(),
+                                       noun));
+      Add(key, DigestOver(a_, b_, value), DigestOver(b_, a_, value));
+      return;
+    }
+    // Equal, or stated by one side alone.
+    const std::string digest = DigestOver(a_, b_, value);
+    Add(key, digest, digest);
+  }
+
+  static std::string IdsOf(const std::vector<std::size_t>& places,
+                           const std::vector<std::string>& ids) {
+    std::vector<std::string> named;
+    for (const std::size_t place : places) {
+      if (named.size() == kMostNamed) break;
+      named.push_back(ExcerptForError(ids[place]));
+    }
+    const std::size_t more = places.size() - named.size();
+    return fmt::format("{}{}", fmt::join(named, ", "),
+                       more > 0 ? fmt::format(" and {} more", more) : "");
+  }
+
+  void Tell(const ItemScores& scores, const ItemDecision& items,
+            const std::vector<std::string>& ids) {
+    std::string words = fmt::format("{}: {} items in both; {:.6g} in A, {:.6g} in B", scores.name,
+                                    ids.size(), items.decision.mean_history,
+                                    items.decision.mean_history + items.decision.difference);
+    if (!items.higher.empty()) {
+      words +=
+          fmt::format("; higher in B for {}: {}", items.higher.size(), IdsOf(items.higher, ids));
+    }
+    if (!items.lower.empty()) {
+      words += fmt::format("; lower in B for {}: {}", items.lower.size(), IdsOf(items.lower, ids));
+    }
+    out_.notes.push_back(std::move(words));
+  }
+
+  const std::string& task_;
+  const Items& a_;
+  const Items& b_;
+  ItemComparison& out_;
+  std::vector<std::string> common_;
+  bool clustered_ = false;
+};
+
+}  // namespace
+
+ItemComparison CompareItems(const EvalItems& a, const EvalItems& b,
+                            const std::map<std::string, double>& margins) {
+  ItemComparison out;
+  if (a.facts.empty() == b.facts.empty()) {
+    out.facts_a = a.facts;
+    out.facts_b = b.facts;
+  } else {
+    out.notes.push_back(fmt::format(
+        "{} has no results_*.json: task versions, few-shot examples and template are not compared",
+        a.facts.empty() ? "A" : "B"));
+  }
+  const auto names = [](const EvalItems& items) {
+    std::string text;
+    for (const auto& [task, unused] : items.tasks) text += (text.empty() ? "" : ", ") + task;
+    return text;
+  };
+  // Two files, each of one task: their names need not agree.
+  const bool single = a.tasks.size() == 1 && b.tasks.size() == 1;
+  if (!single) {
+    out.facts_a.push_back({Layer::kData, "evaluation.tasks", names(a), FactWeight::kIdentity});
+    out.facts_b.push_back({Layer::kData, "evaluation.tasks", names(b), FactWeight::kIdentity});
+  }
+  for (const auto& [task, items] : a.tasks) {
+    const auto other = single ? b.tasks.begin() : b.tasks.find(task);
+    if (other == b.tasks.end()) continue;
+    TaskComparison comparison(task, items, other->second, &out);
+    comparison.AddFacts();
+    for (const std::string& score : comparison.Scores()) comparison.Judge(score, margins);
+  }
+  return out;
+}
+
+}  // namespace rharness
