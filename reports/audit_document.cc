@@ -46,7 +46,7 @@ std::string KindWords(const std::string& kind) {
 DocumentSection ExceptionSection(const AuditReport& report) {
   DocumentSection section{.title = "Exceptions",
                           .words = NoExceptionWords(report),
-                          .columns = {{"Kind"}, {"Of"}, {"Signed by"}, {"Until"}, {"Why"}}};
+                          .columns = {{"Kind"}, {"Of"}, {"Signed by"}, {"Holds"}, {"Why"}}};
   for (const AuditException& one : report.exceptions) {
     const Verdict tone = !one.doubt.empty() ? Verdict::kDrifted
                          : one.holds        ? Verdict::kInconclusive

@@ -38,6 +38,8 @@ struct DocumentRow {
   Verdict tone = Verdict::kInfra;    // its colour, and its result as a case of JUnit
   std::vector<DocumentCell> cells;   // one per column; the first names the row
   std::vector<std::string> details;  // sentences below it; the first is the message of its case
+  std::string message = {};          // of its case, where that is not the first of the details
+  std::string_view case_type = {};   // of its failure or error; empty: the name of its tone
 };
 
 struct DocumentColumn {
@@ -85,7 +87,8 @@ struct Document {
 // A page without scripts, below 5 MB: at most 400 rows of a section.
 std::string WriteHtml(const Document& document);
 // At most 60 rows of each of 30 sections, and at most `rows` lines if that is not 0; counts the
-// rest. Columns without room follow below their row. At least 40 columns. `color`: ANSI colours.
+// rest. Where they do not fit, each section has fewer rows, so that the first does not hide the
+// others. Columns without room follow below their row. At least 40 columns. `color`: ANSI colours.
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows = 0);
 // A step summary, below 1 MiB: at most 100 rows of a section.
 std::string WriteMarkdown(const Document& document);

@@ -14,11 +14,23 @@ namespace {
 constexpr std::size_t kMostPageRows = 400;  // of a section
 constexpr std::size_t kMostPageItems = 40;
 constexpr int kWholeNameColumns = 24;
+constexpr int kLongWordColumns = 40;
 constexpr std::size_t kEndBytes = 100'000;  // room for notes, facts and the end
 
 // A short name is not broken between two letters; a long one would make its column too wide.
 std::string NameClass(const std::string& text) {
   return DisplayWidth(SafeText(text, 300)) <= kWholeNameColumns ? " class=\"name\"" : "";
+}
+
+// A word that would make its column wider than the page, such as a digest.
+bool HasLongWord(const std::string& text) {
+  const std::string safe = SafeText(text, 1200);
+  for (std::size_t at = 0; at < safe.size();) {
+    const std::size_t end = std::min(safe.find(' ', at), safe.size());
+    if (DisplayWidth(safe.substr(at, end - at)) > kLongWordColumns) return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 std::string CellHtml(const DocumentCell& cell) {
@@ -55,7 +67,9 @@ std::string RowHtml(const DocumentRow& row, const DocumentSection& section,
       out += fmt::format("<th scope=\"row\"{}>{}</th>", NameClass(cell.text), html);
     } else {
       out += fmt::format("<td{} data-l=\"{}\">{}</td>",
-                         section.columns[column].numbers ? " class=\"n\"" : "",
+                         section.columns[column].numbers ? " class=\"n\""
+                         : HasLongWord(cell.text)        ? " class=\"long\""
+                                                         : "",
                          section.columns[column].name, html);
     }
   }
@@ -72,11 +86,17 @@ std::string TableHtml(const DocumentSection& section, std::string_view record, s
   }
   std::string rows;
   const std::size_t shown = std::min(section.rows.size(), most);
+  // Names that are long, such as digests, are not bold, and none of their table is.
+  const bool long_names =
+      std::any_of(section.rows.begin(), section.rows.begin() + static_cast<std::ptrdiff_t>(shown),
+                  [](const DocumentRow& row) {
+                    return !row.cells.empty() && NameClass(row.cells.front().text).empty();
+                  });
   for (std::size_t i = 0; i < shown; ++i) rows += RowHtml(section.rows[i], section, used, record);
   return fmt::format(
              "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table "
-             "class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table></div>\n",
-             HtmlText(section.title, 300), HtmlHeads(heads), rows) +
+             "class=\"stack{}\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table></div>\n",
+             HtmlText(section.title, 300), long_names ? " plain" : "", HtmlHeads(heads), rows) +
          HtmlLeftOut(section.rows.size(), shown, record);
 }
 

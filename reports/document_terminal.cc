@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostScreenSections = 30;
 constexpr std::size_t kMostScreenRows = 60;
+constexpr std::size_t kLeastScreenRows = 3;  // of a table on a screen that is too short
 constexpr std::size_t kMostScreenItems = 12;
 constexpr std::size_t kMostScreenDetails = 4;
 constexpr int kLeastScreenColumns = 40;
@@ -110,10 +111,11 @@ std::string BelowLines(const DocumentRow& row, const ScreenTable& table) {
   return words.empty() ? "" : Wrapped(words, table.columns, kDetailIndent);
 }
 
+// At most `most` rows.
 std::string TableLines(const DocumentSection& section, const Document& document, int columns,
-                       bool color) {
+                       bool color, std::size_t most) {
   if (section.rows.empty()) return "";
-  const std::size_t shown = std::min(section.rows.size(), kMostScreenRows);
+  const std::size_t shown = std::min(section.rows.size(), most);
   const ScreenTable table = LayOut(section, shown, columns);
   std::vector<std::string> texts;
   for (const ScreenColumn& one : table.beside) {
@@ -148,7 +150,7 @@ std::string FactLines(const DocumentFacts& facts, int columns, int indent) {
 }
 
 std::string SectionLines(const DocumentSection& section, const Document& document, int columns,
-                         bool color) {
+                         bool color, std::size_t most_rows) {
   const std::size_t shown = std::min(section.items.size(), kMostScreenItems);
   std::string body;
   if (!section.words.empty()) body += Wrapped(SafeText(section.words, 1000), columns, 2);
@@ -157,7 +159,7 @@ std::string SectionLines(const DocumentSection& section, const Document& documen
   }
   body += More(section.items.size(), shown, document);
   body += FactLines(section.facts, columns, 2);
-  body += TableLines(section, document, columns, color);
+  body += TableLines(section, document, columns, color, most_rows);
   return body.empty() ? "" : "\n" + Wrapped(SafeText(section.title, 300), columns) + body;
 }
 
@@ -172,10 +174,8 @@ std::string ElsewhereLines(const std::vector<std::string>& titles, int columns) 
   return "\n" + Wrapped(words, columns);
 }
 
-}  // namespace
-
-std::string WriteTerminal(const Document& document, int columns, bool color, int rows) {
-  columns = std::max(columns, kLeastScreenColumns);
+// All lines, with at most `most_rows` rows of each table.
+std::string AllLines(const Document& document, int columns, bool color, std::size_t most_rows) {
   std::string out = PaintedLines(Wrapped(SafeText(document.headline, 1000), columns),
                                  ColourOf(document.tone), color);
   if (!document.next.empty()) out += Wrapped("Next: " + SafeText(document.next, 1000), columns);
@@ -190,7 +190,7 @@ std::string WriteTerminal(const Document& document, int columns, bool color, int
   }
   const std::size_t shown = std::min(here.size(), kMostScreenSections);
   for (std::size_t i = 0; i < shown; ++i) {
-    out += SectionLines(*here[i], document, columns, color);
+    out += SectionLines(*here[i], document, columns, color, most_rows);
   }
   if (shown < here.size()) out += "\n" + More(here.size(), shown, document);
   out += ElsewhereLines(elsewhere, columns);
@@ -199,10 +199,24 @@ std::string WriteTerminal(const Document& document, int columns, bool color, int
   for (std::size_t i = 0; i < notes; ++i) {
     out += Wrapped("Note: " + SafeText(document.notes[i], 600), columns);
   }
-  out += More(document.notes.size(), notes, document);
-  std::vector<std::string> lines = SplitLines(out);
+  return out + More(document.notes.size(), notes, document);
+}
+
+}  // namespace
+
+std::string WriteTerminal(const Document& document, int columns, bool color, int rows) {
+  columns = std::max(columns, kLeastScreenColumns);
+  std::size_t most_rows = kMostScreenRows;
+  std::string out = AllLines(document, columns, color, most_rows);
   const auto most = static_cast<std::size_t>(std::max(rows, 2));
-  if (rows == 0 || lines.size() <= most) return out;
+  if (rows == 0) return out;
+  std::vector<std::string> lines = SplitLines(out);
+  while (lines.size() > most && most_rows > kLeastScreenRows) {
+    most_rows = std::max(kLeastScreenRows, most_rows / 2);
+    out = AllLines(document, columns, color, most_rows);
+    lines = SplitLines(out);
+  }
+  if (lines.size() <= most) return out;
   const std::size_t left_out = lines.size() - most + 1;
   lines.resize(most - 1);
   return fmt::format("{}\n… and {}\n", fmt::join(lines, "\n"), Counted(left_out, "more line"));

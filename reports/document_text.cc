@@ -52,6 +52,11 @@ std::string MarkdownTable(const DocumentSection& section, const std::string& rec
   return out + "\n";
 }
 
+std::string DetailsMarkdown(const DocumentRow& row) {
+  return fmt::format("**{}**\n\n", MarkdownText(row.cells.front().text, 300)) +
+         MarkdownList(row.details, [](const std::string& one) { return MarkdownText(one); });
+}
+
 // Of at most `room` bytes, as far as details go: those that do not fit are left out.
 std::string MarkdownSection(const DocumentSection& section, const std::string& record,
                             std::size_t room) {
@@ -59,15 +64,23 @@ std::string MarkdownSection(const DocumentSection& section, const std::string& r
   if (!section.words.empty()) out += MarkdownText(section.words) + "\n\n";
   out += MarkdownList(section.items, [](const std::string& item) { return MarkdownText(item); });
   out += FactsMarkdown(section.facts) + MarkdownTable(section, record);
-  for (std::size_t i = 0; i < std::min(section.rows.size(), kMostMarkdownRows); ++i) {
-    const DocumentRow& row = section.rows[i];
-    if (row.details.empty() || KindOf(row.tone) == JunitKind::kPassed || row.cells.empty())
-      continue;
-    const std::string details =
-        fmt::format("**{}**\n\n", MarkdownText(row.cells.front().text, 300)) +
-        MarkdownList(row.details, [](const std::string& one) { return MarkdownText(one); });
-    if (out.size() + details.size() + kTitleBytes > room) break;
-    out += details;
+  const std::size_t rows = std::min(section.rows.size(), kMostMarkdownRows);
+  std::size_t left_out = 0;
+  // Those of good rows say what they rest on; they stand behind the others.
+  for (const bool good : {false, true}) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      const DocumentRow& row = section.rows[i];
+      if (row.details.empty() || row.cells.empty() || Reproduced(row.tone) != good) continue;
+      const std::string details = DetailsMarkdown(row);
+      if (left_out > 0 || out.size() + details.size() + kTitleBytes > room) {
+        ++left_out;
+      } else {
+        out += details;
+      }
+    }
+  }
+  if (left_out > 0) {
+    out += fmt::format("_The details of {} are in {}._\n\n", Counted(left_out, "more row"), record);
   }
   return out.empty() ? "" : fmt::format("### {}\n\n{}", MarkdownText(section.title, 300), out);
 }
@@ -79,7 +92,10 @@ JunitCase CaseOf(const DocumentRow& row, const DocumentSection& section, const D
                  .name = row.cells.empty() ? "" : SafeText(row.cells.front().text, 200),
                  .kind = KindOf(row.tone),
                  .verdict = row.tone,
-                 .message = row.details.empty() ? "" : row.details.front(),
+                 .type = row.case_type,
+                 .message = !row.message.empty()  ? row.message
+                            : row.details.empty() ? ""
+                                                  : row.details.front(),
                  .properties = {}};
   std::string line;
   for (std::size_t i = 1; i < row.cells.size(); ++i) {

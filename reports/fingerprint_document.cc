@@ -15,6 +15,7 @@ namespace {
 using As = DocumentCell::As;
 
 constexpr std::size_t kMostTrees = 16;  // pairs drawn
+constexpr std::size_t kNamedFacts = 3;
 constexpr std::size_t kTreeBytes = 1'500'000;
 
 DocumentCell GridCellOf(const GridCell& cell) {
@@ -45,6 +46,14 @@ DocumentRow GridRowOf(const GridRow& row) {
   return shown;
 }
 
+// "cuda.driver, os.kernel and 3 more"
+std::string FactNames(const std::vector<FactDifference>& facts) {
+  const std::size_t shown = std::min(facts.size(), kNamedFacts);
+  std::string names;
+  for (std::size_t i = 0; i < shown; ++i) names += (i == 0 ? "" : ", ") + facts[i].key;
+  return facts.size() == shown ? names : fmt::format("{} and {} more", names, facts.size() - shown);
+}
+
 // The stack has an identity and no behaviour.
 DocumentRow StackRow(const FingerprintDifference& difference) {
   const bool changed = !difference.stack.empty();
@@ -53,7 +62,7 @@ DocumentRow StackRow(const FingerprintDifference& difference) {
   DocumentRow row{.tone = *identity.tone,
                   .cells = {"the stack", "versions, builds, devices", std::move(identity)}};
   row.cells.resize(2 + kGridLayers.size(), "");
-  row.cells.emplace_back(changed ? "the facts of the stack below" : "nothing");
+  row.cells.emplace_back(changed ? FactNames(difference.stack) : "nothing");
   return row;
 }
 

@@ -162,7 +162,8 @@ void JudgeCase(const std::vector<const GateReason*>& reasons, DocumentRow* row) 
   }
   if (decides != nullptr) {
     row->tone = decides->lacks_evidence ? Verdict::kInfra : Verdict::kDrifted;
-    row->details.insert(row->details.begin(), decides->message);
+    if (decides->lacks_evidence) row->case_type = "no_evidence";
+    row->message = decides->message;
   }
   for (const GateReason* reason : reasons) row->details.push_back(ReasonLine(*reason));
 }
@@ -219,7 +220,7 @@ DocumentFacts FactsOf(const GateReport& report) {
   if (report.acceptance) {
     facts.emplace_back("Baseline accepted by", report.acceptance->accepted_by);
     facts.emplace_back("because", report.acceptance->reason);
-    facts.emplace_back("Baseline holds until", FormatMinute(report.acceptance->expires));
+    facts.emplace_back("Baseline holds", report.acceptance->holds);
   }
   facts.emplace_back("Policy", fmt::format("{}, {}, drill {}", Counted(report.rules, "rule"),
                                            Counted(report.waivers, "waiver"),
@@ -284,7 +285,8 @@ Document DocumentOf(const GateReport& report) {
                     .exit_code = decision.exit_code};
   auto [reasons, notes] = ReasonSections(decision);
   auto grid = GridSections(decision.difference, report.baseline, report.candidate);
-  document.sections = {std::move(reasons), RunSection(report), std::move(grid[0])};
+  // What a roll-out would move comes first: a short screen ends somewhere.
+  document.sections = {RunSection(report), std::move(reasons), std::move(grid[0])};
   std::ranges::move(TreeSections(decision.difference, report.baseline, report.candidate),
                     std::back_inserter(document.sections));
   document.sections.push_back(StackSection(decision.difference));

@@ -46,11 +46,11 @@ struct GateDecision {
   int unaffected_runs = 0;
 };
 
-// The baseline's acceptance: by whom, why and until when.
+// The baseline's acceptance: by whom, why and through which day.
 struct BaselineAcceptance {
   std::string accepted_by;
   std::string reason;
-  WallTime expires{};
+  std::string holds;  // "through 2026-12-31 (UTC)"
 };
 
 // The decision, and its inputs.

@@ -48,7 +48,8 @@ void AddResult(pugi::xml_node node, const JunitCase& test, const std::string& bo
                                                                              : "skipped");
   result.append_attribute("message") = SafeText(test.message, 500).c_str();
   if (test.kind != JunitKind::kSkipped) {
-    result.append_attribute("type") = std::string(VerdictName(test.verdict)).c_str();
+    result.append_attribute("type") =
+        std::string(test.type.empty() ? VerdictName(test.verdict) : test.type).c_str();
   }
   SetText(result, body);
 }
@@ -76,6 +77,7 @@ void SetTotals(pugi::xml_node node, pugi::xml_node suite, const JunitFile& file)
   node.append_attribute("errors") = elements["error"];
   node.append_attribute("skipped") = elements["skipped"];
   node.append_attribute("time") = fmt::format("{:.3f}", std::max(file.seconds, 0.0)).c_str();
+  if (file.stamp == WallTime{}) return;
   node.append_attribute("timestamp") = FormatTime(file.stamp).substr(0, 19).c_str();
 }
 

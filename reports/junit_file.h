@@ -28,7 +28,8 @@ struct JunitCase {
   std::string classname;
   std::string name;
   JunitKind kind = JunitKind::kPassed;
-  Verdict verdict = Verdict::kIdentical;  // the type of a failure or an error
+  Verdict verdict = Verdict::kIdentical;
+  std::string_view type = {};  // of a failure or an error; empty: the verdict's name
   std::string message;
   std::string body;  // all that GitLab shows; made safe line by line; system-out of passed cases
   double seconds = 0.0;
@@ -37,7 +38,7 @@ struct JunitCase {
 
 struct JunitFile {
   std::string name;
-  WallTime stamp{};
+  WallTime stamp{};      // the epoch: not known
   double seconds = 0.0;  // below 0 counts as 0
   JunitProperties properties;
   std::vector<JunitCase> cases;

@@ -202,7 +202,7 @@ std::string SiteAnswers(const SiteRun& page) {
   for (const SiteAnswer& one : *page.answers) {
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Of\">{}</td><td "
-        "data-l=\"Why\">{}</td><td data-l=\"Signed by\">{}</td><td data-l=\"Until\">{}{}</td><td "
+        "data-l=\"Why\">{}</td><td data-l=\"Signed by\">{}</td><td data-l=\"Holds\">{}{}</td><td "
         "data-l=\"File\">{}</td></tr>\n",
         one.holds && one.doubt.empty() ? "inconclusive" : "infra", HtmlText(one.kind, 40),
         HtmlText(one.about, 300), HtmlText(one.reason, 600),
@@ -210,7 +210,7 @@ std::string SiteAnswers(const SiteRun& page) {
                           : "<span class=\"flag\">not held</span> " + HtmlText(one.doubt, 300),
         HtmlText(one.until, 100), one.holds ? "" : " (over)", HtmlCode(one.file, 200));
   }
-  return out + HtmlTable("Answers", HtmlHeads({"Kind", "Of", "Why", "Signed by", "Until", "File"}),
+  return out + HtmlTable("Answers", HtmlHeads({"Kind", "Of", "Why", "Signed by", "Holds", "File"}),
                          rows, "stack");
 }
 

@@ -13,7 +13,7 @@ GateReport BuildReport(const GateInput& input, GateDecision decision) {
   if (input.record) {
     report.acceptance = {.accepted_by = input.record->accepted_by,
                          .reason = input.record->reason,
-                         .expires = input.record->expires};
+                         .holds = FormatUntil(input.record->expires)};
   }
   report.rules = input.policy.rules.size();
   report.waivers = input.policy.waivers.size();

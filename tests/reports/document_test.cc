@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "reports/text.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/html_checker.h"
@@ -12,6 +14,7 @@ namespace rharness {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -89,6 +92,47 @@ TEST(Document, HasACaseARowInJunit) {
   EXPECT_THAT(junit, HasSubstr("tests=\"2\""));
   EXPECT_THAT(junit, HasSubstr("failures=\"1\""));
   EXPECT_THAT(junit, HasSubstr("message=\"it drifted by 0.3\""));
+}
+
+TEST(Document, HasATypeAndAMessageOfACaseOfItsOwnAndNoTimeThatIsNotKnown) {
+  Document document = Sample();
+  document.cases = {{.title = "",
+                     .rows = {{.tone = Verdict::kInfra,
+                               .cells = {"baseline"},
+                               .details = {"baseline_expired: it is over (rule: holds)"},
+                               .message = "it is over",
+                               .case_type = "no_evidence"}}}};
+  const std::string junit = WriteJunit(document);
+  EXPECT_THAT(junit,
+              HasSubstr("<error message=\"it is over\" type=\"no_evidence\">baseline_expired: "
+                        "it is over (rule: holds)\n</error>"));
+  EXPECT_THAT(junit, Not(HasSubstr("timestamp")));
+  document.made = *ParseTime("2026-11-20T08:03:00Z");
+  EXPECT_THAT(WriteJunit(document), HasSubstr("timestamp=\"2026-11-20T08:03:00\""));
+}
+
+TEST(Document, ShowsTheBeginningOfEverySectionOnAShortScreen) {
+  Document document = Sample();
+  DocumentSection& table = document.sections[1];
+  while (table.rows.size() < 50) table.rows.push_back(table.rows[1]);
+  document.sections.push_back({.title = "Behind", .words = "still here"});
+  const std::string screen = WriteTerminal(document, 80, false, 24);
+  EXPECT_THAT(screen, AllOf(HasSubstr("\n  first"), HasSubstr("and 47 more, in search.json"),
+                            HasSubstr("still here")))
+      << screen;
+  EXPECT_THAT(WriteTerminal(document, 80, false, 200), Not(HasSubstr(" more, in search.json")));
+}
+
+TEST(Document, HasTheDetailsOfGoodRowsBehindThoseOfOthers) {
+  Document document = Sample();
+  document.sections[1].rows[1].details = {"4 of 4 tensors equal"};
+  std::ranges::reverse(document.sections[1].rows);
+  for (const std::string& text :
+       {WriteHtml(document), WriteMarkdown(document), WriteTerminal(document, 80, false)}) {
+    EXPECT_THAT(text, HasSubstr("4 of 4 tensors equal"));
+  }
+  const std::string markdown = WriteMarkdown(document);
+  EXPECT_LT(markdown.find("it drifted by 0.3"), markdown.find("4 of 4 tensors equal"));
 }
 
 TEST(Document, FailsInJunitAsItsExitCodeSays) {
@@ -196,6 +240,15 @@ TEST(Document, BreaksNoShortName) {
   EXPECT_THAT(page, HasSubstr("<code class=\"name\">as recorded</code>"));
 }
 
+TEST(Document, BreaksLongWordsAndSetsNoLongNameInBold) {
+  Document document = Sample();
+  EXPECT_THAT(WriteHtml(document), Not(HasSubstr("class=\"stack plain\"")));
+  document.sections[1].rows[0].cells[1] = "packages=" + std::string(64, 'f') + ", kernel=6";
+  EXPECT_THAT(WriteHtml(document), HasSubstr("<td class=\"long\" data-l=\"Answer\">packages="));
+  document.sections[1].rows[1].cells[0] = "attestation " + std::string(64, 'a');
+  EXPECT_THAT(WriteHtml(document), HasSubstr("class=\"stack plain\""));
+}
+
 TEST(Document, HasCasesThatAreShownInJunitAlone) {
   Document document = Sample();
   document.cases = {
@@ -298,6 +351,9 @@ TEST(Document, ShowsPartOfASectionThatIsTooLargeAndAllBehindIt) {
     const Document document = Crowded(rows, details);
     const std::string markdown = WriteMarkdown(document);
     EXPECT_LE(markdown.size(), std::size_t{1} << 20);
+    if (details > 1) {
+      EXPECT_THAT(markdown, ContainsRegex("_The details of [0-9]+ more rows are in search.json._"));
+    }
     EXPECT_THAT(markdown, AllOf(HasSubstr("### Crowd"), HasSubstr("| 0 | because |"),
                                 HasSubstr("### Behind"), HasSubstr("more rows are in")));
     const std::string page = WriteHtml(document);

@@ -51,6 +51,9 @@ TEST(FingerprintDiff, SaysWhatChangedInEveryFormat) {
     EXPECT_NE(text.find("590.1"), std::string::npos) << text;
     EXPECT_NE(text.find("rharness gate says whether this may roll out"), std::string::npos);
   }
+  EXPECT_EQ(junit.find("below"), std::string::npos) << "there is nothing below: " << junit;
+  EXPECT_NE(junit.find("What changed: driver"), std::string::npos) << junit;
+  EXPECT_EQ(junit.find("timestamp"), std::string::npos) << "of no time that is known";
   EXPECT_EQ(CheckHtml(page).elements.at("svg"), 2) << "one pair of trees";
   EXPECT_NE(page.find("Before: "), std::string::npos);
   const Document same = DifferenceOf(SameInput());

@@ -98,6 +98,12 @@ TEST(GateJunit, HasACaseAProbeAndOneForEveryOtherReasonThatCloses) {
   EXPECT_EQ(result("math_bits"), "system-out") << "waived";
   const std::string body = GateCaseOf(document, "gemm_tree_fp16").last_child().text().get();
   EXPECT_NE(body.find("tree_changed"), std::string::npos) << body;
+  const pugi::xml_node baseline = GateCaseOf(document, "baseline").last_child();
+  EXPECT_STREQ(baseline.attribute("type").value(), "no_evidence") << "infra is a verdict";
+  const std::string message = baseline.attribute("message").value();
+  const std::string why = baseline.text().get();
+  EXPECT_EQ(why.find(message), why.rfind(message)) << "said once: " << why;
+  EXPECT_NE(why.find(message), std::string::npos) << why;
 }
 
 TEST(GateJunit, FailsWheneverTheGateIsClosed) {
@@ -139,14 +145,35 @@ TEST(GateText, FitsOneScreenAndCountsWhatItLeavesOut) {
   EXPECT_NE(ScreenOf(RichInput(), 100, 6, true).find('\x1b'), std::string::npos);
 }
 
+TEST(GateText, ShowsTheImpactedRunsOnAScreenOf24Lines) {
+  GateInput input = RichInput();
+  const Manifest run = input.history[0];
+  for (int i = 0; i < 40; ++i) {
+    input.history.push_back(run);
+    input.history.back().run_id = "more-" + std::to_string(i);
+    input.candidate.probes.push_back(
+        {.name = "new" + std::to_string(i), .status = "ok", .bits = {{"a", "b"}}});
+  }
+  std::ranges::sort(input.candidate.probes, {}, &FingerprintProbe::name);
+  const std::string screen = ScreenOf(input, 80, 24);
+  const std::size_t runs = screen.find("Impacted runs");
+  const std::size_t reasons = screen.find("Reasons");
+  ASSERT_NE(runs, std::string::npos) << screen;
+  ASSERT_NE(reasons, std::string::npos) << screen;
+  EXPECT_LT(runs, reasons);
+  EXPECT_NE(screen.find("42 historical runs depend"), std::string::npos) << screen;
+  EXPECT_NE(screen.find("mlp-1"), std::string::npos) << screen;
+  EXPECT_NE(screen.find("✗ closes"), std::string::npos) << screen;
+}
+
 TEST(GateText, SaysReasonsRunsAndTheStackOnATerminalAndInTheStepSummary) {
   const std::string screen = ScreenOf(RichInput(), 140, 0);
   const std::string text = WriteMarkdown(DocumentOf(RichInput()));
   EXPECT_TRUE(text.starts_with("## The gate is closed: ")) << text;
-  for (const char* words :
-       {"changed", "from 9 to 17 terms", "2 historical runs depend", "mlp-1", "✗ drifted",
-        "The stack: 1 fact differs", "590.1", "no rule of the policy allows it",
-        "plain text, not verified", "grace"}) {
+  for (const char* words : {"changed", "from 9 to 17 terms", "2 historical runs depend", "mlp-1",
+                            "✗ drifted", "The stack: 1 fact differs", "590.1",
+                            "no rule of the policy allows it", "plain text, not verified", "grace",
+                            "Baseline holds: through 2026-12-31", "through 2026-11-30"}) {
     EXPECT_NE(screen.find(words), std::string::npos) << words << "\n" << screen;
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
