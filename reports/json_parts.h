@@ -51,7 +51,11 @@ auto ParserOf(const NameTable<T, n>& table) {
     for (const auto& [value, name] : table) {
       if (name == text) return value;
     }
-    return InvalidInput(fmt::format("unknown name '{}'", text));
+    std::string choices;
+    for (const auto& [value, name] : table) {
+      choices += fmt::format("{}{}", choices.empty() ? "" : ", ", name);
+    }
+    return InvalidInput(fmt::format("unknown name '{}'; expected one of {}", text, choices));
   };
 }
 

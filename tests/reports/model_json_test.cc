@@ -109,6 +109,8 @@ TEST(ReportJson, ErrorsNameThePath) {
   const Result<Report> rerun = ParsedWith("\"state\":\"compared\"", "\"state\":\"lost\"");
   ASSERT_FALSE(rerun.ok());
   EXPECT_THAT(rerun.error().where, testing::EndsWith(".state"));
+  EXPECT_EQ(rerun.error().message,
+            "unknown name 'lost'; expected one of compared, not_comparable, failed, infra");
   const Result<Report> cause = ParsedWith("\"strength\":\"likely\"", "\"strength\":\"sure\"");
   ASSERT_FALSE(cause.ok());
   EXPECT_THAT(cause.error().where, testing::EndsWith(".strength"));
