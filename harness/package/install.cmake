@@ -17,7 +17,7 @@ if(TARGET rharness-enter)
 endif()
 install(FILES harness/records/observe/python/sitecustomize.py harness/records/observe/python/rharness_observe.py
               harness/records/observe/python/rharness_chance.py harness/records/observe/python/rharness_sources.py
-              harness/records/observe/python/rharness_variables.py
+              harness/records/observe/python/rharness_flags.py harness/records/observe/python/rharness_variables.py
               harness/records/observe/python/rharness_trace.py harness/records/observe/python/rharness_trace_torch.py
         DESTINATION lib/rharness/observe/python COMPONENT programs)
 # Here a link into another build folder; there the program itself.

@@ -180,7 +180,7 @@ def _worker_ends():
     if "random" in _states and "random" not in _seeded:
         get, before = _states["random"]
         if _state(get) != before:
-            _end_of("random", _Sources().draw("random"))
+            _end_of("random", _sources().draw("random"))
     for source in list(_states):
         get, before = _states[source]
         if source == "random" or source + ".in_worker" in _seeded or _state(get) == before:
@@ -344,51 +344,10 @@ def time_text(value):
     return " (the process's number)" if value == os.getpid() and value > 1 else ""
 
 
-def _files():
-    """Of the modules; of the main one, whose file has no name any more when it has ended, as given."""
-    files = [_main] + sys.argv[:1]
-    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    files.append(getattr(spec, "origin", None))
-    files += [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-    return dict.fromkeys(os.path.join(_start, one) for one in files if type(one) is str and one.endswith(".py"))
+def _sources():
+    from rharness_sources import Sources, module_files
 
-
-class _Sources:
-    """The run's own modules, as far as they were read from files."""
-
-    def __init__(self):
-        self._trees = None
-
-    def _all(self):
-        if self._trees is None:
-            self._trees = []
-            size = 0
-            for file in _files():
-                if type(file) is not str or not file.endswith(".py") or _kind_of(os.path.abspath(file)) != "own":
-                    continue
-                try:
-                    with open(file, "rb") as opened:
-                        text = opened.read(1 << 20)
-                    size += len(text)
-                    # Half a second of reading at most, and the main module comes first.
-                    if size > 1 << 18 or len(self._trees) >= _MOST:
-                        break
-                    self._trees.append((file, compile(text, file, "exec", 0x400, True)))
-                except Exception:
-                    continue
-        return self._trees
-
-    def scan(self):
-        from rharness_sources import scan
-
-        return [(file, scan(tree)) for file, tree in self._all()]
-
-    def draw(self, source):
-        """Where the run's own code calls the generator of a module; empty: nowhere."""
-        for file, found in self.scan():
-            if source in found.draws:
-                return "%s:%d" % (short(file), found.draws[source])
-        return ""
+    return Sources(module_files(_main, _start), lambda file: _kind_of(os.path.abspath(file)) == "own", short, _MOST)
 
 
 def forked():
@@ -400,7 +359,7 @@ def forked():
 def at_end():
     if _is_worker or _is_forked:
         return
-    own = _Sources()
+    own = _sources()
     for source in list(_states):
         get, before = _states[source]
         if source not in _seeded and _state(get) != before:

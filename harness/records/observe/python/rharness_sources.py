@@ -4,6 +4,9 @@ Nothing is imported: the tree is that of compile(..., 0x400). A value is taken f
 source says so: a set that comes out of a function of another file is not seen.
 """
 
+import os
+import sys
+
 
 class Found:
     def __init__(self):
@@ -185,3 +188,50 @@ def scan(tree):
             if above is not node and hasattr(above, "lineno"):
                 found.listings.append((above.lineno, above.lineno))
     return found
+
+
+def module_files(main, start):
+    """Of the modules; of the main one, whose file has no name any more when it has ended, as given."""
+    files = [main] + sys.argv[:1]
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    files.append(getattr(spec, "origin", None))
+    files += [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return dict.fromkeys(os.path.join(start, one) for one in files if type(one) is str and one.endswith(".py"))
+
+
+class Sources:
+    """The run's own modules, as far as they were read from files: `files` of those that `is_own`.
+    `short` shortens the name of a file; at most `most` are read."""
+
+    def __init__(self, files, is_own, short, most):
+        self._files, self._is_own, self._short, self._most = files, is_own, short, most
+        self._trees = None
+
+    def _all(self):
+        if self._trees is None:
+            self._trees = []
+            size = 0
+            for file in self._files:
+                if type(file) is not str or not file.endswith(".py") or not self._is_own(file):
+                    continue
+                try:
+                    with open(file, "rb") as opened:
+                        text = opened.read(1 << 20)
+                    size += len(text)
+                    # Half a second of reading at most, and the main module comes first.
+                    if size > 1 << 18 or len(self._trees) >= self._most:
+                        break
+                    self._trees.append((file, compile(text, file, "exec", 0x400, True)))
+                except Exception:
+                    continue
+        return self._trees
+
+    def scan(self):
+        return [(file, scan(tree)) for file, tree in self._all()]
+
+    def draw(self, source):
+        """Where the run's own code calls the generator of a module; empty: nowhere."""
+        for file, found in self.scan():
+            if source in found.draws:
+                return "%s:%d" % (self._short(file), found.draws[source])
+        return ""
