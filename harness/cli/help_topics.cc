@@ -62,6 +62,24 @@ The file is TOML, or INI. Options of the whole program stand first, by their lon
   retired = true
 )text";
 
+constexpr char kVerdicts[] = R"text(
+A drill gives each run one verdict. Its reasons have codes; `rharness explain CODE` shows what a code means and what to do, also of a verdict: `rharness explain drifted`.
+
+  identical       0  every declared output and curve is equal bit for bit
+  equivalent      0  bits differ, and every primary metric is shown to be within its margin
+  drifted         1  a shift is shown, or bits differ in a run declared deterministic
+  inconclusive    3  neither is shown; the report says what would decide
+  not_comparable  3  data, code, image or hardware is not the recorded one
+  failed          4  the run itself crashed, hung or hit a limit
+  infra           4  the run could not be started: no image, no engine, no space, a lost machine
+
+The number is the exit code. That of a drill is its worst verdict's, in the order 1, 4, 3, 0.
+)text";
+
+constexpr char kExitCodesEnd[] = R"text(
+The exit code of a drill is that of its worst verdict, in the order 1, 4, 3, 0. An integrity failure (5) goes before all verdicts. `rharness VERB --help` ends with what the codes of that verb mean.
+)text";
+
 // Those that no option asks.
 constexpr std::pair<const char*, const char*> kOtherVariables[] = {
     {"COLUMNS", "Width of reports in a pipe or a file"},
@@ -106,7 +124,29 @@ std::string EnvironmentText(const Command& root) {
   return text;
 }
 
+std::string ExitCodesText(const Command& root) {
+  std::string text;
+  for (const auto& [code, meaning] : root.notes().exit_codes) {
+    text += fmt::format("  {}  {}\n", code, meaning);
+  }
+  return text + kExitCodesEnd;
+}
+
+// What people type, and the topic that it means.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"codes", "exit-codes"},      {"configuration", "config"}, {"env", "environment"},
+    {"exit", "exit-codes"},       {"exit-code", "exit-codes"}, {"exit-status", "exit-codes"},
+    {"expression", "select"},     {"selection", "select"},     {"status", "exit-codes"},
+    {"variables", "environment"}, {"verdict", "verdicts"},
+};
+
 }  // namespace
+
+std::string_view TopicOf(std::string_view typed) {
+  const auto* found =
+      std::ranges::find(kOtherNames, typed, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(kOtherNames) ? typed : found->second;
+}
 
 std::vector<std::pair<std::string, std::string>> OptionVariables(const Command& command) {
   std::multimap<std::string, std::string> options;
@@ -130,7 +170,9 @@ std::vector<HelpTopic> HelpTopics(const Command& root) {
   return {
       {"select", "Selecting runs", "the language that selects runs of a history", Below(kSelect)},
       {"config", "Configuration", "the file of options", Below(kConfig)},
-      {"environment", "Environment", "the variables that rharness reads", EnvironmentText(root)}};
+      {"environment", "Environment", "the variables that rharness reads", EnvironmentText(root)},
+      {"verdicts", "Verdicts", "what each verdict means, with its exit code", Below(kVerdicts)},
+      {"exit-codes", "Exit codes", "what each exit code means", ExitCodesText(root)}};
 }
 
 }  // namespace rharness

@@ -1,9 +1,10 @@
 // What `rharness help` says beside the verbs: the select language, the configuration file, the
-// environment. The manual page has the same texts.
+// environment, verdicts, exit codes. The manual page has the same texts.
 #ifndef RHARNESS_HARNESS_CLI_HELP_TOPICS_H_
 #define RHARNESS_HARNESS_CLI_HELP_TOPICS_H_
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ std::vector<std::pair<std::string, std::string>> OptionVariables(const Command& 
 std::vector<std::pair<std::string, std::string>> EnvironmentVariables(const Command& root);
 
 std::vector<HelpTopic> HelpTopics(const Command& root);
+// The topic that a word means: "exit-codes" for "exit"; the word itself where it is no other name.
+std::string_view TopicOf(std::string_view typed);
 
 }  // namespace rharness
 

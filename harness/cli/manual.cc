@@ -282,7 +282,7 @@ std::string ProgramPage(const Command& root, const ManualFacts& facts) {
   for (const OptionFacts* option : OptionsOf(root, false)) options.push_back(option);
   text += Section("Options") + OptionsText(options, ".SS");
   for (const HelpTopic& topic : facts.topics) {
-    if (topic.name == "environment") continue;
+    if (topic.name == "environment" || topic.name == "exit-codes") continue;  // below
     text += Section(topic.title) + RoffOf(topic.text);
   }
   text += Section("Environment") + VariablesText(EnvironmentVariables(root));

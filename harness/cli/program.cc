@@ -18,12 +18,13 @@ void AddGlobals(Command& root) {
   root.Add("--no-color", &Globals().no_color, "Never colour the output");
   root.Note(
       "`rharness help VERB` is as `rharness VERB --help`; `rharness help guide` lists the guides, "
-      "and `rharness help select`, `config` and `environment` are topics.");
+      "and `rharness help verdicts`, `exit-codes`, `select`, `config` and `environment` are "
+      "topics.");
   root.ExitCode(kExitOk, "everything is identical or equivalent; the gate is open");
   root.ExitCode(kExitDrift, "something drifted; the gate is closed");
   root.ExitCode(kExitUsage, "usage or invalid input");
   root.ExitCode(kExitInconclusive, "inconclusive or not comparable");
-  root.ExitCode(kExitInfrastructure, "infrastructure, or the run itself failed");
+  root.ExitCode(kExitInfrastructure, "it could not be done, or the run itself failed");
   root.ExitCode(kExitIntegrity, "a record was tampered with");
   root.Example(
       "rharness record --out runs/a.json --run-id a --family mlp --code-file train.py --seed "

@@ -1,5 +1,6 @@
 // rharness help: as --help of a verb, or a topic that belongs to several of them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -44,20 +45,27 @@ Result<std::string> TextOf(Command& root, const ProgramFacts& program,
                            const std::vector<std::string>& words) {
   const std::vector<HelpTopic> topics = HelpTopics(root);
   if (!words.empty() && words.front() == "guide") return GuideText(words);
-  if (words.size() == 1) {
-    const auto topic = std::ranges::find(topics, words.front(), &HelpTopic::name);
+  // "exit codes" is "exit-codes"; the words of a verb are its path.
+  const std::string typed = fmt::format("{}", fmt::join(words, "-"));
+  if (words.size() == 1 || std::ranges::count(topics, TopicOf(typed), &HelpTopic::name) > 0) {
+    const auto topic = std::ranges::find(topics, TopicOf(typed), &HelpTopic::name);
     if (topic != topics.end()) {
       return fmt::format("{}: {}\n\n{}", topic->title, topic->summary,
                          Wrap(topic->text, kHelpColumns));
+    }
+    const bool is_verb = root.Find(typed) != nullptr || !SuccessorOf(typed).empty();
+    const auto is_guide = [&](const auto& guide) { return guide.first == typed; };
+    if (!is_verb && (typed == "guides" || std::ranges::any_of(kGuideFiles, is_guide))) {
+      return typed == "guides" ? GuideText({"guide"}) : GuideText({"guide", typed});
     }
     std::vector<std::string> names;
     std::ranges::transform(topics, std::back_inserter(names), &HelpTopic::name);
     std::vector<std::string> both = root.VerbNames();
     both.insert(both.end(), names.begin(), names.end());
-    const std::string nearest = NearestName(words.front(), both);
-    if (root.Find(words.front()) == nullptr && SuccessorOf(words.front()).empty()) {
+    const std::string nearest = NearestName(typed, both);
+    if (!is_verb) {
       return NotFound(fmt::format(
-          "'{}' is neither a verb nor a topic{} expected one of {}", TerminalSafe(words.front()),
+          "'{}' is neither a verb nor a topic{} expected one of {}", TerminalSafe(typed),
           nearest.empty() ? ";" : fmt::format("; did you mean {}?", nearest),
           fmt::join(both, ", ")));
     }

@@ -201,6 +201,19 @@ TEST(Help, OfAVerbIsWhatTheVerbSaysItself) {
 }
 
 TEST(Help, NamesTheNearestVerbOrTopic) {
+  const std::string codes = Printed({"help", "exit-codes"});
+  EXPECT_THAT(codes, HasSubstr("  5  a record was tampered with"));
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"exit"}, {"exit-code"}, {"exit", "codes"}, {"exit-status"}, {"codes"}}) {
+    std::vector<std::string> typed = {"help"};
+    typed.insert(typed.end(), words.begin(), words.end());
+    EXPECT_EQ(Printed(typed), codes) << words.front();
+  }
+  EXPECT_THAT(Printed({"help", "verdicts"}), HasSubstr("  not_comparable  3  data, code, image"));
+  EXPECT_EQ(Printed({"help", "verdict"}), Printed({"help", "verdicts"}));
+  EXPECT_EQ(Printed({"help", "env"}), Printed({"help", "environment"}));
+  EXPECT_EQ(Printed({"help", "trust"}), Printed({"help", "guide", "trust"}));
+  EXPECT_EQ(Printed({"help", "guides"}), Printed({"help", "guide"}));
   const ProcessResult topic = Execute({kRharness, "help", "slect"});
   EXPECT_EQ(topic.outcome.exit_code, 2);
   EXPECT_THAT(topic.stderr_text, HasSubstr("did you mean select?"));
