@@ -139,13 +139,13 @@ class LayerOfFacts {
       if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not recorded");
       if (fact->kind != FactKind::kComplete) continue;
       if (MissesAll(recorded_, observed_, fact->key)) NotKnown(*fact, "not recorded");
-      if (MissesAll(observed_, recorded_, fact->key)) NotKnown(*fact, "not seen again");
+      if (MissesAll(observed_, recorded_, fact->key)) NotKnown(*fact, "not observed");
     }
     for (const Fact* fact : observed_) {
       const Fact* other = recorded_.Find(fact->key);
       const bool alone = other == nullptr || other->kind != fact->kind;
       if (!alone) continue;
-      if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not seen again");
+      if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not observed");
       if (fact->kind != FactKind::kValue) continue;
       if (IsBelow(not_recorded_below_, fact->key)) Add(*fact, std::nullopt, fact->value);
     }

@@ -113,7 +113,7 @@ bool Ladder::Infra() {
   for (const RerunEnd& end : c_.ends) {
     if (end.state != EndState::kInfra) continue;
     Finding finding =
-        FindingReason("infrastructure", fmt::format("rerun {}", end.index), {}, {},
+        FindingReason("infra", fmt::format("rerun {}", end.index), {}, {},
                       "a rerun that did not take place shows nothing about the run", end.reason);
     finding.decisive = !any_came_far;
     c_.findings.push_back(std::move(finding));

@@ -69,7 +69,7 @@ std::string HtmlLeftOut(std::size_t all, std::size_t shown, std::string_view rec
 std::string HtmlCode(std::string_view text, std::size_t limit_bytes = 600);
 // A value of a fact; "absent" in words when there is none.
 std::string HtmlFactValue(const std::optional<std::string>& value);
-// "environment: differs (14 compared, 2 not seen again)"
+// "environment: differs (14 compared, 2 not observed)"
 std::string LayerWords(const LayerComparison& layer);
 // The table of findings under "Why"; empty without any.
 std::string HtmlFindings(std::string_view title, const std::vector<Finding>& findings,

@@ -69,7 +69,7 @@ std::string_view EndWords(int exit_code) {
     case 3:
       return "inconclusive or not comparable";
     case 4:
-      return "infrastructure, or a run failed";
+      return "it could not be done, or a run failed";
     default:
       return "";
   }

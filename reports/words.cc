@@ -34,8 +34,6 @@ std::string_view VerdictLabel(Verdict verdict) {
   switch (verdict) {
     case Verdict::kNotComparable:
       return "not comparable";
-    case Verdict::kInfra:
-      return "infrastructure";
     default:
       return VerdictName(verdict);
   }
@@ -228,7 +226,7 @@ std::string LayerSentence(const LayerComparison& layer) {
   std::string words = fmt::format("{}: {}", LayerName(layer.layer), StateOf(layer).label);
   if (layer.state != LayerState::kUnknown) {
     words += fmt::format(" ({} compared", layer.compared);
-    if (layer.only_recorded > 0) words += fmt::format(", {} not seen again", layer.only_recorded);
+    if (layer.only_recorded > 0) words += fmt::format(", {} not observed", layer.only_recorded);
     words += ")";
   }
   if (layer.not_known.empty()) return words;

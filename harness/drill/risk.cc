@@ -204,7 +204,8 @@ RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentC
                                   date(*entry.judged));
   }
   if (entry.rebuild && *entry.rebuild != PartState::kHad) {
-    risk.age_words += fmt::format(", parts of it {} (rebuild)", PartStateName(*entry.rebuild));
+    risk.age_words +=
+        entry.rebuild == PartState::kGone ? ", part of it is gone" : ", part of it may be gone";
   }
   if (stake != nullptr) risk.stake_words = fmt::format("{} ({})", stake->runs, stake->where);
   return risk;
@@ -212,9 +213,9 @@ RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentC
 
 std::string DescribeRisk(const RunRisk& risk) {
   std::string text =
-      fmt::format("{}: risk {:.4g} = {} x {:.4g} x doubt {:.3g}: {}", risk.run_id, risk.risk_days,
-                  Days(risk.age_days), risk.stake, risk.doubt, risk.age_words);
-  text += "; " + (risk.stake_words.empty() ? "no stake of its own" : "stake: " + risk.stake_words);
+      fmt::format("{}: risk {:.4g} = age {} × stakes {:.4g} × doubt {:.3g}: {}", risk.run_id,
+                  risk.risk_days, Days(risk.age_days), risk.stake, risk.doubt, risk.age_words);
+  text += "; " + (risk.stake_words.empty() ? "no stakes declared" : "stakes: " + risk.stake_words);
   const EnvironmentChange& change = risk.change;
   if (change.changed.empty() && change.not_known.empty()) text += "; nothing changed since";
   if (!change.changed.empty()) {

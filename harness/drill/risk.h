@@ -82,7 +82,7 @@ double AgeDays(const HistoryEntry& entry, WallTime now);
 RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentChange& change,
                WallTime now);
 
-// "run-7: risk 420 = 60 days x 2 x doubt 3.5: last verified ...; ...".
+// "run-7: risk 420 = age 60 days × stakes 2 × doubt 3.5: last verified ...; ...".
 std::string DescribeRisk(const RunRisk& risk);
 Json ToJson(const RunRisk& risk);
 void ReadRunRisk(JsonReader& reader, RunRisk* out);

@@ -149,7 +149,7 @@ TEST(Facts, CallNothingTheSameOfWhichAPartWasNotRecorded) {
   EXPECT_EQ(EnvironmentOf(before).compared, 1);
   const auto after = CompareFacts(Joined(Packages({{"jax", "1"}}), {known}), {known, NoPackages()});
   EXPECT_EQ(EnvironmentOf(after).state, LayerState::kPartlyKnown);
-  EXPECT_EQ(EnvironmentOf(after).not_known, Texts{"Python packages not seen again"});
+  EXPECT_EQ(EnvironmentOf(after).not_known, Texts{"Python packages not observed"});
   EXPECT_EQ(LayerStateName(LayerState::kPartlyKnown), "partly_known");
   // Said once where neither side knows, and no claim at all where there is nothing else.
   const auto neither = CompareFacts({NoPackages()}, {NoPackages()});
@@ -180,7 +180,7 @@ TEST(Facts, TakeAnEmptyListBesideAFullOneForNotSeen) {
   const auto empty = Joined(Packages({}), {known});
   const auto later = EnvironmentOf(CompareFacts(full, empty));
   EXPECT_EQ(later.state, LayerState::kPartlyKnown);
-  EXPECT_EQ(later.not_known, Texts{"Python packages not seen again"});
+  EXPECT_EQ(later.not_known, Texts{"Python packages not observed"});
   const auto before = EnvironmentOf(CompareFacts(empty, full));
   EXPECT_EQ(before.not_known, Texts{"Python packages not recorded"});
   EXPECT_TRUE(before.differences.empty());

@@ -104,7 +104,7 @@ TEST(JudgeReruns, GoesByTheRerunsThatCameFarWhenOthersDidNot) {
   run.ends.push_back({.index = 2, .state = State::kInfra, .reason = "lost"});
   const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kIdentical);
-  EXPECT_EQ(judged.findings.back().code, "infrastructure") << "the lost rerun is not hidden";
+  EXPECT_EQ(judged.findings.back().code, "infra") << "the lost rerun is not hidden";
 }
 
 TEST(JudgeReruns, OfAFailedRerunIsFailedEvenBesideAGoodOne) {

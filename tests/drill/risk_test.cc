@@ -53,9 +53,10 @@ TEST(Risk, IsAgeTimesStakeTimesDoubt) {
   EXPECT_EQ(risk.age_days, 40.0);
   EXPECT_EQ(risk.doubt, 2.5);
   EXPECT_EQ(risk.risk_days, 1000.0);
-  EXPECT_EQ(DescribeRisk(risk),
-            "run-7: risk 1000 = 40 days x 10 x doubt 2.5: last verified 2026-10-11; stake: family "
-            "~ llama* (p.yaml:3); changed since: kernel 6.1 -> 6.8; not known: packages");
+  EXPECT_EQ(
+      DescribeRisk(risk),
+      "run-7: risk 1000 = age 40 days × stakes 10 × doubt 2.5: last verified 2026-10-11; "
+      "stakes: family ~ llama* (p.yaml:3); changed since: kernel 6.1 -> 6.8; not known: packages");
 }
 
 TEST(Risk, CountsARunThatWasNeverVerifiedFromItsRecording) {

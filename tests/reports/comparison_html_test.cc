@@ -98,7 +98,7 @@ TEST(ComparisonHtml, ListsLayersThatDifferWithClassFactsFirst) {
   EXPECT_LT(html.find("<span class=\"b\">hardware</span>"),
             html.find("<span class=\"b\">environment</span>"));
   EXPECT_FALSE(Contains(html, "<span class=\"b\">code</span>"));
-  EXPECT_TRUE(Contains(html, "code: same (3 compared, 2 not seen again)"));
+  EXPECT_TRUE(Contains(html, "code: same (3 compared, 2 not observed)"));
 }
 
 TEST(ComparisonHtml, PicturesWhatDiffersWithTitlesAndDescriptions) {

@@ -51,7 +51,7 @@ TEST(RunHistory, TakesWhatIsOpenForNeitherGoodNorBadAndSaysIt) {
   EXPECT_EQ(bad.first_bad, 1u);
   EXPECT_EQ(bad.answer,
             "Drifted since 2026-11-02 02:00 UTC; it last reproduced on 2026-11-01 02:00 UTC. 2 "
-            "drills since then decided nothing: infrastructure on 2026-11-04 02:00 UTC.");
+            "drills since then decided nothing: infra on 2026-11-04 02:00 UTC.");
   EXPECT_EQ(Summarize(SampleRunHistory("i?i", true, NothingDiffers())).steadiness.changes, 0u);
 }
 

@@ -52,7 +52,7 @@ TEST(Terminal, EndsWithCountsAnswerAndNextStep) {
   const std::size_t n = lines.size();
   EXPECT_EQ(lines[n - 3],
             "4 identical, 1 equivalent, 3 drifted, 1 inconclusive, 1 not comparable, 1 failed, "
-            "1 infrastructure");
+            "1 infra");
   EXPECT_EQ(lines[n - 2], "3 of 12 runs drifted.");
   EXPECT_TRUE(lines[n - 1].starts_with("Next: Look first at"));
 }

@@ -244,8 +244,7 @@ TEST_F(PlantedFaults, AProgramThatIsNotHereIsInfrastructureAndIsNotTriedAgain) {
   world_.Wrap("digits_portable", "exit 0");
   const DrillResult drilled =
       world_.Drill({manifest}, {"--env", "PATH=" + world_.folder().string()});
-  const ReportRun run =
-      Expect({"program not installed", Verdict::kInfra, "infrastructure", 4}, drilled);
+  const ReportRun run = Expect({"program not installed", Verdict::kInfra, "infra", 4}, drilled);
   EXPECT_THAT(run.headline, HasSubstr("digits_portable"));
   EXPECT_EQ(world_.EvidenceOf("run-1").attempt, 1);
 }

@@ -75,7 +75,13 @@ const std::vector<RunbookPage>& RunbookPages() {
 
 const RunbookPage* FindRunbookPage(std::string_view code) {
   const auto& pages = RunbookPages();
-  const auto found = std::ranges::find(pages, code, &RunbookPage::code);
+  std::string name(code == "infrastructure" ? "infra" : code);
+  auto found = std::ranges::find(pages, name, &RunbookPage::code);
+  if (found == pages.end()) {
+    std::ranges::replace_if(
+        name, [](char c) { return c == ' ' || c == '-'; }, '_');
+    found = std::ranges::find(pages, name, &RunbookPage::code);
+  }
   return found == pages.end() ? nullptr : &*found;
 }
 

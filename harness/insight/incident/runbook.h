@@ -16,7 +16,8 @@ namespace rharness {
 
 // All of them, by area and in the order of their file. Each code once.
 const std::vector<RunbookPage>& RunbookPages();
-// nullptr: no page has this code.
+// Also by another spelling: "not comparable" or "not-comparable" for not_comparable, and
+// "infrastructure" for infra, as reports up to 0.1 have it. nullptr: no page has this code.
 const RunbookPage* FindRunbookPage(std::string_view code);
 
 // A file of pages: "## CODE", then one line per part, "- Means: ...", "- Check: ...", "- Causes:

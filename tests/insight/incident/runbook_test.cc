@@ -127,6 +127,21 @@ TEST(Runbook, HasAPageForEveryCodeThatIsWrittenOut) {
   }
 }
 
+TEST(Runbook, HasOnePageForAVerdictHoweverItIsSpelled) {
+  ASSERT_NE(FindRunbookPage("infra"), nullptr);
+  EXPECT_EQ(FindRunbookPage("infrastructure"), FindRunbookPage("infra"));
+  for (const Verdict verdict :
+       {Verdict::kIdentical, Verdict::kEquivalent, Verdict::kDrifted, Verdict::kInconclusive,
+        Verdict::kNotComparable, Verdict::kFailed, Verdict::kInfra}) {
+    const RunbookPage* page = FindRunbookPage(VerdictName(verdict));
+    ASSERT_NE(page, nullptr) << VerdictName(verdict);
+    EXPECT_EQ(page->area, "verdict") << page->code;
+  }
+  EXPECT_EQ(FindRunbookPage("not comparable"), FindRunbookPage("not_comparable"));
+  EXPECT_EQ(FindRunbookPage("not-comparable"), FindRunbookPage("not_comparable"));
+  EXPECT_EQ(FindRunbookPage("no_such-code"), nullptr);
+}
+
 TEST(Runbook, HasAPageForEveryCodeThatIsPutTogether) {
   const std::map<std::string, Words> formats = {
       {"{}_differs", LayerWords("{}_differs")},

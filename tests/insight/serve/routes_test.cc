@@ -80,7 +80,7 @@ TEST_F(Pages, AnOpenVerdictHidesNoRunThatDidNotReproduce) {
                                "data-l=\"Judged\">2026-01-13</td>"));
   EXPECT_THAT(table, Not(HasSubstr("/run/never"))) << "it has no conclusive verdict";
   const std::string run = Get("/run/bad").body;
-  EXPECT_THAT(run, HasSubstr("Last verdict: infrastructure, 2026-01-14 03:00 UTC."));
+  EXPECT_THAT(run, HasSubstr("Last verdict: infra, 2026-01-14 03:00 UTC."));
   EXPECT_THAT(run, HasSubstr("drifted, 2026-01-13 03:00 UTC (drill night-3)"));
   EXPECT_THAT(Get("/run/never").body, HasSubstr("<dt>Last compared</dt><dd>never</dd>"));
 }
