@@ -64,7 +64,7 @@ DocumentSection ExceptionSection(const AuditReport& report) {
 
 DocumentSection StatementSection(const AuditReport& report) {
   DocumentSection section{.title = "Signed statements",
-                          .words = report.statements.empty() ? "none that was given" : "",
+                          .words = report.statements.empty() ? "no statement was given" : "",
                           .columns = {{"File"}, {"Signed by"}, {"Says"}},
                           .cases = true};
   for (const AuditStatement& one : report.statements) {

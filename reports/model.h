@@ -7,6 +7,7 @@
 #define RHARNESS_REPORTS_MODEL_H_
 
 #include <array>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,6 +52,7 @@ struct ReportRun : Comparison {
   double recorded_seconds = 0.0;  // duration of the historical run
   WallTime recorded{};
   std::string sensitivity;  // of an equivalent run: what a drill would find; may be empty
+  std::string folder;       // the drill's, from where the reader is: in no file; empty: not known
 };
 
 struct Report {
@@ -86,6 +88,9 @@ Result<Report> ParseReport(const Json& json, std::string_view file);
 
 // Fills counts from the runs, and exit_code from their verdicts and those of their families.
 void Tally(Report* report);
+// Says where the drill's folder is: texts name files as they can be opened from the working
+// directory, links of the page stay relative to the folder.
+void SetFolder(Report* report, const std::filesystem::path& folder);
 
 // The writers. All escape untrusted text for their format.
 std::string WriteJunit(const Report& report);     // one file; see formats: GitLab and Jenkins

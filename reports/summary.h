@@ -48,9 +48,9 @@ std::vector<const ToldOnce*> ToldBesideShared(const Summary& summary);
 // most reproduced runs share, the most telling of several; empty without one.
 std::string ChangesInShort(const Report& report);
 
-// "ModuleNotFoundError: No module named 'numpy' (np-1/1/stderr.log)": the last stderr line of the
-// last failed rerun, and its file. Without such a line the reason of the last rerun that has one;
-// else the headline.
+// "ModuleNotFoundError: No module named 'numpy' (tonight/runs/np-1/1/stderr.log)": the last stderr
+// line of the last failed rerun, and its file, from where the reader is. Without such a line the
+// reason of the last rerun that has one; else the headline.
 std::string ErrorOf(const ReportRun& run);
 
 // Wall time of all reruns of a run, seconds; and the same for people, "–" without any.

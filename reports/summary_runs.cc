@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "reports/summary.h"
@@ -33,11 +34,17 @@ std::string_view TellingLine(std::string_view tail) {
 
 }  // namespace
 
+void SetFolder(Report* report, const std::filesystem::path& folder) {
+  for (ReportRun& run : report->runs) run.folder = folder.string();
+}
+
 std::string ErrorOf(const ReportRun& run) {
   for (auto rerun = run.reruns.rbegin(); rerun != run.reruns.rend(); ++rerun) {
     const std::string_view line = TellingLine(rerun->stderr_tail);
     if (line.empty()) continue;
-    return fmt::format("{} ({})", SafeText(line, 300), SafeText(rerun->stderr_path, 300));
+    if (rerun->stderr_path.empty()) return SafeText(line, 300);
+    const auto path = (std::filesystem::path(run.folder) / rerun->stderr_path).lexically_normal();
+    return fmt::format("{} ({})", SafeText(line, 300), SafeText(path.string(), 300));
   }
   for (auto rerun = run.reruns.rbegin(); rerun != run.reruns.rend(); ++rerun) {
     if (!rerun->reason.empty()) return SafeText(rerun->reason, 300);

@@ -246,7 +246,7 @@ Command& AddProofStep(Command& audit, const std::shared_ptr<ProofArguments>& arg
   });
   step.ExitCode(kExitOk, "it is proved");
   step.ExitCode(kExitUsage, "usage or invalid input");
-  step.ExitCode(kExitInfrastructure, "infrastructure");
+  step.ExitCode(kExitInfrastructure, "it could not be done: a file, the network or the machine");
   step.ExitCode(kExitIntegrity, "it is not so");
   return step;
 }

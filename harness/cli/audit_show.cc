@@ -14,6 +14,7 @@
 #include "harness/base/version.h"
 #include "harness/cli/document_options.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/trust/attestation/verification.h"
@@ -65,7 +66,7 @@ Result<int> ShowAnswer(const ShowArguments& arguments) {
                                .json = [&] { return ToJson(report); },
                                .text =
                                    [&] {
-                                     return WriteTerminal(document, TerminalColumns(STDOUT_FILENO),
+                                     return WriteTerminal(document, TextColumns(STDOUT_FILENO),
                                                           ColorOn(STDOUT_FILENO));
                                    }});
 }
@@ -112,7 +113,7 @@ void AddAuditShow(Command& audit) {
   verb.ExitCode(kExitOk, "answered, whatever the verdicts; all that is entered is as it was");
   verb.ExitCode(kExitDrift, "answered; with --trust: nobody has signed a head of the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, no such run, or no log");
-  verb.ExitCode(kExitInfrastructure, "infrastructure");
+  verb.ExitCode(kExitInfrastructure, "it could not be done: a file, the network or the machine");
   verb.ExitCode(
       kExitIntegrity,
       "a record is not as it was entered, a statement (a policy's or a deletion's among "

@@ -109,7 +109,7 @@ Result<ContradictionsOfOne> FindContradictionsOf(const std::string& place, const
 }
 
 void AddWitnessOptions(Command* verb, WitnessArguments* arguments) {
-  verb->Heading("Other witnesses of one run");
+  verb->Heading("Other statements about one run");
   verb->Add("--log", &arguments->logs, "Logs that it wrote; repeatable").OneEach().File();
   verb->Add("--script", &arguments->scripts, "Python scripts that ran; repeatable")
       .OneEach()
@@ -118,12 +118,12 @@ void AddWitnessOptions(Command* verb, WitnessArguments* arguments) {
             "What `podman image inspect` or `docker image inspect` prints of its image")
       .File();
   verb->Note(
-      "Seeds, batch sizes, learning rates, steps, epochs, devices, versions, environment variables "
-      "and whatever hyperparameters the manifest has: what two places say of one must be the same, "
-      "and a global batch size is that of a device times devices times accumulation. With --root, "
-      "logs and code files that the manifest names are read below that folder, code files only as "
-      "they were recorded. A name that has several values in one log is a measurement, and a "
-      "constant in a script counts where it is written as one.");
+      "Statements about seeds, batch sizes, learning rates, steps, epochs, devices, versions, "
+      "environment variables and the hyperparameters of the manifest must agree wherever they "
+      "stand. A global batch size is that of a device times devices times accumulation. With "
+      "--root, logs and code files that the manifest names are read below that folder, code "
+      "files only if they are as recorded. A name with several values in one log is a "
+      "measurement; a constant in a script counts where it is assigned as one.");
 }
 
 std::string LinesOf(const ContradictionsOfOne& one) {

@@ -25,7 +25,7 @@ namespace rharness {
 namespace {
 
 constexpr char kWhatIsAsked[] =
-    R"text(With --registry, the question is whether a model may be registered (--run, before there is a version of it) or promoted (--model): the server says which run it is of; the history, or the manifests given, must have its record; a drill must have judged it, the last verdict but for "infra" must be identical or equivalent and no older than --max-age, and the weights that the server hands out must have the recorded SHA-256. Of a logged model (MLflow 3), which lies outside of its run's artifacts, every file but its description must be one that the import recorded. A retired run is admitted no more; who signed for that is held to what was signed. The answer is one line a finding, or that it is admitted. The server is only read; credentials are those of `rharness import`.)text";
+    R"text(With --registry, the question is whether a model may be registered (--run, before there is a version of it) or promoted (--model). It may if all of this holds: the history, or the manifests given, have the record of its run; the run's last verdict, infra aside, is identical or equivalent and no older than --max-age; and the weights that the server hands out have the recorded SHA-256. Every file of a logged model (MLflow 3), except its description, must be one that the import recorded. A retired run is not admitted; the signatures of its retirement are checked. Each finding is one line. The server is only read; credentials are those of `rharness import`.)text";
 
 Status CheckArguments(const RegistryArguments& arguments) {
   if (arguments.model.empty() == arguments.run.empty()) {

@@ -252,9 +252,25 @@ std::string HintOf(const std::vector<std::string>& words, const std::vector<cons
   return "";
 }
 
+// For a file behind --json, which is a flag.
+std::string FileHint(const Command& command, int argc, const char* const* argv) {
+  const std::vector<std::string> options = LongNames(command);
+  if (std::ranges::find(options, "--json-file") == options.end()) return "";
+  constexpr std::string_view kFlag = "--json", kWithValue = "--json=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    std::string_view file;
+    if (word.starts_with(kWithValue)) file = word.substr(kWithValue.size());
+    if (word == kFlag && i + 1 < argc) file = argv[i + 1];
+    if (file.empty() || (file.starts_with('-') && file != "-")) continue;
+    return fmt::format("; --json prints to stdout, and --json-file {} writes to a file", file);
+  }
+  return "";
+}
+
 // What is wrong, in one line.
 std::string Explain(const CLI::ParseError& error, Application& application,
-                    const ProgramFacts& program) {
+                    const ProgramFacts& program, int argc, const char* const* argv) {
   const std::vector<const Command*> named = application.Named();
   const Command& last = *named.back();
   const std::vector<std::string> words = application.app().remaining(true);
@@ -270,7 +286,8 @@ std::string Explain(const CLI::ParseError& error, Application& application,
     text = fmt::format("The following argument{} not expected: {}",
                        words.size() == 1 ? " was" : "s were", fmt::join(words, " "));
   }
-  return TerminalSafe(text + HintOf(words, named, program));
+  const std::string file = FileHint(last, argc, argv);
+  return TerminalSafe(text + (file.empty() ? HintOf(words, named, program) : file));
 }
 
 // "rharness history add"
@@ -307,7 +324,7 @@ ParsedLine ParseCommandLine(Command& root, const ProgramFacts& program, int argc
     application.app().parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return {{}, application.app().exit(error)};
-    LogError(Explain(error, application, program));
+    LogError(Explain(error, application, program, argc, argv));
     LogError("see `" + PathOf(application.Named()) + " --help`");
     return {{}, kExitUsage};
   }

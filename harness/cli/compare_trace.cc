@@ -58,14 +58,15 @@ void AddTraceOptions(Command* verb, TraceArguments* arguments) {
 
 void AddTraceNotes(Command* verb) {
   verb->Note(
-      "With --trace the two runs are held together tensor by tensor: by the traces that "
-      "rharness_trace.watch (PyTorch) or rharness_trace.tap (JAX) wrote, by kept checkpoints whose "
-      "names differ in one number, and by recorded curves. The first operator whose output differs "
-      "on equal inputs and weights is named, with how far beside what rounding leaves; each "
-      "--replicate is a trace of a further run of A that differs by rounding alone. Where both are "
-      "manifests and have no trace, each is rerun once on this machine with RHARNESS_TRACE set, in "
-      "A and B below --out; a PyTorch program needs no change for that. onset.json and onset.html "
-      "are written there. Exit code 0 then says that the place is named, 3 that it is not.");
+      "With --trace the two runs are compared tensor by tensor: by the traces that "
+      "rharness_trace.watch (PyTorch) or rharness_trace.tap (JAX) wrote, by kept checkpoints "
+      "whose names differ in one number, and by recorded curves. The answer names the first "
+      "operator whose output differs although its inputs and weights are equal, and how far "
+      "it differs beside what rounding explains. Each --replicate is a trace of a further run "
+      "of A that differs by rounding alone. If both are manifests without a trace, each is "
+      "rerun once on this machine with RHARNESS_TRACE set, in A and B below --out; a PyTorch "
+      "program needs no change for that. onset.json and onset.html are written there. Exit "
+      "code 0: the place is named; 3: it is not.");
   verb->Example("rharness compare --trace run-7/trace run-8/trace");
   verb->Example(
       "rharness compare --trace runs/mlp-7.json runs/mlp-8.json --trace-steps 0-20 --out where");
@@ -106,7 +107,7 @@ int RunTrace(const TraceSides& sides, TraceArguments* arguments, Command* comman
   if (!report.ok()) return FailWith(report.error());
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(DocumentOf(*report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(*report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     lines += PlaceLine("report", reruns.drill.out / "onset.html");
     return lines;
   };

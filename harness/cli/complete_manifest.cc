@@ -144,7 +144,7 @@ void AddDataOptions(Command* verb, CompletionArguments* options) {
                 "behind it or NAME=version=V alone");
   verb->Add(
           "--croissant", &options->croissant,
-          "Description of a data set: its files' SHA-256 and sources; files at hand are held to it")
+          "Description of a data set: its files' SHA-256 and sources; files at hand must match it")
       .File();
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
   AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a known seed");
@@ -181,9 +181,10 @@ void AddCompletionOptions(Command* verb, CompletionArguments* arguments) {
     arguments->options.push_back(verb->options()[i].get());
   }
   verb->Note(
-      "What --complete says is a hint, with the day, in the manifest's \"origin\": nobody has seen "
-      "that it was so when the run ran. Content that the record has a SHA-256 of must have it; "
-      "other content is refused. An import lists what is missing, `rharness check` what still is.");
+      "Values that --complete adds are hints, with the day, in the manifest's \"origin\": "
+      "nobody observed them during the run. Content for which the record has a SHA-256 must "
+      "match it; other content is refused. An import lists what is missing, and `rharness "
+      "check` what is still missing.");
 }
 
 Status RequireComplete(const CompletionArguments& arguments) {

@@ -279,7 +279,7 @@ void AddResourceOptions(Command* command, DrillArguments* arguments) {
             "repeatable")
       .Value("HOURS")
       .OneEach();
-  command->Heading("Failures of infrastructure");
+  command->Heading("Reruns that cannot be started (infra)");
   RetryPolicy& retry = arguments->drill.retry;
   command->Add("--attempts", &retry.attempts, "Tries of a rerun, with growing waits between them")
       .Between(1, 100)

@@ -2,6 +2,7 @@
 #include "harness/cli/history_add.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -70,11 +71,11 @@ class Findings {
   std::size_t untold_ = 0;
 };
 
-// Says what refuses nothing, of the first few manifests all of it, of the others what is new.
+// Says what refuses nothing: a line a note and family, with the first runs that it is about.
 class Notes {
  public:
-  void Add(const std::string& file, const Manifest& manifest) {
-    files_.push_back(file);
+  void Add(const Manifest& manifest) {
+    runs_.push_back({manifest.run_id, manifest.family});
     families_.insert(manifest.family);
     notes_.Add(manifest);
   }
@@ -92,29 +93,47 @@ class Notes {
     }
   }
   void Log() const {
-    std::set<std::string> codes;
-    std::size_t with_notes = 0, untold = 0;
-    for (std::size_t i = 0; i < files_.size(); ++i) {
-      const std::vector<Finding> notes = notes_.Of(i);
-      if (!notes.empty()) ++with_notes;
-      bool told = notes.empty();
-      for (const Finding& note : notes) {
-        if (!codes.insert(note.code).second && with_notes > kFew) continue;
-        told = true;
-        LogInfo(TerminalSafe(fmt::format("note: {}: {}: {} ({})", files_[i], note.subject,
-                                         note.message, note.code)));
+    std::vector<Group> groups;
+    std::map<std::pair<std::string, std::string>, std::size_t> at;  // by note and family
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      for (const Finding& note : notes_.Of(i)) {
+        const auto [found, is_new] =
+            at.try_emplace({note.code + " of " + note.subject, runs_[i].family}, groups.size());
+        if (is_new) groups.push_back({note, {}});
+        std::vector<std::string>& run_ids = groups[found->second].run_ids;
+        if (run_ids.empty() || run_ids.back() != runs_[i].run_id) {
+          run_ids.push_back(runs_[i].run_id);
+        }
       }
-      if (!told) ++untold;
     }
-    if (untold > 0) {
-      LogInfo(fmt::format("note: more like these in {}", Counted(untold, "more manifest")));
-    }
+    for (const Group& group : groups) LogInfo(TerminalSafe(LineOf(group)));
   }
 
  private:
-  static constexpr std::size_t kFew = 5;
+  struct Run {
+    std::string run_id;
+    std::string family;
+  };
+  struct Group {
+    Finding first;
+    std::vector<std::string> run_ids;
+  };
+
+  static std::string LineOf(const Group& group) {
+    const std::size_t shown = std::min(group.run_ids.size(), kNamedRuns);
+    std::string line = fmt::format("note: {}: {}: {} ({})", group.run_ids.front(),
+                                   group.first.subject, group.first.message, group.first.code);
+    if (group.run_ids.size() == 1) return line;
+    line +=
+        fmt::format("; so in {}: {}", Counted(group.run_ids.size(), "run"),
+                    fmt::join(group.run_ids.begin(),
+                              group.run_ids.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    return shown < group.run_ids.size() ? line + ", ..." : line;
+  }
+
+  static constexpr std::size_t kNamedRuns = 5;
   static constexpr std::size_t kMostRuns = 64;  // of a family in the history
-  std::vector<std::string> files_;
+  std::vector<Run> runs_;
   std::set<std::string> families_;
   AdmissionNotes notes_;
 };
@@ -200,7 +219,7 @@ class Adder {
       return {};
     }
     findings_.Log(file, Admit(manifest));
-    if (!Globals().quiet) notes_.Add(file, manifest);
+    if (!Globals().quiet) notes_.Add(manifest);
     ++read_;
     if (in_the_way_) return {};
     return Judge(file, NewRunOf(manifest));

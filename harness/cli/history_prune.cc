@@ -20,6 +20,7 @@
 #include "harness/cli/history_verbs.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/execution/rerun/places.h"
 #include "harness/history/location.h"
@@ -120,7 +121,7 @@ Result<int> ShowPlan(const RetentionArguments& arguments) {
   if (Globals().quiet) return kExitOk;
   ASSIGN_OR_RETURN(const auto told,
                    ToldOf(DigestOf(report.list), arguments.signing.trust, store.get()));
-  return Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), told ? &*told : nullptr));
+  return Print(WriteTerminal(report, TextColumns(STDOUT_FILENO), told ? &*told : nullptr));
 }
 
 Result<int> TellDeletion(const RetentionArguments& arguments, const DeletionTold& told) {
@@ -260,7 +261,7 @@ void AddPlanOptions(Command* verb, RetentionArguments* arguments, bool required)
                        .File()
                        .Env("RHARNESS_POLICY");
   Option& root = verb->Add("--root", &arguments->root,
-                           "Where relative locations of manifests lie; nothing else goes")
+                           "Where relative locations of manifests lie; nothing else is deleted")
                      .Folder();
   verb->Add("--map", &arguments->maps,
             "FROM=TO: a recorded location lies here at TO, and stays where a run needs it; "
@@ -364,10 +365,11 @@ void AddHistoryPrune(Command& history) {
       .Required();
   AddDeletionAudit(&apply, &arguments->audit);
   apply.Note(
-      "Whether an approval was spent the history alone says, unless --audit names its log: who "
-      "removes rows of the history can have the same list deleted again, as long as it can be "
-      "approved. The log is held to the history first (rharness audit verify), and to a head that "
-      "somebody kept (--head), without which a log that was made anew is as good as any.");
+      "Only the history records that an approval was used, unless --audit names its log: "
+      "whoever removes those rows can have the same list deleted again until the approval "
+      "expires. The log is first compared with the history (rharness audit verify) and with a "
+      "head that somebody kept (--head). Without such a head, a log that was made anew is not "
+      "recognized.");
   apply.ExitCode(kExitOk, "every file of the list is gone, now or since before");
   apply.Example(
       "rharness history prune apply --history runs.db --policy policy.yaml --root /srv/runs "
@@ -378,9 +380,8 @@ void AddHistoryPrune(Command& history) {
       "--trust "
       "trust.yaml --audit runs.db.audit --key lab.pem --head kept.json");
 
-  Command& list =
-      AddRetentionStep(prune, arguments, "list",
-                       "What was asked for, who approved, what is gone of it", ListLists, false);
+  Command& list = AddRetentionStep(
+      prune, arguments, "list", "List requests, approvals and what was deleted", ListLists, false);
   list.Add("--trust", &arguments->signing.trust, "The trust policy: signatures are verified")
       .File();
   list.Example("rharness history prune list --history runs.db --trust trust.yaml");

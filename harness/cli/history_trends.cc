@@ -9,6 +9,7 @@
 #include "harness/cli/history_place.h"
 #include "harness/cli/history_verbs.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/insight/trends/trends.h"
@@ -47,46 +48,41 @@ Result<int> TellTrends(TrendsArguments arguments) {
                                .json = [&] { return ToJson(report); },
                                .text =
                                    [&] {
-                                     return WriteTerminal(document, TerminalColumns(STDOUT_FILENO),
+                                     return WriteTerminal(document, TextColumns(STDOUT_FILENO),
                                                           ColorOn(STDOUT_FILENO));
                                    }});
 }
 
 void AddTrendsNotes(Command* verb) {
   verb->Note(
-      "A run counts once a week, by what was said of it last, and once in each image, driver and "
-      "GPU that it was rerun with; verdicts later than now are left out. It is good (identical, "
-      "equivalent), bad "
-      "(drifted, failed) or open; infrastructure failures are left out. Rates are good of good and "
-      "bad, with Wilson's interval at 95 %.");
+      "Each run counts once a week, by its last verdict, and once for each image, driver and "
+      "GPU that it was rerun with. It is good (identical, equivalent), bad (drifted, failed) "
+      "or open; infra is left out, and so are verdicts with a time in the future. Rates are "
+      "good among good and bad, with Wilson's interval at 95 %.");
   verb->Note(
-      "A change of a family's rate is shown where Fisher's exact test of the weeks before against "
-      "those after says so, corrected for the weeks and families that were tried: where no family "
-      "changed, one is named in at most 5 of 100 histories. It takes each run of each week for a "
-      "trial of its own: the same few runs, judged week after week, make a p that is far too "
-      "small, and a machine that spoils one week is a change of that week. What most runs ran on "
-      "before and "
-      "not after - image, driver, GPU, CPU, system, packages, node - is listed beside it: a "
-      "coincidence, not yet a cause (rharness isolate finds causes).");
+      "A change of a family's rate is reported where Fisher's exact test of the weeks before "
+      "and after shows it, corrected for the weeks and families that were tried: where no "
+      "family changed, at most 5 of 100 histories name one. The test counts each run of each "
+      "week as a separate trial. If the same few runs are judged every week, p is far too "
+      "small; a machine that spoils one week is a change of that week. The image, driver, "
+      "GPU, CPU, system, packages and node that most runs had before the change, and not "
+      "after it, are listed as coincidences; rharness isolate finds causes.");
   verb->Note(
-      "Survival is Kaplan and Meier's estimate of how long runs that were seen to reproduce keep "
-      "doing so: from the first verdict that says so to the one from which on it did not any more; "
-      "a run that reproduced again later has not ended. A run that did not reproduce when it was "
-      "judged first, nor since, is left out, and counted: nobody saw when it ceased to. It ended "
-      "between two drills, and the later one is taken. The band is at 95 % (Greenwood, log-log), "
-      "of chance alone.");
+      "Survival is Kaplan and Meier's estimate of how long runs keep reproducing: from the "
+      "first verdict that shows it to the one from which on the run never reproduced again. "
+      "The end lies between two drills; the later one is taken. A run that never reproduced "
+      "is left out and counted, since nobody saw when it ceased to. The band is at 95 % "
+      "(Greenwood, log-log), and covers chance alone.");
   verb->Note(
-      "A run is lost with --if-gone where it was shown to reproduce, and every environment in "
-      "which "
-      "it was has something that goes; one without a GPU, driver or image loses none with gpu=*, "
-      "driver=* or image=*. A verdict speaks of all environments of its reruns. Images are named "
-      "by their digest, and nodes are known of "
-      "drills of this version on.");
-  verb->ExitCode(kExitOk, "told; with --if-gone: no run would be lost");
+      "With --if-gone, a run is lost if it was shown to reproduce, and every environment in "
+      "which it did so has something that would be gone. gpu=*, driver=* and image=* concern "
+      "only runs that had one. A verdict covers all environments of its reruns. Images are "
+      "named by their digest. Nodes are known for drills of this version and later ones.");
+  verb->ExitCode(kExitOk, "shown; with --if-gone: no run would be lost");
   verb->ExitCode(kExitDrift, "--if-gone: runs would be lost");
   verb->ExitCode(kExitUsage, "usage or invalid input");
-  verb->ExitCode(kExitInconclusive, "--if-gone: no run is known to have had what goes");
-  verb->ExitCode(kExitInfrastructure, "infrastructure");
+  verb->ExitCode(kExitInconclusive, "--if-gone: no run is known to have used what it names");
+  verb->ExitCode(kExitInfrastructure, "it could not be done: a file, the network or the machine");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness history trends --history runs.db --html trends.html");
   verb->Example(

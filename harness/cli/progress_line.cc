@@ -8,19 +8,32 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "harness/cli/verb.h"
 
 namespace rharness {
 
-int ReportColumns(int fd) {
-  constexpr int kNarrowest = 20, kWidest = 1000, kPipe = kWidest;
-  if (::isatty(fd) != 0) return TerminalColumns(fd);
-  const char* text = std::getenv("COLUMNS");
+namespace {
+
+constexpr int kNarrowest = 20, kWidest = 1000;
+
+// What COLUMNS says on a pipe or file; nothing on a terminal, which says it itself.
+std::optional<int> ColumnsVariable(int fd) {
+  const char* text = ::isatty(fd) != 0 ? nullptr : std::getenv("COLUMNS");
   int columns = 0;
-  if (text == nullptr) return kPipe;
+  if (text == nullptr) return std::nullopt;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), columns);
-  return error == std::errc() && *end == '\0' ? std::clamp(columns, kNarrowest, kWidest) : kPipe;
+  if (error != std::errc() || *end != '\0') return std::nullopt;
+  return std::clamp(columns, kNarrowest, kWidest);
+}
+
+}  // namespace
+
+int TextColumns(int fd) { return ColumnsVariable(fd).value_or(TerminalColumns(fd)); }
+
+int ReportColumns(int fd) {
+  return ::isatty(fd) != 0 ? TerminalColumns(fd) : ColumnsVariable(fd).value_or(kWidest);
 }
 
 int ReportRows(int fd) {

@@ -6,8 +6,10 @@
 
 namespace rharness {
 
-// Room for a report: the terminal's; on a pipe or file, where nothing need fit a screen, COLUMNS or
-// 1,000 columns, and 1,000 rows.
+// Room for a text: the terminal's; on a pipe or file COLUMNS, or 100 columns where it is not set.
+int TextColumns(int fd);
+// The same for tables whose lines are not to be folded where nothing need fit a screen: 1,000
+// columns without COLUMNS, and 1,000 rows.
 int ReportColumns(int fd);
 int ReportRows(int fd);
 

@@ -99,7 +99,7 @@ void AddToOptions(Command* verb, ReportToArguments* arguments) {
   verb->Heading("Writing verdicts back");
   verb->Add("--to", &arguments->to,
             "Write the drill's verdicts to the tracker that its runs came from: mlflow=URL; --json "
-            "then writes what was written (rharness.publish/v1)")
+            "then prints what was written (rharness.publish/v1)")
       .Value("TARGET=URL");
   verb->Add("--history", &arguments->history,
             "Of --to: store that says where the runs came from; default: the drill's own")
@@ -116,10 +116,9 @@ void AddToNotes(Command* verb) {
   verb->ExitCode(kExitOk, "all that was asked for is written, whatever the verdicts are");
   verb->ExitCode(kExitUsage,
                  "usage, or no drill; with --to: no run of MLflow's in it, or no URL of a server");
-  verb->ExitCode(kExitIntegrity,
-                 "with --to: the report is not the one that the history was told of");
+  verb->ExitCode(kExitIntegrity, "with --to: the report is not the one in the history");
   verb->ExitCode(kExitInfrastructure,
-                 "a file could not be written; with --to: some was not written, each run has a "
+                 "a file could not be written; with --to: not all was written; each run has a "
                  "line, and the same call writes the rest");
   verb->Example("rharness report tonight --to mlflow=https://mlflow.example --alias reproduced");
 }
@@ -147,10 +146,10 @@ Status CheckTo(const ReportToArguments& arguments, const Command& command) {
   return {};
 }
 
-Result<int> WriteBack(const std::string& source, const std::string& json,
+Result<int> WriteBack(const std::string& source, bool json, const std::string& json_file,
                       ReportToArguments arguments) {
   ASSIGN_OR_RETURN(NamedDrill drill, ReadNamedDrill(source));
-  RETURN_IF_ERROR(CheckOutputs({json}, {source}, false));
+  RETURN_IF_ERROR(CheckOutputs({json_file}, {source}, json));
   const std::string history = arguments.history.empty() ? drill.report.history : arguments.history;
   RETURN_IF_ERROR(HoldNamedDrill(history, &drill));
   ASSIGN_OR_RETURN(const auto ids, MlflowIds(drill.report, history));
@@ -162,8 +161,8 @@ Result<int> WriteBack(const std::string& source, const std::string& json,
   ASSIGN_OR_RETURN(const auto all,
                    PublishAll(arguments.to.substr(kMlflow.size()), arguments.options, verdicts));
   const std::size_t left_out = drill.report.runs.size() - verdicts.size();
-  const std::vector<Output> outputs = {
-      {json, [&] { return JsonOf(all, left_out).Dump(2) + "\n"; }}};
+  const auto text = [&] { return JsonOf(all, left_out).Dump(2) + "\n"; };
+  const std::vector<Output> outputs = {{json ? "-" : "", text}, {json_file, text}};
   RETURN_IF_ERROR(WriteFiles(outputs));
   const Output* output = OnStdout(outputs);
   const int code = Print(output == nullptr ? TextOf(all, left_out) : output->make());

@@ -24,10 +24,11 @@ void AddToNotes(Command* verb);
 // of --to without it.
 Status CheckTo(const ReportToArguments& arguments, const Command& command);
 
-// Writes the verdicts of the drill `source`, and prints a line a run; `json` is the file that gets
-// the outcome instead, - is stdout. Returns the exit code. Errors: not_found for a drill without
-// runs of that server; those of the drill, its history and the server.
-Result<int> WriteBack(const std::string& source, const std::string& json,
+// Writes the verdicts of the drill `source`, and prints a line a run; `json`: the
+// outcome as JSON instead; `json_file` gets that, too, - is stdout. Returns the exit code. Errors:
+// not_found for a drill without runs of that server; those of the drill, its history and the
+// server.
+Result<int> WriteBack(const std::string& source, bool json, const std::string& json_file,
                       ReportToArguments arguments);
 
 }  // namespace rharness

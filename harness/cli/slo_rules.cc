@@ -93,28 +93,26 @@ void AddSloRules(Command* slo) {
       .Value("URL");
   verb.Note(
       "Alerts: RharnessBudgetBurning (a page or a ticket, as the objective says), "
-      "RharnessObjectiveMissed, RharnessDeterminismViolation (more than a day ago, as far as that "
-      "is known of a week), "
-      "RharnessRunBroken (one a run that does not reproduce any more), "
-      "RharnessObjectiveUnknown (for 7 days), RharnessObjectivesNotMeasured (for 2 days), "
-      "RharnessNoDrillSucceeded (for 7 days), and RharnessObjectivesAbsent and "
-      "RharnessDrillsAbsent where no such series came in 30 days. What went away with its host is "
-      "told of for 30 days, or as long as Prometheus keeps samples. Whether a budget burns is "
-      "decided by `rharness slo`, "
-      "where the verdicts are; labels are history, family, owner and severity, and a run where an "
-      "alert is one run's.");
+      "RharnessObjectiveMissed, RharnessDeterminismViolation (more than a day ago, as far as "
+      "a week of samples shows), RharnessRunBroken (one for each run that stopped "
+      "reproducing), RharnessObjectiveUnknown (for 7 days), RharnessObjectivesNotMeasured "
+      "(for 2 days), RharnessNoDrillSucceeded (for 7 days), and RharnessObjectivesAbsent and "
+      "RharnessDrillsAbsent where no such series came in 30 days. Series that disappeared "
+      "with their host raise alerts for 30 days, or as long as Prometheus keeps samples. "
+      "`rharness slo`, which reads the verdicts, decides whether a budget burns. Labels are "
+      "history, family, owner and severity, and the run where an alert is about one run.");
   verb.Note(
-      "Routes: by owner and severity, to the receivers OWNER-page and OWNER-ticket, which notify "
-      "nobody until they are filled in, or --webhook says where to; one notification a family, "
-      "again "
-      "after 12 hours (a ticket after 3 days). Tickets of a family whose budget burns so that "
-      "somebody is paged are held back, but for its broken runs.");
+      "Routes: by owner and severity, to the receivers OWNER-page and OWNER-ticket. They "
+      "notify nobody until they are filled in or --webhook is given. Each family gets one "
+      "notification, repeated after 12 hours (a ticket: after 3 days). While a page is open "
+      "for a burning budget, tickets of that family are held back, except those for broken "
+      "runs.");
   verb.Note(
       "Dashboards: executive, on call and debug, for Grafana 12 and later. Put rharness.yaml into "
       "its provisioning/dashboards, or import the others.");
   verb.ExitCode(kExitOk, "written");
   verb.ExitCode(kExitUsage, "usage or invalid input");
-  verb.ExitCode(kExitInfrastructure, "infrastructure: a file could not be written");
+  verb.ExitCode(kExitInfrastructure, "a file could not be written");
   verb.Example("rharness slo rules --rules rharness_rules.yaml --runbooks https://wiki/rharness");
   verb.Example("rharness slo rules --dashboards /var/lib/grafana/dashboards/rharness");
   verb.Example("rharness slo rules --policy policy.yaml --routes alertmanager.yaml");

@@ -170,7 +170,7 @@ void AddAppend(Command& audit, const std::shared_ptr<AuditArguments>& arguments)
       "killed one leaves nothing in the log.");
   verb.ExitCode(kExitOk, "every record is in the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, or no log; with --begin: there is one");
-  verb.ExitCode(kExitInfrastructure, "infrastructure");
+  verb.ExitCode(kExitInfrastructure, "it could not be done: a file, the network or the machine");
   verb.ExitCode(kExitIntegrity, "log or history were changed; nothing is entered");
   verb.Example("rharness audit append --history runs.db --key lab.pem --begin");
   verb.Example("rharness audit append --history runs.db --key lab.pem --out heads/today.json");
@@ -201,7 +201,7 @@ void AddAuditVerify(Command& audit, const std::shared_ptr<AuditArguments>& argum
                 "a waiver or substitute differs from its entry; --trust: no head of the log is "
                 "signed, and none was given; --complete: a record is not in the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, or no log");
-  verb.ExitCode(kExitInfrastructure, "infrastructure");
+  verb.ExitCode(kExitInfrastructure, "it could not be done: a file, the network or the machine");
   verb.ExitCode(kExitIntegrity, "something was changed, removed, or signed by a key that may not");
   verb.Example("rharness audit verify --history runs.db --head kept.json --trust trust.yaml");
 }

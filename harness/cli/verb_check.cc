@@ -25,6 +25,7 @@
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
 #include "harness/history/store.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -202,7 +203,9 @@ int ExitCodeOfChecks(const CheckedRecords& checked, const RecordCheckOptions& op
   int code = totals.refused > 0 ? kExitUsage : kExitOk;
   if (totals.contradictions > 0) code = Worse(code, kExitDrift);
   if (options.witnesses.Any() && totals.compared == 0) {
-    LogWarning("nothing is said in two places: the log, script or image was held against nothing");
+    LogWarning(
+        "nothing was cross-checked: the log, script or image states nothing that a manifest "
+        "states, too");
     code = Worse(code, kExitInconclusive);
   }
   if (checked.admissions.empty()) code = Worse(code, kExitInconclusive);
@@ -214,9 +217,8 @@ void LogTotals(const CheckedRecords& checked) {
   const std::size_t all = checked.admissions.size();
   std::string text = fmt::format("{} of {} manifests admitted", all - totals.refused, all);
   if (totals.compared > 0) {
-    text += fmt::format("; {} {} said in two places, {} {}", totals.compared,
-                        totals.compared == 1 ? "thing is" : "things are", totals.contradictions,
-                        totals.contradictions == 1 ? "contradiction" : "contradictions");
+    text += fmt::format("; {} cross-checked, {}", Counted(totals.compared, "statement"),
+                        Counted(totals.contradictions, "contradiction"));
   }
   const std::string counts = CountsOf(OnlyPresent(checked.parts));
   if (!counts.empty()) text += "; " + counts;
@@ -284,7 +286,7 @@ Result<int> CheckRecords(RecordCheckOptions options) {
   const int printed = options.json ? PrintJson(JsonOf(checked, options.available.asked, outcome))
                                    : Print(TextOf(checked, Globals().quiet));
   if (printed != kExitOk) return printed;
-  if (checked.admissions.empty()) LogWarning("no run was asked for; widen --select");
+  if (checked.admissions.empty()) LogWarning("no run is selected; widen --select");
   if (!Globals().quiet) LogTotals(checked);
   return outcome;
 }
@@ -321,8 +323,8 @@ void AddCheck(Command& root) {
                 "a contradiction; something is gone; of a registry: the last verdict is drifted");
   verb.ExitCode(kExitUsage, "a manifest is incomplete or cannot be read: goes before 1 and 3");
   verb.ExitCode(kExitInconclusive,
-                "of something it is not known whether it can be had; --log, --script or --image "
-                "says nothing that the record says; of a registry: no manifest, never drilled, not "
+                "it is unknown whether something is available; --log, --script or --image states "
+                "nothing that the record states; of a registry: no manifest, never drilled, not "
                 "decided, too old, or not readable");
   verb.ExitCode(kExitInfrastructure,
                 "the history or the registry's server cannot be used, or it was interrupted");

@@ -28,7 +28,7 @@ int Finish(const Report& report, const DrillArguments& arguments) {
   const bool fine = report.exit_code == kExitOk;
   const fs::path page = arguments.drill.out / "report.html";
   if (!Globals().quiet) {
-    Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+    Print(WriteTerminal(report, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
                         Globals().verbose));
     Print(PlaceLine("report", page));
   } else if (!fine) {
@@ -118,7 +118,8 @@ void AddDrill(Command& root) {
   verb.ExitCode(kExitDrift, "drift");
   verb.ExitCode(kExitUsage, "usage, invalid input or nothing to do");
   verb.ExitCode(kExitInconclusive, "inconclusive or not comparable, or runs were left out");
-  verb.ExitCode(kExitInfrastructure, "infrastructure, a failed run or an interrupt");
+  verb.ExitCode(kExitInfrastructure,
+                "a run failed or could not be started (infra), or an interrupt");
   verb.ExitCode(kExitIntegrity, "integrity");
   verb.Example("rharness drill --history runs.db --out tonight");
   verb.Example("rharness drill --history runs.db --select 'verified > 30d' --budget 90m --dry-run");

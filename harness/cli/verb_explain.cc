@@ -10,6 +10,7 @@
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/insight/incident/runbook.h"
 #include "reports/terminal_parts.h"
@@ -90,7 +91,7 @@ Result<int> Explain(const ExplainArguments& arguments) {
         {{"schema", "rharness.runbook/v1"}, {"version", kVersion}, {"pages", std::move(list)}}));
   }
   if (!arguments.out.empty()) return kExitOk;
-  const int columns = TerminalColumns(STDOUT_FILENO);
+  const int columns = TextColumns(STDOUT_FILENO);
   if (arguments.codes.empty()) return Print(ListText(pages, columns));
   std::string text;
   for (const RunbookPage& page : pages)
@@ -122,7 +123,7 @@ void AddExplain(Command& root) {
       "is.");
   verb.ExitCode(kExitOk, "shown or written");
   verb.ExitCode(kExitUsage, "usage, or a code without a page");
-  verb.ExitCode(kExitInfrastructure, "infrastructure");
+  verb.ExitCode(kExitInfrastructure, "it could not be done: a file, the network or the machine");
   verb.Example("rharness explain determinism_violation");
   verb.Example("rharness explain --out /srv/www/runbook");
   verb.Do([arguments, &verb] {

@@ -18,7 +18,7 @@ namespace {
 int FinishGameday(const GamedayReport& report, const GamedayArguments& arguments) {
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(DocumentOf(report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     if (report.planned) return lines;
     const std::filesystem::path& out = arguments.drill.drill.out;
     if (report.certified) lines += PlaceLine("certificate", out / kCertificateFile);
@@ -86,7 +86,7 @@ void AddGamedayNotes(Command* verb) {
   verb->ExitCode(kExitUsage, "usage or invalid input");
   verb->ExitCode(kExitInconclusive,
                  "too few trials for any rate; the report says how many more runs are needed");
-  verb->ExitCode(kExitInfrastructure, "infrastructure or an interrupt");
+  verb->ExitCode(kExitInfrastructure, "it could not be done, or an interrupt");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness gameday --history runs.db --out gameday --dry-run");
   verb->Example(

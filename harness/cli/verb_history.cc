@@ -102,7 +102,7 @@ Result<int> Show(const History& history, const HistoryOptions& options) {
     RETURN_IF_ERROR(WriteFileAtomic(options.html, WriteHtml(history, kVersion)));
   }
   if (options.json) return PrintJson(ToJson(history));
-  return Print(WriteTerminal(history, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+  return Print(WriteTerminal(history, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
 }
 
 // Of the last runs of a family: a thousand manifests take seconds to read.
@@ -197,7 +197,8 @@ Result<int> ShowNamed(const HistoryOptions& given) {
 
 void AddDoubtNote(Command* step) {
   step->Note(
-      "Retirements are held to what was signed for them, without keys. Where one is not as it was "
+      "Retirements are checked against what was signed for them, without keys. Where one is not as "
+      "it was "
       "signed a warning says so, nobody is named, and the exit code is 5.");
 }
 

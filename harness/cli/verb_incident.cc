@@ -29,7 +29,7 @@ struct IncidentArguments {
 int FinishIncident(const IncidentReport& report, const IncidentArguments& arguments) {
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(DocumentOf(report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     if (!report.planned && !report.interrupted) {
       lines += PlaceLine("bundle", arguments.incident.out / "index.html");
     }
@@ -159,7 +159,7 @@ void AddIncidentNotes(Command* verb) {
   verb->ExitCode(kExitDrift, "its rerun drifted");
   verb->ExitCode(kExitUsage, "usage or invalid input");
   verb->ExitCode(kExitInconclusive, "there is no good run, or nothing was shown (--no-rerun)");
-  verb->ExitCode(kExitInfrastructure, "the rerun failed, infrastructure or an interrupt");
+  verb->ExitCode(kExitInfrastructure, "the rerun failed or could not be started, or an interrupt");
   verb->ExitCode(kExitIntegrity,
                  "a checkpoint or a record is not what it was, or a signature is refused");
   verb->Example("rharness incident mlp-7 --history runs.db --out incident --dry-run");

@@ -26,7 +26,7 @@ struct IsolateArguments {
 int FinishIsolate(const IsolationReport& report, const IsolateArguments& arguments) {
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(DocumentOf(report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     if (!report.planned) {
       lines += PlaceLine("report", arguments.drill.drill.out / "isolation.html");
     }
@@ -124,35 +124,36 @@ void AddSearchOptions(Command* verb, IsolateArguments* arguments) {
       .Between(2, 1000)
       .ShowDefault();
   verb->Add("--resume", &arguments->drill.drill.resume,
-            "Go on with the search in --out, with its own settings; a larger --budget-reruns is "
-            "taken");
+            "Continue the search in --out, with its own settings; a larger --budget-reruns is "
+            "accepted");
 }
 
 void AddIsolateNotes(Command* verb) {
   verb->Note(
-      "Axes: env:NAME=VALUE, env:NAME (unset), argument:NAME=VALUE, hyperparameter:NAME=VALUE and "
-      "seed:NAME=VALUE (as the command passes them), commit:COMMIT or commit:GOOD..BAD, "
+      "Axes: env:NAME=VALUE, env:NAME (unset), argument:NAME=VALUE, hyperparameter:NAME=VALUE "
+      "and seed:NAME=VALUE (as the command passes them), commit:COMMIT or commit:GOOD..BAD, "
       "data:NAME=SHA256@LOCATION, image:REFERENCE@sha256:DIGEST, python:FOLDER (an "
-      "environment), cpus:NUMBER, node:NAME (of Slurm). Several values between commas are a chain, "
-      "in their order, of which the first bad "
-      "one is looked for; between two commits git tells them. Variables and seeds have one value, "
-      "and so has an argument whose recorded value has a comma.");
+      "environment), cpus:NUMBER, node:NAME (of Slurm). Several values between commas are a "
+      "chain: the search finds its first bad value. git lists the commits between two. "
+      "Variables and seeds have one value, and so has an argument whose recorded value has a "
+      "comma.");
   verb->Note(
-      "What differs and cannot be set here, such as a driver, the host's packages or a file that "
-      "nothing declares, is named: nothing is said of it. Of two runs of a family the seeds are "
-      "left out: they make another run, and no drift. A rerun that fails in another way, or "
-      "differs in what the difference "
-      "that is looked for does not, is no evidence; the report lists it as another failure.");
+      "Differences that cannot be set here, such as a driver, the host's packages or an "
+      "undeclared file, are listed and not judged. Between two runs of a family, seeds are "
+      "left out: a different seed makes a different run, not drift. A rerun that fails in "
+      "another way, or shows a different difference, is no evidence; the report lists it as "
+      "another failure.");
   verb->Note(
-      "The folder --out gets isolation.html, isolation.json and the evidence of every rerun. A run "
-      "that is declared bitwise takes one rerun a step. Of others the ends are rerun first; where "
-      "their reruns differ among themselves, steps are repeated until the cause is as sure as "
-      "--confidence asks for.");
+      "The folder --out gets isolation.html, isolation.json and the evidence of every rerun. "
+      "A run that is declared bitwise takes one rerun a step. For other runs both ends are "
+      "rerun first; where their reruns differ among themselves, steps are repeated until the "
+      "cause is as certain as --confidence requires.");
   verb->ExitCode(kExitOk, "a cause is named; with --dry-run: the plan is shown");
   verb->ExitCode(kExitUsage, "usage or invalid input");
-  verb->ExitCode(kExitInconclusive,
-                 "no cause is named: what is missing is said, or what differs and cannot be set");
-  verb->ExitCode(kExitInfrastructure, "infrastructure or an interrupt");
+  verb->ExitCode(
+      kExitInconclusive,
+      "no cause is named; the report says what is missing, or what differs and cannot be set");
+  verb->ExitCode(kExitInfrastructure, "it could not be done, or an interrupt");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness isolate mlp-7 --history runs.db --against tonight --out why --dry-run");
   verb->Example("rharness isolate runs/mlp-7.json --against runs/mlp-8.json --out why");

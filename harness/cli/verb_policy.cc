@@ -278,8 +278,8 @@ void AddPolicy(Command& root) {
   check.Note(
       "Every profile is checked against the options of `rharness drill`, every game day against "
       "those of `rharness gameday` with its faults, every stake against the language of --select; "
-      "every proof is read. What holds no longer, because its day has ended or its fingerprints "
-      "differ, is a warning.");
+      "every proof is read. Entries that are no longer valid, because their day has ended or "
+      "their fingerprints differ, are warnings.");
   check.ExitCode(kExitOk, "it can be used");
   check.ExitCode(kExitUsage, "it cannot; the error names file, line and what was expected");
   check.ExitCode(

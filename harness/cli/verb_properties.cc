@@ -24,7 +24,7 @@ struct PropertiesArguments {
 int FinishProperties(const PropertiesReport& report, const PropertiesArguments& arguments) {
   const auto text = [&] {
     std::string lines =
-        WriteTerminal(DocumentOf(report), TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+        WriteTerminal(DocumentOf(report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
     if (!report.planned) {
       lines += PlaceLine("report", arguments.drill.drill.out / "properties.html");
     }

@@ -36,7 +36,8 @@ struct ReportOptions {
   std::string source;
   std::string html;
   std::string junit;
-  std::string json;
+  bool json = false;
+  std::string json_file;
   std::string markdown;
   std::string metrics;
   std::string ro_crate;
@@ -91,7 +92,8 @@ template <class Product>
 std::vector<Output> OutputsOf(const Product& product, const ReportOptions& options) {
   return {{options.html, [&product] { return WriteHtml(product); }},
           {options.junit, [&product] { return WriteJunit(product); }},
-          {options.json, [&product] { return RenderJson(product); }},
+          {options.json ? "-" : "", [&product] { return RenderJson(product); }},
+          {options.json_file, [&product] { return RenderJson(product); }},
           {options.markdown, [&product] { return WriteMarkdown(product); }}};
 }
 
@@ -125,7 +127,7 @@ int RenderDrill(const Report& report, const fs::path& file, const ReportOptions&
   std::vector<Output> outputs = OutputsOf(report, options);
   outputs.push_back({options.metrics, [&] { return RenderMetrics(report, options.metrics); }});
   return Render(outputs, options, [&report] {
-    return WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+    return WriteTerminal(report, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
                          Globals().verbose);
   });
 }
@@ -146,15 +148,18 @@ int RunReport(const ReportOptions& options, const Command& command) {
     return FailWith(status.error());
   }
   if (!options.back.to.empty()) {
-    const auto code = WriteBack(options.source, options.json, options.back);
+    const auto code = WriteBack(options.source, options.json, options.json_file, options.back);
     return code.ok() ? *code : FailWith(code.error());
   }
   const Result<fs::path> found = PathOf(options.source);
   if (!found.ok()) return FailWith(found.error());
   const fs::path& path = *found;
-  const Status usable =
-      CheckOutputs({options.html, options.junit, options.json, options.markdown, options.metrics},
-                   {path.string()}, options.terminal);
+  if (options.json && options.terminal) {
+    return FailWith(InvalidInput("only one output can go to stdout", "--json, --terminal"));
+  }
+  const Status usable = CheckOutputs(
+      {options.html, options.junit, options.json_file, options.markdown, options.metrics},
+      {path.string()}, options.terminal || options.json);
   if (!usable.ok()) return FailWith(usable.error());
   const Result<Json> json = ReadJsonFile(path);
   if (!json.ok()) return FailWith(json.error());
@@ -168,8 +173,10 @@ int RunReport(const ReportOptions& options, const Command& command) {
     const auto set = ParseComparisonSet(*json, path.string());
     return set.ok() ? RenderComparison(*set, options) : FailWith(set.error());
   }
-  const auto report = ParseReport(*json, path.string());
-  return report.ok() ? RenderDrill(*report, path, options) : FailWith(report.error());
+  auto report = ParseReport(*json, path.string());
+  if (!report.ok()) return FailWith(report.error());
+  SetFolder(&*report, path.parent_path());
+  return RenderDrill(*report, path, options);
 }
 
 }  // namespace
@@ -183,7 +190,9 @@ void AddReport(Command& root) {
       .Required();
   verb.Add("--html", &options->html, "Write the page to this file; - is stdout").File();
   verb.Add("--junit", &options->junit, "Write JUnit XML to this file; - is stdout").File();
-  verb.Add("--json", &options->json, "Write report.json to this file; - is stdout").File();
+  verb.Add("--json", &options->json, "Print the drill's or the comparison's JSON instead of text");
+  verb.Add("--json-file", &options->json_file, "Write that JSON to a file as well; - is stdout")
+      .File();
   verb.Add("--markdown", &options->markdown, "Write a step summary; - is stdout").File();
   verb.Add("--metrics", &options->metrics, "Write a Prometheus textfile; - is stdout").File();
   verb.Add("--ro-crate", &options->ro_crate,

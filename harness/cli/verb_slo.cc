@@ -10,6 +10,7 @@
 #include "harness/cli/document_options.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
 #include "harness/cli/slo_rules.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
@@ -75,7 +76,7 @@ Result<int> MeasureAndTell(SloArguments* given) {
                             .json = [&] { return ToJson(report); },
                             .text =
                                 [&] {
-                                  return WriteTerminal(document, TerminalColumns(STDOUT_FILENO),
+                                  return WriteTerminal(document, TextColumns(STDOUT_FILENO),
                                                        ColorOn(STDOUT_FILENO));
                                 }});
   // What it says is said, also where the gateway is not there.
@@ -85,51 +86,48 @@ Result<int> MeasureAndTell(SloArguments* given) {
 
 void AddSloNotes(Command* verb) {
   verb->Note(
-      "Objectives stand in the policy (rharness policy --help): by family the least share of runs "
-      "that reproduce, the largest shares that are left open or flaky, and how long a run may wait "
-      "to be compared. The first whose pattern matches a family is its own. Families "
-      "without one are shown, and held to nothing.");
+      "The policy states the objectives (rharness policy --help): for each family the least "
+      "share of runs that reproduce, the largest shares of open and flaky runs, and how long "
+      "a run may wait to be compared. The first objective whose pattern matches a family "
+      "applies to it. Families without one are listed and cannot miss anything.");
   verb->Note(
-      "In a period a run counts once, by what was said of it last: good (identical, equivalent), "
-      "bad "
-      "(drifted, failed) or open (inconclusive, not comparable); infrastructure failures say "
-      "nothing of a run, and retired runs are left out. Good and bad verdicts are conclusive. The "
-      "rate is good of good and bad, with "
-      "Wilson's interval at 95 %; the worst case counts what is open as bad. The budget is what "
-      "the "
-      "objective allows of the runs that were judged.");
+      "Each run counts once in the period, by its last verdict: good (identical, equivalent), "
+      "bad (drifted, failed) or open (inconclusive, not comparable). infra verdicts and "
+      "retired runs are left out. The rate is good among good and bad, with Wilson's interval "
+      "at 95 %; the worst case counts open runs as bad. The budget is the share of the judged "
+      "runs that the objective allows to fail.");
   verb->Note(
-      "A run waits until it is compared: identical, equivalent or drifted. A rerun that failed is "
-      "bad, and compares nothing. A run is broken, and a violation where it is declared bitwise "
-      "and drifted, from a bad verdict until a good one comes, whatever open ones lie between.");
+      "A run waits until it is compared: identical, equivalent or drifted. A failed rerun is "
+      "bad, but compares nothing. A run is broken from a bad verdict until the next good one, "
+      "whatever open ones lie between. A broken run that is declared bitwise and drifted is a "
+      "violation.");
   verb->Note(
-      "The budget burns (SRE Workbook, chapter 5, scaled to reruns) when of a period of 28 days a "
-      "day and its last 6 hours spend it 2.8 times as fast as it lasts (fast: a page where the "
-      "objective says alert: page, else a ticket), or 7 days and the last one as fast as it lasts "
-      "(slow: a ticket); with five conclusive runs or more, and when Jeffreys' lower bound at 95 % "
-      "says so, too. Another period has the same shares of it. Where at most 0.642 is asked for "
-      "the budget cannot burn as fast as a page needs, which is said.");
+      "The budget burns (SRE Workbook, chapter 5, scaled to reruns) in two cases. Fast: a day "
+      "and its last 6 hours both spend it at 2.8 times the rate that lasts for the period of "
+      "28 days; this is a page where the objective has alert: page, else a ticket. Slow: 7 "
+      "days and the last day both spend it at that rate; this is a ticket. Both need five "
+      "conclusive runs or more, and Jeffreys' lower bound at 95 % must confirm it. Other "
+      "periods scale the windows. An objective of 0.642 or less can raise no page; a warning "
+      "says so.");
   verb->Note(
-      "The file of --metrics is for the textfile collector of Prometheus' node exporter; --push "
-      "takes the same series to a Pushgateway, in place of those that this history pushed before: "
-      "a "
-      "hundred families, of a thousand the violations of bitwise runs, totals of all "
-      "(rharness_slo_all_...), and the hundred runs that were found not to reproduce last, an "
-      "alert "
-      "each. A name that is longer than 200 bytes or holds control characters is cut or escaped, "
-      "and ends in 12 digits of its SHA-256.");
+      "--metrics writes a file for the textfile collector of Prometheus' node exporter. "
+      "--push sends the same series to a Pushgateway, and replaces what this history pushed "
+      "before. There are series of a hundred families, violations of a thousand bitwise runs, "
+      "totals of all runs (rharness_slo_all_...), and one series for each of the hundred runs "
+      "that most recently stopped reproducing. A name that is longer than 200 bytes or has "
+      "control characters is cut or escaped, and ends in 12 digits of its SHA-256.");
   verb->Note(
-      "What a Pushgateway asks of its users stands in the environment: RHARNESS_PUSH_TOKEN, or "
-      "RHARNESS_PUSH_USERNAME and RHARNESS_PUSH_PASSWORD, and the certificates that its own is "
-      "checked by in the file RHARNESS_PUSH_CERTIFICATES. A gateway that cannot be reached is exit "
-      "code 4, one that refuses is 2; what there is to say is printed all the same. Prometheus "
-      "needs honor_labels where it asks the gateway.");
+      "Credentials of a Pushgateway stand in the environment: RHARNESS_PUSH_TOKEN, or "
+      "RHARNESS_PUSH_USERNAME and RHARNESS_PUSH_PASSWORD. RHARNESS_PUSH_CERTIFICATES names "
+      "the file of certificates that its own is checked by. The report is printed also where "
+      "the push fails: the exit code is 4 if the gateway cannot be reached, and 2 if it "
+      "refuses. Prometheus needs honor_labels for the gateway.");
   verb->ExitCode(kExitOk, "all objectives are met, or there are none");
   verb->ExitCode(kExitDrift, "one is missed, or its budget burns");
   verb->ExitCode(kExitUsage, "usage or invalid input");
   verb->ExitCode(kExitInconclusive,
-                 "none is missed as far as is known, and one is not known, or is no family's");
-  verb->ExitCode(kExitInfrastructure, "infrastructure");
+                 "none is known to be missed, and one cannot be judged or matches no family");
+  verb->ExitCode(kExitInfrastructure, "it could not be done: a file, the network or the machine");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness slo --history runs.db --policy policy.yaml");
   verb->Example(

@@ -157,6 +157,7 @@ Report BuildReport(const DrillEnd& end) {
   if (partial && report.exit_code == 0) report.exit_code = 3;
   if (!end.damage.empty()) report.exit_code = 5;
   if (report.exit_code == 0) report.last_success = report.ended;
+  SetFolder(&report, end.settings.options.out);
   return report;
 }
 

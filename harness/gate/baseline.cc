@@ -101,7 +101,8 @@ Status CheckAcceptance(const std::string& by, const std::string& reason, WallTim
   if (Blank(reason)) return InvalidInput("a baseline needs a reason", "--reason");
   if (expires <= now) {
     return InvalidInput(
-        fmt::format("a baseline that holds {} holds no longer", FormatUntil(expires)), "--expires");
+        fmt::format("the baseline would have ended: it holds {}", FormatUntil(expires)),
+        "--expires");
   }
   return {};
 }

@@ -28,7 +28,7 @@ TEST_F(CheckContradictions, FindsNothingWhereAllPlacesAgree) {
   const ProcessResult result = Check({"--log", "run.log", "--script", "train.py"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
   EXPECT_EQ(result.stderr_text,
-            "rharness: 1 of 1 manifests admitted; 3 things are said in two places, 0 "
+            "rharness: 1 of 1 manifests admitted; 3 statements cross-checked, 0 "
             "contradictions\n");
 }
 
@@ -71,7 +71,7 @@ TEST_F(CheckContradictions, OfALogWithNothingShowNothing) {
   Write("bare.json", R"({"schema": "rharness.manifest/v1", "run_id": "x", "command": ["true"]})");
   const ProcessResult result = Run({kRharness, "check", "bare.json", "--log", "run.log"});
   EXPECT_EQ(result.outcome.exit_code, 2) << "an incomplete record is worse";
-  EXPECT_THAT(result.stderr_text, HasSubstr("nothing is said in two places"));
+  EXPECT_THAT(result.stderr_text, HasSubstr("nothing was cross-checked"));
   EXPECT_EQ(Check({"--log", "gone.log"}).outcome.exit_code, 2);
 }
 

@@ -29,8 +29,12 @@ class CheckProgram : public testing::Test {
     return Replaced(Replaced(kExampleManifest, "digits-0007", run_id), kNotes, R"("notes": [])");
   }
   ProcessResult Check(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "check");
+    return Run(std::move(arguments));
+  }
+  ProcessResult Run(std::vector<std::string> arguments) const {
     ProcessSpec spec;
-    spec.argv = {RHARNESS_BIN_DIR "/rharness", "check"};
+    spec.argv = {RHARNESS_BIN_DIR "/rharness"};
     spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
     spec.environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
     spec.working_directory = folder_.path();
@@ -136,10 +140,9 @@ TEST_F(CheckProgram, FindsTheManifestsOfAFolderHoweverDeep) {
                                      "runs/2026/torn.json: byte "))
       << result.stdout_text;
   EXPECT_THAT(result.stdout_text, HasSubstr("\nruns/b.json: admitted\nruns/bare.json: $.family: "));
-  EXPECT_EQ(
-      result.stderr_text,
-      "rharness: 2 of 4 manifests admitted; 4 things are said in two places, 0 contradictions; 2 "
-      "other files skipped\n");
+  EXPECT_EQ(result.stderr_text,
+            "rharness: 2 of 4 manifests admitted; 4 statements cross-checked, 0 contradictions; 2 "
+            "other files skipped\n");
 }
 
 TEST_F(CheckProgram, TakesAFolderWithoutManifestsForASlip) {
@@ -164,9 +167,8 @@ TEST_F(CheckProgram, SaysInNotesWhatCannotFailAndAdmitsIt) {
       "than 0.991 from it; expected a margin well below that\n"
       "a.json: note: $.curves[0].values: vacuous_curve: curve 'lr' never changes from 0.1: it "
       "shows nothing, and counts neither for a rerun nor against it\n");
-  EXPECT_EQ(
-      result.stderr_text,
-      "rharness: 1 of 1 manifests admitted; 2 things are said in two places, 0 contradictions\n");
+  EXPECT_EQ(result.stderr_text,
+            "rharness: 1 of 1 manifests admitted; 2 statements cross-checked, 0 contradictions\n");
   EXPECT_EQ(Check({"--quiet", "a.json"}).stdout_text, "");
   const auto json = ParseJson(Check({"--json", "a.json"}).stdout_text, "stdout");
   ASSERT_TRUE(json.ok());
@@ -175,6 +177,20 @@ TEST_F(CheckProgram, SaysInNotesWhatCannotFailAndAdmitsIt) {
   EXPECT_TRUE(one.Find("findings")->AsArray().empty());
   ASSERT_EQ(one.Find("notes")->AsArray().size(), 2U);
   EXPECT_EQ(one.Find("notes")->AsArray()[0].Find("code")->AsString(), "wide_margin");
+}
+
+TEST_F(CheckProgram, LeavesItToTheHistoryToSayANoteOnceWithItsRuns) {
+  for (int i = 0; i < 9; ++i) {
+    const std::string run = "run-" + std::to_string(i);
+    Write("runs/" + run + ".json", Replaced(Complete(run), "\"margin\": 0.01", "\"margin\": 4"));
+  }
+  const ProcessResult added = Run({"history", "add", "--history", "runs.db", "runs"});
+  EXPECT_EQ(added.outcome.exit_code, 0) << added.stderr_text;
+  const std::string& said = added.stderr_text;
+  EXPECT_EQ(said.find("wide_margin"), said.rfind("wide_margin")) << said;
+  EXPECT_THAT(said, HasSubstr("note: run-0: $.metrics[0].margin: margin 4 of 'accuracy' lets "));
+  EXPECT_THAT(said,
+              HasSubstr("(wide_margin); so in 9 runs: run-0, run-1, run-2, run-3, run-4, ...\n"));
 }
 
 TEST_F(CheckProgram, HoldsMarginsToTheSpreadOfTheFamilyThatIsGiven) {

@@ -34,7 +34,7 @@ class Outputs : public testing::Test {
   // Every verb's words up to the name of its output.
   static std::vector<std::vector<std::string>> Commands() {
     return {{"report", "c.json", "--html"},           {"report", "c.json", "--junit"},
-            {"report", "c.json", "--json"},           {"report", "c.json", "--markdown"},
+            {"report", "c.json", "--json-file"},      {"report", "c.json", "--markdown"},
             {"compare", "a.csv", "b.csv", "--html"},  {"compare", "a.csv", "b.csv", "--json-file"},
             {"compare", "a.csv", "b.csv", "--bundle"}};
   }

@@ -57,7 +57,7 @@ TEST_F(ReportTo, EndsWithFourWhereSomeWasNotWrittenAndTellsEachRun) {
   EXPECT_THAT(result.stdout_text, HasSubstr("other: failed: "));
   EXPECT_THAT(result.stdout_text, HasSubstr("disk full"));
   server_.Become("good");
-  EXPECT_THAT(WriteBack({"--json", "-"}).stdout_text, HasSubstr("\"state\": \"unchanged\""));
+  EXPECT_THAT(WriteBack({"--json"}).stdout_text, HasSubstr("\"state\": \"unchanged\""));
   EXPECT_EQ(server_.At({"runs", "bad", "tags", "rharness.verdict"}).AsString(), "identical");
 }
 
@@ -114,7 +114,7 @@ TEST_F(ReportTo, RefusesOptionsThatDoNotGoTogether) {
 
 TEST_F(ReportTo, WritesWhatWasWrittenToAFile) {
   server_.Start("good", RunsOfRegistry({"abc", "bad"}));
-  const ProcessResult written = WriteBack({"--json", "written.json"});
+  const ProcessResult written = WriteBack({"--json-file", "written.json"});
   EXPECT_EQ(written.outcome.exit_code, 0) << written.stderr_text;
   EXPECT_THAT(written.stdout_text, HasSubstr("2 written"));
   EXPECT_THAT(Read(At("written.json")), HasSubstr("\"rharness.publish/v1\""));

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/terminal_parts.h"
+#include "reports/text.h"
 #include "tests/cli/slo_program.h"
 
 namespace rharness {
@@ -18,6 +20,15 @@ TEST_F(SloProgram, GoesRedWithADrillThatDrifts) {
   const ProcessResult met = Slo({"--policy", "policy.yaml"});
   EXPECT_EQ(met.outcome.exit_code, 0) << met.stdout_text << met.stderr_text;
   EXPECT_THAT(met.stdout_text, HasSubstr("The one family with objectives keeps them."));
+  for (const std::vector<std::string>& verb :
+       std::vector<std::vector<std::string>>{{"slo"}, {"history", "trends"}}) {
+    std::vector<std::string> argv = {"/usr/bin/env", "COLUMNS=60", kRharness};
+    argv.insert(argv.end(), verb.begin(), verb.end());
+    argv.insert(argv.end(), {"--history", "runs.db"});
+    const std::string text = Run(argv).stdout_text;
+    EXPECT_NE(text, "");
+    for (const std::string& line : SplitLines(text)) EXPECT_LE(DisplayWidth(line), 60) << line;
+  }
   ASSERT_EQ(DrillInto("third", {"--env", "SHIFT=9"}), 1);
   const ProcessResult red = Slo({"--policy", "policy.yaml", "--html", "page/slo.html", "--metrics",
                                  "slo.prom", "--junit", "slo.xml", "--markdown", "slo.md"});

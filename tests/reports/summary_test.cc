@@ -231,6 +231,10 @@ TEST(ErrorOf, NamesTheErrorAndNoFrameOfItsStack) {
             "Segmentation fault (e)");
   EXPECT_EQ(error("\n   at main\n"), "at main (e)");
   EXPECT_EQ(error(" \n"), "it failed");
+  run.folder = "../tonight";
+  EXPECT_EQ(error("x\n"), "x (../tonight/e)") << "as it can be opened from here";
+  run.reruns = {{.index = 1, .stderr_path = "", .stderr_tail = "x\n"}};
+  EXPECT_EQ(ErrorOf(run), "x") << "of a file that was not kept";
 }
 
 }  // namespace

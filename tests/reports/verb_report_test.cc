@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "harness/base/files.h"
 #include "reports/model.h"
+#include "reports/terminal_parts.h"
+#include "reports/text.h"
 #include "tests/reports/sample_report.h"
 
 namespace rharness {
@@ -36,14 +39,64 @@ class ReportVerb : public testing::Test {
 };
 
 TEST_F(ReportVerb, RendersEveryFormatAndExitsWithZeroWhateverTheVerdicts) {
-  EXPECT_EQ(Run(". --html a/r.html --junit j.xml --json r.json --markdown s.md --metrics m.prom"),
-            0);
+  EXPECT_EQ(
+      Run(". --html a/r.html --junit j.xml --json-file r.json --markdown s.md --metrics m.prom"),
+      0);
   EXPECT_EQ(Read("a/r.html"), WriteHtml(SampleReport()));
   EXPECT_EQ(Read("j.xml"), WriteJunit(SampleReport()));
   EXPECT_EQ(Read("r.json"), Read("report.json"));
   EXPECT_EQ(Read("s.md"), WriteMarkdown(SampleReport()));
   EXPECT_EQ(Read("m.prom"), WriteMetrics(SampleReport()));
   EXPECT_EQ(Read("out.txt"), "");
+}
+
+TEST_F(ReportVerb, PrintsItsJsonLikeAnyVerbAndRefusesTheFormerSpelling) {
+  EXPECT_EQ(Run(". --json"), 0);
+  EXPECT_EQ(Read("out.txt"), Read("report.json"));
+  EXPECT_EQ(Run(". --json --terminal"), 2);
+  EXPECT_EQ(Run(". --json --junit -"), 2);
+  for (const char* former :
+       {". --json r.json", "--json r.json .", ". --json=r.json", ". --json -"}) {
+    EXPECT_EQ(Run(former), 2) << former;
+    EXPECT_NE(Read("err.txt").find("--json prints to stdout, and --json-file "), std::string::npos)
+        << former << ": " << Read("err.txt");
+    EXPECT_EQ(Read("out.txt"), "") << former;
+  }
+}
+
+TEST_F(ReportVerb, FoldsToTheColumnsOfTheEnvironmentInAFile) {
+  const auto widest = [&] {
+    int most = 0;
+    for (const std::string& line : SplitLines(Read("out.txt"))) {
+      most = std::max(most, DisplayWidth(line));
+    }
+    return most;
+  };
+  EXPECT_EQ(Run("."), 0);
+  EXPECT_GT(widest(), 60);
+  ASSERT_EQ(::setenv("COLUMNS", "60", 1), 0);
+  EXPECT_EQ(Run("."), 0);
+  ::unsetenv("COLUMNS");
+  EXPECT_LE(widest(), 60) << Read("out.txt");
+}
+
+TEST_F(ReportVerb, NamesFilesAsTheyAreFromTheWorkingDirectory) {
+  Report report = LargeReport(1, 0);
+  report.runs[0].run_id = "np-1";
+  report.runs[0].verdict = Verdict::kFailed;
+  report.runs[0].reruns = {{.index = 1,
+                            .state = RerunEnd::State::kFailed,
+                            .stderr_path = "runs/np-1/1/stderr.log",
+                            .stderr_tail = "ModuleNotFoundError: numpy\n"}};
+  Tally(&report);
+  ASSERT_TRUE(WriteJsonFile(dir_ / "nights/one/report.json", ToJson(report)).ok());
+  EXPECT_EQ(Run("nights/one --terminal --markdown s.md --html r.html"), 0);
+  const std::string file = "ModuleNotFoundError: numpy (nights/one/runs/np-1/1/stderr.log)";
+  for (const char* output : {"out.txt", "s.md", "r.html"}) {
+    std::string text = Read(output);
+    std::erase(text, '\\');  // Markdown's
+    EXPECT_NE(text.find(file), std::string::npos) << output << text;
+  }
 }
 
 TEST_F(ReportVerb, PrintsTheSummaryWhenNothingElseIsAskedFor) {

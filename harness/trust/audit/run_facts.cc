@@ -109,7 +109,7 @@ void AddLibraries(const std::vector<SeenLibrary>& libraries, std::vector<AuditFa
   foreign.resize(std::min(all, kMostListed));
   facts->push_back(
       {"also loaded",
-       fmt::format("of no package that is known: {}{}", fmt::join(foreign, ", "),
+       fmt::format("not from a known package: {}{}", fmt::join(foreign, ", "),
                    all > foreign.size() ? fmt::format(" and {} more", all - foreign.size()) : "")});
 }
 
