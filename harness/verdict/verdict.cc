@@ -28,10 +28,13 @@ std::string_view VerdictName(Verdict verdict) {
 }
 
 Result<Verdict> ParseVerdict(std::string_view name) {
+  std::string choices;
   for (const Verdict verdict : kVerdicts) {
     if (VerdictName(verdict) == name) return verdict;
+    choices += fmt::format("{}{}", choices.empty() ? "" : ", ", VerdictName(verdict));
   }
-  return InvalidInput(fmt::format("'{}' is no verdict", name));
+  return InvalidInput(
+      fmt::format("'{}' is no verdict; expected one of {}", name.substr(0, 40), choices));
 }
 
 Standing StandingOf(Verdict verdict) {

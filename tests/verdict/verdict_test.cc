@@ -39,7 +39,11 @@ TEST(VerdictNames, AreReadBack) {
     ASSERT_TRUE(read.ok());
     EXPECT_EQ(*read, verdict);
   }
-  EXPECT_FALSE(ParseVerdict("passed").ok());
+  const auto unknown = ParseVerdict("passed");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().message,
+            "'passed' is no verdict; expected one of identical, equivalent, drifted, inconclusive, "
+            "not_comparable, failed, infra");
 }
 
 }  // namespace
