@@ -152,7 +152,7 @@ TEST(GateText, ShowsTheImpactedRunsOnAScreenOf24Lines) {
     input.history.push_back(run);
     input.history.back().run_id = "more-" + std::to_string(i);
     input.candidate.probes.push_back(
-        {.name = "new" + std::to_string(i), .status = "ok", .bits = {{"a", "b"}}});
+        {.name = "new" + std::to_string(i), .status = ProbeStatus::kOk, .bits = {{"a", "b"}}});
   }
   std::ranges::sort(input.candidate.probes, {}, &FingerprintProbe::name);
   const std::string screen = ScreenOf(input, 80, 24);

@@ -37,6 +37,12 @@ Status ImportMegatron(const ImportRequest& request, const ImportSink& sink);
 bool IsTrainer(const std::string& source);
 Status ImportTrainer(const ImportRequest& request, const ImportSink& sink);
 
+// tensorboard_import.cc: event files of TensorBoard: each folder of them is a run, folders within
+// it and those called train, validation or the like are its writers. Curves, and their last values
+// as metrics; times, rates and memory are left out. Limits: those of compare/curves/tensorboard.h.
+bool IsTensorboard(const std::string& source);
+Status ImportTensorboard(const ImportRequest& request, const ImportSink& sink);
+
 // mlflow*.cc: an mlruns/ folder, the SQLite file of a tracking server, or its URL. Params, the last
 // value and all points of metrics, dataset inputs (their digests are hints), git and image tags,
 // and artifacts; experiments are families. Deleted runs are left out. Limits: 1,000,000 points and

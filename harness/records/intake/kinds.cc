@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<SourceKind, 9> kKinds = {{
+constexpr std::array<SourceKind, 10> kKinds = {{
     {"record",
      "reproducibility records: JSON or JSON Lines with run_id, code.git_sha, container, data, "
      "seeds",
@@ -23,6 +23,8 @@ constexpr std::array<SourceKind, 9> kKinds = {{
     {"clearml", "ClearML: offline sessions (offline-*/ or offline-*.zip), or a folder of them",
      IsClearml, ImportClearml},
     {"trainer", "Hugging Face Trainer: folders with trainer_state.json", IsTrainer, ImportTrainer},
+    {"tensorboard", "TensorBoard: folders with event files, a run each: curves", IsTensorboard,
+     ImportTensorboard},
     {"mlperf", "MLPerf result logs, with the descriptions of their systems", IsMlperf,
      ImportMlperf},
     {"megatron", "golden values of Megatron's tests: curves", IsMegatron, ImportMegatron},

@@ -101,7 +101,13 @@ Result<FoundLogs> FindRunLogs(const HeldFolder& folder, const CountsAsWritten& c
     // Their own names change with each run.
     if (lasting.empty()) std::ranges::copy(candidates.events, std::back_inserter(found.others));
   }
-  add_only(candidates.files);
+  // A file that is named by the time has another name in a rerun, unlike its folder.
+  std::vector<std::pair<fs::path, std::string_view>> files = candidates.files;
+  for (auto& [path, kind] : files) {
+    const fs::path lasting = LastingFolder({path});
+    if (IsNamedByTime(path) && !lasting.empty()) path = lasting;
+  }
+  add_only(files);
   return found;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<RunLogKind, 8> kKinds = {{
+constexpr std::array<RunLogKind, 9> kKinds = {{
     {kOwnLog, "rharness's own JSON: {\"metrics\": {...}, \"curves\": {...}}"},
     {kTrainerLog, "a Hugging Face Trainer's folder: trainer_state.json, all_results.json"},
     {kTensorBoardLog, "event files of TensorBoard, one or a folder"},
@@ -23,8 +23,11 @@ constexpr std::array<RunLogKind, 8> kKinds = {{
     {kLinesLog, "JSON Lines with a step"},
     {kArraysLog, "JSON of one array a metric (a history of Keras)"},
     {kResultsLog, "JSON of one number a metric (all_results.json)"},
+    {kHarnessLog, "results of lm-evaluation-harness (results_DATE.json)"},
     {kMllogLog, "an MLPerf log"},
 }};
+
+constexpr std::size_t kFirstMember = 16;
 
 bool IsFlatResults(std::string_view text) {
   const auto json = ParseJsonWithNonFinite(text, "");
@@ -42,6 +45,8 @@ bool IsFlatResults(std::string_view text) {
 std::span<const RunLogKind> RunLogKinds() { return kKinds; }
 
 bool MayBeRunLog(const fs::path& file) {
+  // The items of an evaluation lie beside its results.
+  if (file.filename().string().starts_with("samples_")) return false;
   constexpr std::array<std::string_view, 5> kEndings = {".json", ".jsonl", ".ndjson", ".csv",
                                                         ".tsv"};
   return IsEventFileName(file.filename().string()) ||
@@ -49,6 +54,11 @@ bool MayBeRunLog(const fs::path& file) {
 }
 
 std::string_view KindOfHead(std::string_view head) {
+  // Its configurations make it longer than a head.
+  if (head.starts_with('{') && head.substr(0, kFirstMember).find("\"results\"") != head.npos &&
+      head.find(",none\"") != head.npos) {
+    return kHarnessLog;
+  }
   const auto format = DetectCurveFormat(head);
   // A run's own file may have arrays of its own beside its metrics.
   const bool arrays = format == CurveFormat::kJsonArrays;

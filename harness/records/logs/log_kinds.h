@@ -19,6 +19,7 @@ inline constexpr std::string_view kLinesLog = "jsonl";
 inline constexpr std::string_view kArraysLog = "json";
 inline constexpr std::string_view kResultsLog = "results";
 inline constexpr std::string_view kMllogLog = "mllog";
+inline constexpr std::string_view kHarnessLog = "lm-eval";
 inline constexpr std::string_view kStateFile = "trainer_state.json";
 // Files of a folder whose content is looked at.
 inline constexpr std::size_t kMostCandidates = 1000;

@@ -73,6 +73,27 @@ class Taking {
     return {};
   }
 
+  // {"results": {TASK: {"METRIC,FILTER": value}}} as "TASK/METRIC", without standard errors.
+  Status Harness(std::string_view text, std::string_view file) {
+    ASSIGN_OR_RETURN(const Json json, ParseJsonWithNonFinite(text, file));
+    const Json* tasks = json.IsObject() ? json.Find("results") : nullptr;
+    if (tasks == nullptr || !tasks->IsObject()) {
+      return InvalidInput("expected an object with results by task", std::string(file));
+    }
+    for (const auto& [task, values] : tasks->AsObject()) {
+      if (!values.IsObject()) continue;
+      for (const auto& [key, value] : values.AsObject()) {
+        const auto comma = key.rfind(',');
+        if (comma == key.npos || key.substr(0, comma).ends_with("_stderr")) continue;
+        const bool none = key.substr(comma + 1) == "none";
+        const std::string name = task + "/" + (none ? key.substr(0, comma) : key);
+        const auto number = PrintedOf(value);
+        if (number && !value.IsNull() && IsTaken(name)) out_.metrics.metrics[name] = number->value;
+      }
+    }
+    return {};
+  }
+
   void Say(std::string sentence) { out_.left_out.push_back(std::move(sentence)); }
 
   SalvagedMetrics Take() && {
@@ -130,6 +151,8 @@ class LogReader {
     Taking taking(shown);
     if (kind == kResultsLog) {
       RETURN_IF_ERROR(taking.Results(text, shown));
+    } else if (kind == kHarnessLog) {
+      RETURN_IF_ERROR(taking.Harness(text, shown));
     } else {
       std::vector<std::string> remarks;
       ASSIGN_OR_RETURN(std::vector<CurveSeries> curves, ParseCurves(text, shown, &remarks));

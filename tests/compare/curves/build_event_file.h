@@ -46,24 +46,24 @@ inline std::string Record(std::string_view event) {
   return length + masked(length) + std::string(event) + masked(event);
 }
 
-inline std::string Event(std::int64_t step, std::string_view rest) {
+inline std::string EventRecord(std::int64_t step, std::string_view rest) {
   const std::string at =
       step == 0 ? std::string() : Key(2, 0) + Varint(static_cast<std::uint64_t>(step));
   return Record(Key(1, 1) + LittleBytes(1.5) + at + std::string(rest));
 }
 
-inline std::string FileHead() { return Event(0, Bytes(3, "brain.Event:2")); }
+inline std::string FileHead() { return EventRecord(0, Bytes(3, "brain.Event:2")); }
 
 // Version 1: a simple value.
 inline std::string SimpleScalar(std::int64_t step, std::string_view tag, float value) {
-  return Event(step, Bytes(5, Bytes(1, Bytes(1, tag) + Key(2, 5) + LittleBytes(value))));
+  return EventRecord(step, Bytes(5, Bytes(1, Bytes(1, tag) + Key(2, 5) + LittleBytes(value))));
 }
 
 // Version 2: a tensor, with the plugin's name in the first event of a tag.
 inline std::string TensorScalar(std::int64_t step, std::string_view tag, std::string_view tensor,
                                 std::string_view plugin = "") {
   const std::string metadata = plugin.empty() ? "" : Bytes(9, Bytes(1, Bytes(1, plugin)));
-  return Event(step, Bytes(5, Bytes(1, Bytes(1, tag) + Bytes(8, tensor) + metadata)));
+  return EventRecord(step, Bytes(5, Bytes(1, Bytes(1, tag) + Bytes(8, tensor) + metadata)));
 }
 inline std::string FloatTensor(float value) {
   return Key(1, 0) + "\x01" + Bytes(5, LittleBytes(value));

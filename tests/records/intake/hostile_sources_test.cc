@@ -26,6 +26,7 @@ const std::vector<Looked>& Kinds() {
                                             {"dvc", "dvc.lock"},
                                             {"clearml", "offline-x.zip"},
                                             {"trainer", "trainer_state.json"},
+                                            {"tensorboard", "events.out.tfevents.1.h"},
                                             {"mlperf", "result_0.txt"},
                                             {"megatron", "golden_values.json"},
                                             {"ro-crate", "ro-crate-metadata.json"}};

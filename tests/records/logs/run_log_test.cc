@@ -134,6 +134,18 @@ TEST_F(Logs, OfATrainerAreItsHistoryAndItsSummary) {
                           "eval_samples_per_second, train_runtime"));
 }
 
+TEST_F(Logs, OfAnEvaluationHarnessAreItsValuesByTask) {
+  Write("out/model/results_2026-11-20T08-00-00.1.json",
+        R"({"results": {"arc": {"alias": "arc", "acc,none": 0.5, "acc_stderr,none": 0.01},
+                        "gsm8k": {"exact_match,strict-match": 0.25}}, "versions": {"arc": 1.0}})");
+  Write("out/model/samples_arc_2026-11-20T08-00-00.1.jsonl", R"({"doc_id": 0, "acc": 1.0})");
+  const RunLog log = Read("out");
+  EXPECT_EQ(log.kind, "lm-eval");
+  EXPECT_THAT(log.read.metrics.metrics,
+              ElementsAre(Pair("arc/acc", 0.5), Pair("gsm8k/exact_match,strict-match", 0.25)));
+  EXPECT_THAT(Find(), ElementsAre("lm-eval:out/model"));
+}
+
 TEST_F(Logs, OfEarlierRunsDoNotCount) {
   Write("runs/old/events.out.tfevents.1.h", FileHead() + SimpleScalar(1, "loss", 9));
   Write("runs/new/events.out.tfevents.2.h",
