@@ -1,55 +1,17 @@
-// The answer to an auditor as JSON.
-#include <utility>
-
+// The answer to an auditor as JSON, "rharness.audit_report/v1", and its schema.
+#include "harness/base/json_members.h"
+#include "harness/base/member_schema.h"
 #include "reports/audit_report.h"
-#include "reports/json_parts.h"
+#include "reports/names.h"
+#include "reports/schemas.h"
 
 namespace rharness {
 namespace {
 
-Json AuditVerdictJson(const AuditVerdict& one) {
-  return Json::MakeObject({{"decided", FormatTime(one.said.decided)},
-                           {"verdict", VerdictName(one.said.verdict)},
-                           {"drill_id", one.said.drill_id},
-                           {"reruns", one.said.reruns},
-                           {"reasons", PlainArray(ReasonTexts(one.said.reasons))},
-                           {"where", one.where}});
-}
-
-Json AuditExceptionJson(const AuditException& one) {
-  return Json::MakeObject({{"kind", one.kind},
-                           {"about", one.about},
-                           {"reason", one.reason},
-                           {"signed_by", one.signed_by},
-                           {"until", one.until},
-                           {"holds", one.holds},
-                           {"doubt", one.doubt}});
-}
-
-Json AuditStatementJson(const AuditStatement& one) {
-  return Json::MakeObject({{"file", one.file},
-                           {"says", one.says},
-                           {"signed_by", one.signed_by},
-                           {"refused", one.refused},
-                           {"not_counted", one.not_counted}});
-}
-
-Json AuditEntryJson(const AuditEntryRow& one) {
-  return Json::MakeObject({{"index", one.index},
-                           {"kind", one.kind},
-                           {"name", one.name},
-                           {"sha256", one.sha256},
-                           {"entered", one.entered ? Json(FormatTime(*one.entered)) : Json()},
-                           {"state", AuditEntryStateName(one.state)},
-                           {"signed", one.signed_over}});
-}
-
-template <class T>
-Json AuditArray(const std::vector<T>& values, Json (*to_json)(const T&)) {
-  Json array = Json::MakeArray();
-  for (const T& value : values) array.Append(to_json(value));
-  return array;
-}
+const NameTable<AuditEntryState, 5> kAuditEntryStateNames = NamesFrom<AuditEntryState, 5>(
+    AuditEntryStateName,
+    {AuditEntryState::kAsEntered, AuditEntryState::kChanged, AuditEntryState::kGone,
+     AuditEntryState::kTwice, AuditEntryState::kNotEntered});
 
 }  // namespace
 
@@ -69,31 +31,96 @@ std::string_view AuditEntryStateName(AuditEntryState state) {
   Abort("unknown AuditEntryState");
 }
 
-Json ToJson(const AuditReport& report) {
-  Json made = Json::MakeArray();
-  for (const AuditFact& fact : report.made) {
-    made.Append(Json::MakeObject({{"name", fact.name}, {"value", fact.value}}));
-  }
-  return Json::MakeObject({{"schema", "rharness.audit_report/v1"},
-                           {"at", FormatTime(report.at)},
-                           {"version", report.version},
-                           {"history", report.history},
-                           {"log", report.log},
-                           {"run_id", report.run_id},
-                           {"family", report.family},
-                           {"exit_code", report.exit_code},
-                           {"headline", report.headline},
-                           {"next", report.next},
-                           {"notes", PlainArray(report.notes)},
-                           {"made", std::move(made)},
-                           {"verdicts", AuditArray(report.verdicts, AuditVerdictJson)},
-                           {"policies", PlainArray(report.policies)},
-                           {"exceptions", AuditArray(report.exceptions, AuditExceptionJson)},
-                           {"statements", AuditArray(report.statements, AuditStatementJson)},
-                           {"tree_size", report.tree_size},
-                           {"root_sha256", report.root_sha256},
-                           {"head", report.head},
-                           {"entries", AuditArray(report.entries, AuditEntryJson)}});
+template <class Io, Is<AuditFact> T>
+void Members(Io& io, T& fact) {
+  io.Must("name", fact.name, "code, image, data NAME, seeds, hardware, ...");
+  io.Must("value", fact.value, "In words");
 }
+
+template <class Io, Is<AuditVerdict> T>
+void Members(Io& io, T& one) {
+  io.Time("decided", one.said.decided, "When; RFC 3339");
+  io.Name("verdict", one.said.verdict, kVerdictNames, "What");
+  io.Must("drill_id", one.said.drill_id, "By which drill");
+  io.Must("reruns", one.said.reruns, Count("Of how many reruns"));
+  io.MustPlain("reasons", ReasonTexts(one.said.reasons), "Why, a sentence each");
+  io.Must("where", one.where,
+          "On which node, hardware and software its first rerun ran; empty: not kept");
+}
+
+template <class Io, Is<AuditException> T>
+void Members(Io& io, T& one) {
+  io.Must("kind", one.kind,
+          About("What it is").OneOf("waiver substitute retirement retirement_request deletion"));
+  io.Must("about", one.about, "Probes, or which GPU for which; the run; the file");
+  io.Must("reason", one.reason, "Why");
+  io.Must("signed_by", one.signed_by,
+          "Who, and of a waiver or substitute whether that was verified; empty: not said");
+  io.Must("until", one.until, "How long, in words; empty: no end");
+  io.Must("holds", one.holds, "It is not over");
+  io.Must("doubt", one.doubt,
+          "Why it is not what was signed, so that nobody is named; empty: it is");
+}
+
+template <class Io, Is<AuditStatement> T>
+void Members(Io& io, T& one) {
+  io.Must("file", one.file, "Where it lies");
+  io.Must("says", one.says, "What, in words");
+  io.Must("signed_by", one.signed_by, "Whose signatures count");
+  io.Must("refused", one.refused, "Why it is not to be believed; empty: it is not refused");
+  io.Must("not_counted", one.not_counted,
+          "Why a line of it counts for nothing: a key signed it that the policy does not know; "
+          "empty: it counts");
+}
+
+template <class Io, Is<AuditEntryRow> T>
+void Members(Io& io, T& one) {
+  io.Must("index", one.index, Count("Its place; null: not entered"));
+  io.Must("kind", one.kind, "What it is about");
+  io.Must("name", one.name, "Which one");
+  io.Must("sha256", one.sha256, About("As entered").Sha256());
+  io.TimeOrNull("entered", one.entered, "Since when; RFC 3339");
+  io.Name("state", one.state, kAuditEntryStateNames, "What the history has of it now");
+  io.Must("signed", one.signed_over, "It is in the tree of the newest head");
+}
+
+template <class Io, Is<AuditReport> T>
+void Members(Io& io, T& report) {
+  io.Schema("rharness.audit_report", 1);
+  io.Time("at", report.at, "When it was asked; RFC 3339");
+  io.Must("version", report.version, "Of rharness");
+  io.Must("history", report.history, "Where the history is kept");
+  io.Must("log", report.log, "The folder of the log");
+  io.Must("run_id", report.run_id, "The run");
+  io.Must("family", report.family, "Its family");
+  io.Must(
+      "exit_code", report.exit_code,
+      About("5: something is not as it was entered, a statement is refused or a retirement is not "
+            "what was signed; 1: a trust policy was given, and nobody has signed a head of the log")
+          .OneOf("0 1 5"));
+  io.Must("headline", report.headline, "The answer in one sentence");
+  io.Must("next", report.next, "What to do now; empty: nothing");
+  io.MustPlain("notes", report.notes, "What could not be looked at");
+  io.MustList("made", report.made, "How it was made and from what, as its manifest says");
+  io.MustList("verdicts", report.verdicts, "What drills said, newest first");
+  io.MustPlain(
+      "policies", report.policies,
+      "Whose waivers and substitutes are among the exceptions; empty: these are not known");
+  io.MustList("exceptions", report.exceptions, "What somebody answers for");
+  io.MustList("statements", report.statements, "Signed statements about the run");
+  io.Must("tree_size", report.tree_size, "How many entries the log has");
+  io.Must("root_sha256", report.root_sha256, About("The root over them").Sha256());
+  io.Must("head", report.head, "Its newest head in words; empty: none");
+  io.MustList("entries", report.entries,
+              "What the log has about the run, then what is not entered yet");
+}
+
+Json AuditReportSchema() {
+  return SchemaOf<AuditReport>({.id = "rharness.audit_report/v1",
+                                .title = "How a run was made, when it was last reproduced, and "
+                                         "what an audit log has of it"});
+}
+
+Json ToJson(const AuditReport& report) { return MemberWriter::Written(report); }
 
 }  // namespace rharness

@@ -3,29 +3,20 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/base/json_reader.h"
+#include "harness/base/json_member_reader.h"
+#include "reports/deletion_members.h"
 
 namespace rharness {
-namespace {
 
-void ReadItem(JsonReader& reader, DeletionItem* item) {
-  reader.Read("path", &item->path);
-  reader.Read("size_bytes", &item->size_bytes);
-  reader.Read("sha256", &item->sha256);
-  reader.Read("role", &item->role);
-  reader.ReadArray("runs", &item->runs);
-  reader.Read("why", &item->why);
-  reader.Read("lost", &item->lost);
+void CheckRead(JsonReader& reader, const DeletionItem& item) {
   if (!reader.ok()) return;
-  const auto safe = SafeRelativePath(item->path, "path");
-  if (!safe.ok() || safe->string() != item->path) {
+  const auto safe = SafeRelativePath(item.path, "path");
+  if (!safe.ok() || safe->string() != item.path) {
     reader.Fail("expected a relative path in normal form that stays in its folder", "path");
   }
-  if (!IsSha256Hex(item->sha256)) reader.Fail("expected 64 hexadecimal digits", "sha256");
-  if (item->runs.empty()) reader.Fail("expected a run", "runs");
+  if (!IsSha256Hex(item.sha256)) reader.Fail("expected 64 hexadecimal digits", "sha256");
+  if (item.runs.empty()) reader.Fail("expected a run", "runs");
 }
-
-}  // namespace
 
 std::uint64_t DeletionList::bytes() const {
   std::uint64_t sum = 0;
@@ -33,24 +24,7 @@ std::uint64_t DeletionList::bytes() const {
   return sum;
 }
 
-Json ToJson(const DeletionList& list) {
-  Json items = Json::MakeArray();
-  for (const DeletionItem& item : list.items) {
-    Json runs = Json::MakeArray();
-    for (const std::string& run : item.runs) runs.Append(run);
-    items.Append(Json::MakeObject({{"path", item.path},
-                                   {"size_bytes", item.size_bytes},
-                                   {"sha256", item.sha256},
-                                   {"role", item.role},
-                                   {"runs", std::move(runs)},
-                                   {"why", item.why},
-                                   {"lost", item.lost}}));
-  }
-  return Json::MakeObject({{"schema", "rharness.deletion_list/v1"},
-                           {"root", list.root},
-                           {"policy_sha256", list.policy_sha256},
-                           {"items", std::move(items)}});
-}
+Json ToJson(const DeletionList& list) { return MemberWriter::Written(list); }
 
 std::string TextOf(const DeletionList& list) { return ToJson(list).Dump(2) + "\n"; }
 
@@ -61,11 +35,7 @@ Result<DeletionList> ParseDeletionList(std::string_view text, std::string_view w
   if (!json.ok()) return IntegrityError(json.error().message, json.error().where);
   DeletionList list;
   JsonReader reader(*json, std::string(where));
-  reader.ReadSchema("rharness.deletion_list", 1);
-  reader.Read("root", &list.root);
-  reader.Read("policy_sha256", &list.policy_sha256);
-  reader.ReadEach("items", &list.items,
-                  [](JsonReader& one, DeletionItem* item) { ReadItem(one, item); });
+  MemberReader::ReadInto(reader, list);
   if (!reader.ok()) {
     const Status status = reader.status();
     return IntegrityError(status.error().message, status.error().where);

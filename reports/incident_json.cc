@@ -1,144 +1,188 @@
-// "rharness.incident/v1" (incident.schema.json); keys in the order of the structs.
-#include <fmt/format.h>
+// "rharness.incident/v1" and its schema; members in the order of the structs.
+#include <string>
+#include <utility>
 
+#include "harness/base/json_members.h"
+#include "harness/base/member_schema.h"
 #include "reports/incident_report.h"
-#include "reports/json_nouns.h"
-#include "reports/json_parts.h"
+#include "reports/names.h"
+#include "reports/schemas.h"
 
 namespace rharness {
-namespace {
 
-Json VerdictJson(const std::optional<Verdict>& verdict) {
-  return verdict ? Json(VerdictName(*verdict)) : Json();
-}
-
-Json IncidentRunJson(const IncidentRun& run) {
+template <class Io, Is<IncidentRun> T>
+void Members(Io& io, T& run) {
   const StoredVerdict last = run.last.value_or(StoredVerdict());
-  Json json;
-  json.Set("run_id", run.run_id)
-      .Set("declared", run.declared)
-      .Set("started", FormatTime(run.started))
-      .Set("verdict", run.last ? Json(VerdictName(last.verdict)) : Json())
-      .Set("decided", run.last ? Json(FormatTime(last.decided)) : Json())
-      .Set("drill_id", last.drill_id)
-      .Set("reasons", PlainArray(ReasonTexts(last.reasons)));
-  return json;
+  const bool judged = run.last.has_value();
+  io.Must("run_id", run.run_id);
+  io.Must("declared", run.declared);
+  io.Time("started", run.started);
+  io.NameOrNull("verdict", judged ? std::optional(last.verdict) : std::nullopt, kVerdictNames,
+                "The last one; null: no drill has judged it.");
+  io.TimeOrNull("decided", judged ? std::optional(last.decided) : std::nullopt);
+  io.Must("drill_id", last.drill_id);
+  io.MustPlain("reasons", ReasonTexts(last.reasons));
 }
 
-Json AnswerJson(const IncidentAnswer& answer) {
-  Json json;
-  json.Set("key", answer.key)
-      .Set("question", answer.question)
-      .Set("known", !answer.facts.empty())
-      .Set("facts",
-           ArrayOf(answer.facts,
-                   [](const IncidentFact& fact) {
-                     return Json::MakeObject({{"text", fact.text}, {"source", fact.source}});
-                   }))
-      .Set("not_known", answer.not_known);
-  return json;
+template <class Io, Is<IncidentFact> T>
+void Members(Io& io, T& fact) {
+  io.Must("text", fact.text);
+  io.Must("source", fact.source);
 }
 
-Json CandidateJson(const IncidentCandidate& one) {
-  return Json::MakeObject({{"run_id", one.run_id},
-                           {"started", FormatTime(one.started)},
-                           {"verdict", one.verdict ? VerdictName(*one.verdict) : "never drilled"},
-                           {"why_not", one.why_not}});
+template <class Io, Is<IncidentAnswer> T>
+void Members(Io& io, T& answer) {
+  io.Must("key", answer.key,
+          About().OneOf("what_happened since_when what_changed way_back prevent"));
+  io.Must("question", answer.question);
+  io.Must("known", !answer.facts.empty());
+  io.MustList("facts", answer.facts);
+  io.Must("not_known", answer.not_known, "What is not known of it; empty: nothing.");
 }
 
-Json FileJson(const IncidentFile& file) {
-  return Json::MakeObject({{"path", file.path},
-                           {"role", file.role},
-                           {"checkpoint", file.checkpoint},
-                           {"state", file.state},
-                           {"words", file.words}});
+template <class Io, Is<IncidentCandidate> T>
+void Members(Io& io, T& one) {
+  io.Must("run_id", one.run_id);
+  io.Time("started", one.started);
+  io.Must("verdict", one.verdict ? VerdictName(*one.verdict) : "never drilled");
+  io.Must("why_not", one.why_not, "Empty: it is the last good run.");
 }
 
-Json RollbackJson(const IncidentRollback& rollback) {
-  Json json;
-  json.Set("state", rollback.state)
-      .Set("drill_id", rollback.drill_id)
-      .Set("verdict", VerdictJson(rollback.verdict))
-      .Set("headline", rollback.headline)
-      .Set("reruns", rollback.reruns)
-      .Set("rerun_seconds", rollback.rerun_seconds);
-  return json;
+template <class Io, Is<IncidentFile> T>
+void Members(Io& io, T& file) {
+  io.Must("path", file.path);
+  io.Must("role", file.role);
+  io.Must("checkpoint", file.checkpoint);
+  io.Must("state", file.state, About().OneOf("as_recorded changed missing not_kept not_read"));
+  io.Must("words", file.words);
 }
 
-Json ValueJson(const std::optional<std::string>& value) { return value ? Json(*value) : Json(); }
-
-Json IncidentLayerJson(const LayerComparison& layer) {
-  Json json;
-  json.Set("layer", LayerName(layer.layer))
-      .Set("state", LayerStateName(layer.state))
-      .Set("compared", layer.compared)
-      .Set("differences", ArrayOf(layer.differences,
-                                  [](const FactDifference& one) {
-                                    return Json::MakeObject({{"key", one.key},
-                                                             {"good", ValueJson(one.recorded)},
-                                                             {"run", ValueJson(one.observed)}});
-                                  }))
-      .Set("not_known", PlainArray(layer.not_known));
-  return json;
+template <class Io, Is<IncidentSignature> T>
+void Members(Io& io, T& one) {
+  io.Must("file", one.file);
+  io.Must("state", one.state, About().OneOf("verified refused not_checked"));
+  io.Must("words", one.words);
 }
 
-Json CauseOfJson(const Cause& cause) {
-  return Json::MakeObject({{"code", cause.code},
-                           {"layer", LayerName(cause.layer)},
-                           {"strength", StrengthName(cause.strength)},
-                           {"statement", cause.statement},
-                           {"confirm", cause.confirm}});
+template <class Io, Is<IncidentRollback> T>
+void Members(Io& io, T& rollback) {
+  io.Must("state", rollback.state, About().OneOf("proven refuted open failed not_run none"));
+  io.Must("drill_id", rollback.drill_id);
+  io.NameOrNull("verdict", rollback.verdict, kVerdictNames);
+  io.Must("headline", rollback.headline);
+  io.Must("reruns", rollback.reruns);
+  io.Must("rerun_seconds", rollback.rerun_seconds);
 }
 
-Json ComparisonOf(const IncidentReport& report) {
-  Json json;
-  json.Set("verdict", VerdictJson(report.compared))
-      .Set("headline", report.compared_headline)
-      .Set("causes", ArrayOf(report.causes, CauseOfJson))
-      .Set("layers", ArrayOf(report.layers, IncidentLayerJson));
-  return json;
+// The good run beside the run.
+struct IncidentDifference {
+  const FactDifference& one;
+};
+
+template <class Io, Is<IncidentDifference> T>
+void Members(Io& io, T& difference) {
+  io.Must("key", difference.one.key);
+  io.Must("good", difference.one.recorded);
+  io.Must("run", difference.one.observed);
 }
 
-}  // namespace
+struct IncidentLayer {
+  const LayerComparison& layer;
+};
 
-Json ToJson(const IncidentReport& report) {
-  Json json;
-  json.Set("schema", "rharness.incident/v1")
-      .Set("version", report.version)
-      .Set("made", FormatTime(report.made))
-      .Set("history", report.history)
-      .Set("family", report.family)
-      .Set("exit_code", report.exit_code)
-      .Set("headline", report.headline)
-      .Set("next", report.next)
-      .Set("planned", report.planned)
-      .Set("interrupted", report.interrupted)
-      .Set("run", IncidentRunJson(report.run))
-      .Set("good", report.good ? IncidentRunJson(*report.good) : Json())
-      .Set("answers", ArrayOf(report.answers, AnswerJson))
-      .Set("candidates", ArrayOf(report.candidates, CandidateJson))
-      .Set("candidates_left_out", std::uint64_t{report.candidates_left_out})
-      .Set("files", ArrayOf(report.files, FileJson))
-      .Set("signatures",
-           ArrayOf(report.signatures,
-                   [](const IncidentSignature& one) {
-                     return Json::MakeObject(
-                         {{"file", one.file}, {"state", one.state}, {"words", one.words}});
-                   }))
-      .Set("rollback", RollbackJson(report.rollback))
-      .Set("comparison", report.good ? ComparisonOf(report) : Json())
-      .Set("runbook",
-           ArrayOf(report.pages,
-                   [](const IncidentPage& page) {
-                     return Json::MakeObject(
-                         {{"code", page.code}, {"title", page.title}, {"met_in", page.met_in}});
-                   }))
-      .Set("bundle", ArrayOf(report.bundle,
-                             [](const auto& file) {
-                               return Json::MakeObject({{"file", file.first}, {"is", file.second}});
-                             }))
-      .Set("notes", PlainArray(report.notes));
-  return json;
+template <class Io, Is<IncidentLayer> T>
+void Members(Io& io, T& view) {
+  io.Name("layer", view.layer.layer, kLayerNames);
+  io.Name("state", view.layer.state, kLayerStateNames);
+  io.Must("compared", view.layer.compared);
+  io.template ListAs<IncidentDifference>("differences", view.layer.differences);
+  io.MustPlain("not_known", view.layer.not_known);
 }
+
+struct IncidentCause {
+  const Cause& cause;
+};
+
+template <class Io, Is<IncidentCause> T>
+void Members(Io& io, T& view) {
+  io.Must("code", view.cause.code);
+  io.Name("layer", view.cause.layer, kLayerNames);
+  io.Name("strength", view.cause.strength, kStrengthNames);
+  io.Must("statement", view.cause.statement);
+  io.Must("confirm", view.cause.confirm);
+}
+
+struct IncidentComparison {
+  const IncidentReport& report;
+};
+
+template <class Io, Is<IncidentComparison> T>
+void Members(Io& io, T& view) {
+  io.NameOrNull("verdict", view.report.compared, kVerdictNames);
+  io.Must("headline", view.report.compared_headline);
+  io.template ListAs<IncidentCause>("causes", view.report.causes);
+  io.template ListAs<IncidentLayer>("layers", view.report.layers);
+}
+
+template <class Io, Is<IncidentPage> T>
+void Members(Io& io, T& page) {
+  io.Must("code", page.code);
+  io.Must("title", page.title);
+  io.Must("met_in", page.met_in);
+}
+
+struct BundleFile {
+  const std::pair<std::string, std::string>& file;
+};
+
+template <class Io, Is<BundleFile> T>
+void Members(Io& io, T& view) {
+  io.Must("file", view.file.first);
+  io.Must("is", view.file.second);
+}
+
+template <class Io, Is<IncidentReport> T>
+void Members(Io& io, T& report) {
+  io.Schema("rharness.incident", 1);
+  io.Must("version", report.version);
+  io.Time("made", report.made);
+  io.Must("history", report.history);
+  io.Must("family", report.family);
+  io.Must("exit_code", report.exit_code,
+          About("0 the way back is proven, or planned; 1 its rerun drifted; 3 there is no good "
+                "run, or nothing was shown; 4 the rerun failed or was stopped; 5 a file or "
+                "signature is not what it was.")
+              .OneOf("0 1 3 4 5"));
+  io.Must("headline", report.headline);
+  io.Must("next", report.next);
+  io.Must("planned", report.planned, "Nothing was rerun: --dry-run.");
+  io.Must("interrupted", report.interrupted);
+  io.Object("run", report.run, "The run that went bad.");
+  io.Object("good", report.good, "The last good run of its family; null: there is none.");
+  io.MustList("answers", report.answers, "The postmortem's five.");
+  io.MustList("candidates", report.candidates,
+              "Other runs of the family, the good one first, then the newest.");
+  io.Must("candidates_left_out", report.candidates_left_out);
+  io.MustList("files", report.files, "Of the good run.");
+  io.MustList("signatures", report.signatures);
+  io.Object("rollback", report.rollback);
+  io.template ObjectAs<IncidentComparison>(
+      "comparison", report.good ? &report : nullptr,
+      "The good run beside the run; null: there is no good run.");
+  io.MustList("runbook", report.pages, "Pages in the folder runbook.");
+  io.template ListAs<BundleFile>("bundle", report.bundle);
+  io.MustPlain("notes", report.notes);
+}
+
+Json IncidentSchema() {
+  return SchemaOf<IncidentReport>(
+      {.id = "rharness.incident/v1",
+       .title = "A run that went bad, and the way back to the last good one",
+       .description = "Written by rharness incident into its bundle, and with --json.",
+       .closed = true,
+       .finite = true});
+}
+
+Json ToJson(const IncidentReport& report) { return MemberWriter::Written(report); }
 
 }  // namespace rharness

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "reports/json_parts.h"
+
 namespace rharness {
 
 void LayerMembers(MemberWriter& io, const std::array<LayerComparison, 5>& layers) {
@@ -38,6 +40,14 @@ void HistogramMembers(MemberReader& io, UlpHistogram& histogram) {
                           "ulp_histogram");
   }
   std::ranges::copy(counts, histogram.begin());
+}
+
+void CountMembers(MemberWriter& io, const VerdictCounts& counts, const About&) {
+  io.Must("counts", CountsJson(counts));
+}
+
+void CountMembers(MemberReader& io, VerdictCounts& counts, const About&) {
+  ReadCounts(io.json(), &counts);
 }
 
 }  // namespace rharness

@@ -1,31 +1,44 @@
 // The JSON members of a finding, a layer, a tensor and a metric, for every record that has one.
 //
-// Role: private to reports/; each list serves both writing and reading.
+// Role: private to reports/; each list writes, reads and describes.
 #ifndef RHARNESS_REPORTS_JSON_NOUNS_H_
 #define RHARNESS_REPORTS_JSON_NOUNS_H_
 
 #include <array>
+#include <map>
+#include <string>
 
 #include "compare/facts.h"
 #include "compare/metrics/decision.h"
 #include "compare/weights/tensor_diff.h"
+#include "harness/base/json_member_reader.h"
+#include "harness/base/json_members.h"
 #include "harness/verdict/verdict.h"
-#include "reports/json_members.h"
 #include "reports/names.h"
 
 namespace rharness {
 
+class MemberSchema;
+
 // "layers", all five of them; layers missing from a record stay unknown.
 void LayerMembers(MemberWriter& io, const std::array<LayerComparison, 5>& layers);
 void LayerMembers(MemberReader& io, std::array<LayerComparison, 5>& layers);
+void LayerMembers(MemberSchema& io, const std::array<LayerComparison, 5>& layers);
 
 // "ulp_histogram", without the zeros behind its last count.
 void HistogramMembers(MemberWriter& io, const UlpHistogram& histogram);
 void HistogramMembers(MemberReader& io, UlpHistogram& histogram);
+void HistogramMembers(MemberSchema& io, const UlpHistogram& histogram);
+
+// "counts", a member for each of the seven verdicts.
+using VerdictCounts = std::map<std::string, int>;
+void CountMembers(MemberWriter& io, const VerdictCounts& counts, const About& about);
+void CountMembers(MemberReader& io, VerdictCounts& counts, const About& about);
+void CountMembers(MemberSchema& io, const VerdictCounts& counts, const About& about);
 
 template <class Io, Is<Finding> T>
 void Members(Io& io, T& finding) {
-  io.Must("code", finding.code);
+  io.Must("code", finding.code, "Stable, for machines.");
   io.MayText("layer", finding.layer, LayerName, ParseLayer);
   io.May("subject", finding.subject);
   io.May("observed", finding.observed);
@@ -39,25 +52,29 @@ template <class Io, Is<FactDifference> T>
 void Members(Io& io, T& difference) {
   io.Must("key", difference.key);
   io.Name("weight", difference.weight, kFactWeightNames);
-  io.May("recorded", difference.recorded);
-  io.May("observed", difference.observed);
-  io.NameUnless("use", difference.use, kFactUseNames, FactUse::kNotKnown);
+  io.May("recorded", difference.recorded, About("Recorded, or before; null: absent.").Always());
+  io.May("observed", difference.observed, About("Observed, or after; null: absent.").Always());
+  io.NameUnless("use", difference.use, kFactUseNames, FactUse::kNotKnown,
+                "Whether a process of the run was seen to use what differs.");
 }
 
 template <class Io, Is<LayerComparison> T>
 void Members(Io& io, T& layer) {
+  io.Noun("One layer of the facts: recorded and observed, or before and after.");
   io.Text("layer", layer.layer, LayerName, ParseLayer);
-  io.Name("state", layer.state, kLayerStateNames);
-  io.May("compared", layer.compared);
-  io.May("only_recorded", layer.only_recorded);
-  io.List("differences", layer.differences);
-  io.PlainUnlessEmpty("not_known", layer.not_known);
+  io.Name("state", layer.state, kLayerStateNames,
+          "unknown: nothing was compared; partly_known: none that is known differs, and some are "
+          "not known.");
+  io.May("compared", layer.compared, Count().Always());
+  io.May("only_recorded", layer.only_recorded, Count().Always());
+  io.List("differences", layer.differences, About().Always());
+  io.PlainUnlessEmpty("not_known", layer.not_known, "What could not be compared, in words.");
 }
 
 template <class Io, Is<TensorDifference> T>
 void Members(Io& io, T& tensor) {
   io.Must("name", tensor.name);
-  io.Text("dtype", tensor.dtype, DTypeName, ParseDType);
+  io.Text("dtype", tensor.dtype, DTypeName, ParseDType, "The safetensors spelling.");
   io.Plain("shape", tensor.shape);
   io.Must("elements", tensor.elements);
   io.Must("differing", tensor.differing);
@@ -84,7 +101,9 @@ void Members(Io& io, T& metric) {
   io.May("reason", metric.reason);
   io.Plain("history", metric.history);
   io.Plain("reruns", metric.reruns);
-  io.May("recorded", metric.recorded);
+  io.May("recorded", metric.recorded,
+         "The run's own value, where the history holds others of its kind too; null: not given "
+         "apart.");
   io.Must("mean_history", metric.mean_history);
   io.Must("difference", metric.difference);
   io.Must("standard_deviation", metric.standard_deviation);
@@ -94,17 +113,20 @@ void Members(Io& io, T& metric) {
   io.Must("p_difference", metric.p_difference);
   io.Must("ci_low", metric.ci_low);
   io.Must("ci_high", metric.ci_high);
-  io.Must("margin", metric.margin);
+  io.Must("margin", metric.margin, "In metric units; 0: none in force.");
   io.May("default_margin", metric.default_margin);
   io.Must("alpha_drift", metric.alpha_drift);
   io.Must("alpha_equivalence", metric.alpha_equivalence);
   io.May("variance_basis", metric.variance_basis);
   io.Must("power", metric.power);
   io.Must("minimum_detectable", metric.minimum_detectable);
-  io.May("more_reruns", metric.more_reruns);
-  io.May("pairs", metric.pairs);
-  io.May("seed_deviation", metric.seed_deviation);
-  io.May("more_runs", metric.more_runs);
+  io.May("more_reruns", metric.more_reruns, Count());
+  io.May("pairs", metric.pairs,
+         Count("Recorded runs beside reruns of their own seed that the decision rests on; 0: not "
+               "paired."));
+  io.May("seed_deviation", metric.seed_deviation,
+         "Standard deviation of the recorded values over seeds, metric units; 0: not known.");
+  io.May("more_runs", metric.more_runs, Count("More runs of other seeds that would decide."));
 }
 
 }  // namespace rharness

@@ -1,6 +1,8 @@
 // Tallies of verdicts in JSON; see json_parts.h.
 #include "reports/json_parts.h"
 
+#include <fmt/format.h>
+
 namespace rharness {
 
 std::map<std::string, int> CountVerdicts(const std::vector<Verdict>& verdicts) {

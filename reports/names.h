@@ -3,22 +3,17 @@
 #ifndef RHARNESS_REPORTS_NAMES_H_
 #define RHARNESS_REPORTS_NAMES_H_
 
-#include <array>
 #include <string_view>
-#include <utility>
 
 #include "compare/comparison.h"
 #include "compare/curves/curve_comparison.h"
 #include "compare/exact.h"
 #include "compare/facts.h"
 #include "compare/metrics/decision.h"
+#include "harness/base/member_facts.h"
 #include "harness/verdict/verdict.h"
 
 namespace rharness {
-
-// A table of (value, name), read in both directions.
-template <class T, std::size_t n>
-using NameTable = std::array<std::pair<T, std::string_view>, n>;
 
 inline constexpr NameTable<ExactComparison::State, 4> kExactStateNames = {
     {{ExactComparison::State::kEqual, "equal"},
@@ -46,13 +41,11 @@ inline constexpr NameTable<FactWeight, 3> kFactWeightNames = {{{FactWeight::kIde
 inline constexpr NameTable<FactUse, 3> kFactUseNames = {
     {{FactUse::kNotKnown, "not_known"}, {FactUse::kUsed, "used"}, {FactUse::kNotUsed, "not_used"}}};
 
-// A table from the function that names an enumeration where it is declared.
-template <class T, std::size_t n>
-NameTable<T, n> NamesFrom(std::string_view (*name)(T), const std::array<T, n>& values) {
-  NameTable<T, n> table{};
-  for (std::size_t i = 0; i < n; ++i) table[i] = {values[i], name(values[i])};
-  return table;
-}
+inline const NameTable<Verdict, 7> kVerdictNames = NamesFrom<Verdict, 7>(VerdictName, kVerdicts);
+inline const NameTable<Layer, 5> kLayerNames = NamesFrom<Layer, 5>(LayerName, kLayers);
+// For schemas, of what is written and read as text.
+inline const auto& NamesOf(Verdict) { return kVerdictNames; }
+inline const auto& NamesOf(Layer) { return kLayerNames; }
 
 inline const NameTable<Strength, 3> kStrengthNames = NamesFrom<Strength, 3>(
     StrengthName, {Strength::kShown, Strength::kLikely, Strength::kPossible});
@@ -72,15 +65,6 @@ inline const NameTable<DifferenceNature, 6> kDifferenceNatureNames = NamesFrom<D
     DifferenceNatureName,
     {DifferenceNature::kRounding, DifferenceNature::kNewStream, DifferenceNature::kOtherBatches,
      DifferenceNature::kShifted, DifferenceNature::kProgress, DifferenceNature::kSpike});
-
-// The name of a value of the table; empty for none.
-template <class T, std::size_t n>
-constexpr std::string_view NameIn(const NameTable<T, n>& table, T value) {
-  for (const auto& [key, name] : table) {
-    if (key == value) return name;
-  }
-  return {};
-}
 
 }  // namespace rharness
 

@@ -1,5 +1,4 @@
-// Results of properties that need no recorded result: "rharness.properties/v1"
-// (properties.schema.json).
+// Results of properties that need no recorded result: "rharness.properties/v1".
 //
 // Role: a noun with every number and sentence in it; harness/experiments/properties fills it, a
 // Document of it has every format.

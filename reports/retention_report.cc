@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "reports/retention_members.h"
 #include "reports/terminal_parts.h"
 #include "reports/text.h"
 
@@ -117,27 +118,7 @@ std::string WriteTerminal(const RetentionReport& report, int columns, const Dele
   return text + Wrapped(SignedWords(told) + ":", columns) + DigestOf(list) + "\n";
 }
 
-Json ToJson(const RetentionReport& report) {
-  Json kept_runs = Json::MakeArray();
-  for (const KeptRun& run : report.kept_runs) {
-    kept_runs.Append(
-        Json::MakeObject({{"run_id", run.run_id}, {"family", run.family}, {"why", run.why}}));
-  }
-  Json kept_files = Json::MakeArray();
-  for (const KeptFile& file : report.kept_files) {
-    kept_files.Append(
-        Json::MakeObject({{"run_id", file.run_id}, {"path", file.path}, {"why", file.why}}));
-  }
-  return Json::MakeObject({{"schema", "rharness.retention/v1"},
-                           {"history", report.history},
-                           {"policy", report.policy},
-                           {"list_sha256", DigestOf(report.list)},
-                           {"files", std::uint64_t{report.list.items.size()}},
-                           {"bytes", report.list.bytes()},
-                           {"list", ToJson(report.list)},
-                           {"kept_runs", std::move(kept_runs)},
-                           {"kept_files", std::move(kept_files)}});
-}
+Json ToJson(const RetentionReport& report) { return MemberWriter::Written(report); }
 
 std::string LineOf(const DeletionTold& told) {
   const std::string state = told.state == "done" && told.stays != 0 ? "ended" : told.state;
@@ -169,28 +150,7 @@ std::string WriteTerminal(const std::vector<DeletionTold>& deletions) {
 }
 
 Json ToJson(const std::vector<DeletionTold>& deletions) {
-  Json list = Json::MakeArray();
-  for (const DeletionTold& one : deletions) {
-    Json json = Json::MakeObject({{"list_sha256", one.list_sha256},
-                                  {"state", one.state},
-                                  {"reason", one.reason},
-                                  {"asked_by", one.asked_by},
-                                  {"asked", one.asked},
-                                  {"approved_by", one.approved_by},
-                                  {"expires", one.expires},
-                                  {"items", one.items},
-                                  {"bytes", one.bytes},
-                                  {"deleted", one.deleted},
-                                  {"stays", one.stays}});
-    if (!one.begun.empty()) json.Set("begun", one.begun);
-    if (!one.last.empty()) json.Set("last", one.last);
-    if (!one.ended_by.empty()) {
-      json.Set("ended_by", one.ended_by).Set("ended_reason", one.ended_reason);
-    }
-    if (!one.doubt.empty()) json.Set("doubt", one.doubt);
-    list.Append(std::move(json));
-  }
-  return Json::MakeObject({{"schema", "rharness.deletions/v1"}, {"deletions", std::move(list)}});
+  return MemberWriter::Written(DeletionsDocument{deletions});
 }
 
 }  // namespace rharness

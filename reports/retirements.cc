@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/result.h"
+#include "reports/retirement_members.h"
 #include "reports/retirements_report.h"
 #include "reports/text.h"
 
@@ -14,8 +15,6 @@ constexpr std::size_t kMostName = 200;
 std::string Day(WallTime time) { return FormatTime(time).substr(0, kDay); }
 std::string Day(const std::optional<WallTime>& time) { return time ? Day(*time) : "?"; }
 std::string Name(const std::string& name) { return SafeText(name, kMostName); }
-
-Json Time(const std::optional<WallTime>& time) { return time ? Json(FormatTime(*time)) : Json(); }
 
 std::string Details(const RetirementTold& told) {
   switch (told.state) {
@@ -83,28 +82,7 @@ std::string WriteTerminal(const std::vector<RetirementTold>& retirements) {
 }
 
 Json ToJson(const std::vector<RetirementTold>& retirements) {
-  Json list = Json::MakeArray();
-  for (const RetirementTold& one : retirements) {
-    Json json = Json::MakeObject({{"run_id", one.run_id},
-                                  {"state", RetirementStateName(one.state)},
-                                  {"reason", one.reason},
-                                  {"asked_by", one.asked_by},
-                                  {"asked", Time(one.asked)},
-                                  {"approved_by", one.approved_by},
-                                  {"approved", Time(one.approved)},
-                                  {"verified", one.verified}});
-    if (!one.statement_sha256.empty()) json.Set("statement", one.statement_sha256);
-    if (one.expires) json.Set("expires", Time(one.expires));
-    if (one.ended) {
-      json.Set("ended_by", one.ended_by).Set("ended", Time(one.ended));
-      json.Set("ended_reason", one.ended_reason);
-    }
-    if (one.unsigned_since) json.Set("unsigned_since", Time(one.unsigned_since));
-    if (!one.doubt.empty()) json.Set("doubt", one.doubt);
-    list.Append(std::move(json));
-  }
-  return Json::MakeObject(
-      {{"schema", "rharness.retirements/v1"}, {"retirements", std::move(list)}});
+  return MemberWriter::Written(RetirementsDocument{retirements});
 }
 
 std::string RetiredInWords(const std::string& reason, const std::optional<RunRetirement>& by) {

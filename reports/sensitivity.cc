@@ -7,7 +7,8 @@
 #include <cmath>
 
 #include "compare/stats/proportions.h"
-#include "reports/json_members.h"
+#include "harness/base/json_member_reader.h"
+#include "reports/sensitivity_members.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -22,23 +23,6 @@ bool IsHyperparameter(const SensitivityRate& rate) {
 }
 
 }  // namespace
-
-template <class Io, Is<SensitivityRate> T>
-void Members(Io& io, T& rate) {
-  io.Must("name", rate.name);
-  io.Must("words", rate.words);
-  io.Must("trials", rate.trials);
-  io.Must("found", rate.found);
-  io.Must("undecided", rate.undecided);
-  io.May("equal", rate.equal);
-  io.May("not_made", rate.not_made);
-  io.Must("low", rate.low);
-  io.Must("high", rate.high);
-  io.Must("enough", rate.enough);
-  io.May("more_runs", rate.more);
-  io.May("cannot", rate.cannot);
-  io.May("example", rate.example);
-}
 
 void CheckRead(JsonReader& reader, const SensitivityRate& rate) {
   const bool counts = rate.trials >= 0 && rate.found >= 0 && rate.undecided >= 0 &&
@@ -89,47 +73,12 @@ Status CheckRates(const Sensitivity& told, std::string_view file) {
   return {};
 }
 
-template <class Io, Is<SensitivityFamily> T>
-void Members(Io& io, T& family) {
-  io.Must("name", family.name);
-  io.Must("family", family.family);
-  io.Must("configuration", family.configuration);
-  io.Must("declared", family.declared);
-  io.Must("tolerances", family.tolerances);
-  io.Must("runs", family.runs);
-  io.May("together", family.together);
-  io.May("beside", family.beside);
-  io.List("faults", family.faults);
-  io.List("unchanged", family.unchanged);
-}
-
-template <class Io, Is<Sensitivity> T>
-void Members(Io& io, T& sensitivity) {
-  io.Must("gameday_id", sensitivity.gameday_id);
-  io.Must("version", sensitivity.version);
-  io.MayText("made", sensitivity.made, FormatTime, ParseTime);
-  io.May("host", sensitivity.host);
-  io.Must("reruns", sensitivity.reruns);
-  io.Must("confirm", sensitivity.confirm);
-  io.Must("width", sensitivity.width);
-  io.Must("confidence", sensitivity.confidence);
-  io.List("families", sensitivity.families);
-}
-
-Json ToJson(const Sensitivity& sensitivity) {
-  Json json;
-  json.Set("schema", fmt::format("rharness.sensitivity/v{}", kSensitivityVersion));
-  MemberWriter io(&json);
-  Members(io, sensitivity);
-  return json;
-}
+Json ToJson(const Sensitivity& sensitivity) { return MemberWriter::Written(sensitivity); }
 
 Result<Sensitivity> ParseSensitivity(const Json& json, std::string_view file) {
   JsonReader reader(json, std::string(file));
   Sensitivity sensitivity;
-  reader.ReadSchema("rharness.sensitivity", kSensitivityVersion);
-  MemberReader io(&reader);
-  Members(io, sensitivity);
+  MemberReader::ReadInto(reader, sensitivity);
   RETURN_IF_ERROR(reader.status());
   RETURN_IF_ERROR(CheckRates(sensitivity, file));
   return sensitivity;

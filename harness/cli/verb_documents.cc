@@ -1,4 +1,5 @@
-// rharness documents: writes the manual pages and the completion, for whoever installs or packages.
+// rharness documents: writes the manual pages, the completion and the schemas, for whoever installs
+// or packages.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "harness/cli/guide_page.h"
 #include "harness/cli/manual.h"
 #include "harness/cli/verb.h"
+#include "reports/schemas.h"
 
 namespace rharness {
 namespace {
@@ -22,6 +24,7 @@ namespace fs = std::filesystem;
 struct DocumentsOptions {
   fs::path man;
   fs::path completion;
+  fs::path schemas;
 };
 
 // What parses adds these to every command, or to the program.
@@ -88,12 +91,22 @@ Status WriteCompletion(const Command& root, const fs::path& folder) {
                  FishCompletion(root, options));
 }
 
+Status WriteSchemas(const fs::path& folder) {
+  for (const NamedSchema& schema : ReportSchemas()) {
+    RETURN_IF_ERROR(
+        WriteTo(folder, fmt::format("{}.schema.json", schema.name), schema.build().Dump(2) + "\n"));
+  }
+  return {};
+}
+
 Status WriteDocuments(const Command& root, const DocumentsOptions& options) {
-  if (options.man.empty() && options.completion.empty()) {
-    return InvalidInput("expected --documentation DIR or --completion DIR", "rharness documents");
+  if (options.man.empty() && options.completion.empty() && options.schemas.empty()) {
+    return InvalidInput("expected --documentation DIR, --completion DIR or --schemas DIR",
+                        "rharness documents");
   }
   if (!options.man.empty()) RETURN_IF_ERROR(WriteManual(root, options.man));
   if (!options.completion.empty()) RETURN_IF_ERROR(WriteCompletion(root, options.completion));
+  if (!options.schemas.empty()) RETURN_IF_ERROR(WriteSchemas(options.schemas));
   return {};
 }
 
@@ -101,12 +114,14 @@ Status WriteDocuments(const Command& root, const DocumentsOptions& options) {
 
 void AddDocuments(Command& root) {
   auto options = std::make_shared<DocumentsOptions>();
-  Command& verb = root.AddVerb("documents", "Write the manual pages and the completion");
+  Command& verb =
+      root.AddVerb("documents", "Write the manual pages, the completion and the schemas");
   verb.Hide();
   verb.Add("--documentation", &options->man, "Folder of the pages").Folder();
   verb.Add("--completion", &options->completion,
            "Folder such as share/, in which each shell has its own")
       .Folder();
+  verb.Add("--schemas", &options->schemas, "Folder of the JSON Schemas").Folder();
   verb.Do([options, &root] {
     const Status written = WriteDocuments(root, *options);
     return written.ok() ? kExitOk : FailWith(written.error());

@@ -56,6 +56,14 @@ install(FILES scenarios/mlflow/rerun.py scenarios/mlflow/README.md
 # What the guides run.
 install(DIRECTORY scenarios/tutorial DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenarios
         USE_SOURCE_PERMISSIONS COMPONENT documentation)
+# Those of what is written by a list of its members; then the others.
+install(CODE "
+  file(REMOVE_RECURSE \"${documents}/schemas\")
+  execute_process(COMMAND \"${programs_folder}/rharness\" documents --schemas \"${documents}/schemas\"
+                  COMMAND_ERROR_IS_FATAL ANY)"
+        COMPONENT documentation)
+install(DIRECTORY ${documents}/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas
+        COMPONENT documentation)
 install(FILES
   compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
   harness/trust/audit/audit.schema.json harness/trust/audit/audit_appended.schema.json harness/trust/audit/audit_check.schema.json
@@ -66,9 +74,5 @@ install(FILES
   harness/trust/attestation/verdict.schema.json harness/trust/attestation/withdrawal.schema.json
   harness/records/manifest/evidence.schema.json harness/records/manifest/manifest.schema.json
   harness/execution/rerun/ticket.schema.json
-  reports/audit_report.schema.json reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
-  reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json reports/incident.schema.json
-  reports/isolation.schema.json reports/objectives.schema.json reports/onset.schema.json reports/properties.schema.json
-  reports/deletion_list.schema.json reports/deletions.schema.json reports/report.schema.json reports/retention.schema.json
-  reports/policy_check.schema.json reports/retirements.schema.json reports/runbook.schema.json reports/sensitivity.schema.json reports/trends.schema.json
+  reports/policy_check.schema.json reports/runbook.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

@@ -302,7 +302,8 @@ TEST_F(AuditVerb, AnswersHowARunWasMadeAndWhetherThatIsWhatWasEntered) {
   EXPECT_THAT(Read(At("a.xml")), HasSubstr("classname=\"audit.In the log\""));
   EXPECT_THAT(Read(At("a.md")), HasSubstr("## a: never shown to reproduce"));
   EXPECT_EQ(json.outcome.exit_code, 0) << json.stderr_text;
-  const std::string schema = RHARNESS_SOURCE_DIR "/reports/audit_report.schema.json";
+  Must(Run({kRharness, "documents", "--schemas", At("schemas").string()}));
+  const std::string schema = At("schemas/audit_report.schema.json").string();
   const auto document = ParseJson(json.stdout_text, "audit_report");
   ASSERT_TRUE(document.ok());
   ExpectDescribed(LoadSchemaFile(schema), *document);

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -339,6 +340,27 @@ TEST_F(Commit, IsNotThatOfAnotherCheckoutAround) {
       "git init -q .; mkdir s; echo a >s/a; git add s; "
       "git -c user.name=a -c user.email=a@b commit -qm a");
   EXPECT_EQ(Asked(), "unknown");
+}
+
+TEST(SchemaDocuments, AreThereForEachReportUnderItsOwnName) {
+  const auto folder = ScopedTempDir::Make("rharness-schemas-");
+  ASSERT_TRUE(folder.ok());
+  ASSERT_TRUE(
+      Execute({kRharness, "documents", "--schemas", folder->path().string()}).outcome.Succeeded());
+  std::set<std::string> ids;
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(folder->path())) {
+    const auto schema = ReadJsonFile(entry.path());
+    ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+    for (const char* key : {"$schema", "$id", "title"}) {
+      EXPECT_NE(schema->Find(key), nullptr) << entry.path() << key;
+    }
+    ids.insert(schema->Find("$id")->AsString());
+    EXPECT_THAT(entry.path().filename().string(), testing::EndsWith(".schema.json"));
+    ++count;
+  }
+  EXPECT_GE(count, 19);
+  EXPECT_EQ(static_cast<int>(ids.size()), count);
 }
 
 }  // namespace

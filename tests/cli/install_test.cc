@@ -40,16 +40,26 @@ class Install : public testing::Test {
 
 TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
   InstallInto("all");
-  for (const char* path :
-       {"bin/rharness", "bin/rharness-more", "bin/rharness-probe", "share/man/man1/rharness.1",
-        "share/man/man1/rharness-drill.1", "share/man/man7/rharness-guide-drill.7",
-        "share/doc/rharness/guides/history.md", "share/doc/rharness/scenarios/tutorial/record.sh",
-        "lib/rharness/observe/librharness-observe.so", "lib/rharness/observe/rharness-look",
-        "lib/rharness/observe/python/sitecustomize.py",
-        "lib/rharness/observe/python/rharness_observe.py", "share/doc/rharness/README.md",
-        "share/doc/rharness/LICENSE", "share/doc/rharness/scenarios/mlflow/rerun.py",
-        "share/rharness/schemas/manifest.schema.json", "share/bash-completion/completions/rharness",
-        "share/zsh/site-functions/_rharness", "share/fish/vendor_completions.d/rharness.fish"}) {
+  for (const char* path : {"bin/rharness",
+                           "bin/rharness-more",
+                           "bin/rharness-probe",
+                           "share/man/man1/rharness.1",
+                           "share/man/man1/rharness-drill.1",
+                           "share/man/man7/rharness-guide-drill.7",
+                           "share/doc/rharness/guides/history.md",
+                           "share/doc/rharness/scenarios/tutorial/record.sh",
+                           "lib/rharness/observe/librharness-observe.so",
+                           "lib/rharness/observe/rharness-look",
+                           "lib/rharness/observe/python/sitecustomize.py",
+                           "lib/rharness/observe/python/rharness_observe.py",
+                           "share/doc/rharness/README.md",
+                           "share/doc/rharness/LICENSE",
+                           "share/doc/rharness/scenarios/mlflow/rerun.py",
+                           "share/rharness/schemas/manifest.schema.json",
+                           "share/rharness/schemas/report.schema.json",
+                           "share/bash-completion/completions/rharness",
+                           "share/zsh/site-functions/_rharness",
+                           "share/fish/vendor_completions.d/rharness.fish"}) {
     EXPECT_TRUE(fs::is_regular_file(At(std::string("all/") + path))) << path;
   }
   const ProcessResult version = Execute({At("all/bin/rharness"), "--version"});

@@ -1,9 +1,9 @@
 // What takes two people, as text and as JSON: retirements, lists of what is deleted.
 #include <gmock/gmock.h>
 
-#include "harness/base/files.h"
 #include "reports/retention_report.h"
 #include "reports/retirements_report.h"
+#include "reports/schemas.h"
 #include "tests/reports/schema_validator.h"
 
 namespace rharness {
@@ -32,10 +32,8 @@ RetentionReport Rich() {
           .kept_files = {{"a", "x.bin", "is data of run d"}}};
 }
 
-void CheckSchema(const char* name, const Json& json) {
-  const auto schema = ReadJsonFile(std::string(RHARNESS_SOURCE_DIR "/reports/") + name);
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
-  Validator(*schema).Check(json, *schema, "$");
+void CheckSchema(const Json& schema, const Json& json) {
+  Validator(schema).Check(json, schema, "$");
 }
 
 TEST(RetentionText, SaysWhatGoesWhyAndWhatIsKept) {
@@ -49,19 +47,19 @@ TEST(RetentionText, SaysWhatGoesWhyAndWhatIsKept) {
 }
 
 TEST(ApprovalSchemas, DescribeExactlyWhatIsWritten) {
-  CheckSchema("retention.schema.json", ToJson(Rich()));
-  CheckSchema("deletion_list.schema.json", ToJson(Rich().list));
+  CheckSchema(RetentionSchema(), ToJson(Rich()));
+  CheckSchema(DeletionListSchema(), ToJson(Rich().list));
   DeletionTold told{.list_sha256 = std::string(64, 'a')};
   told.state = "doubtful";
   told.doubt = "why";
   told.ended_by = "Ada";
-  CheckSchema("deletions.schema.json", ToJson(std::vector<DeletionTold>{told}));
+  CheckSchema(DeletionsSchema(), ToJson(std::vector<DeletionTold>{told}));
   RetirementTold retired{.run_id = "a"};
   retired.state = RetirementState::kDoubtful;
   retired.statement_sha256 = "5e";
   retired.expires = retired.ended = retired.asked = WallTime{};
   retired.doubt = "why";
-  CheckSchema("retirements.schema.json", ToJson(std::vector<RetirementTold>{retired}));
+  CheckSchema(RetirementsSchema(), ToJson(std::vector<RetirementTold>{retired}));
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "harness/base/files.h"
 #include "reports/fingerprint_grid.h"
+#include "reports/schemas.h"
 #include "tests/reports/sample_gate.h"
 #include "tests/reports/schema_validator.h"
 
@@ -77,13 +77,11 @@ TEST(Grid, PutsChangesFirstAndCountsCases) {
 }
 
 TEST(FingerprintDiffSchema, DescribesExactlyWhatIsWritten) {
-  const Result<Json> schema =
-      ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/fingerprint_diff.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = FingerprintDiffSchema();
   const GateInput rich = RichInput(), same = SameInput();
   for (const GateInput* input : {&rich, &same}) {
     const Json json = ToJson(DiffFingerprints(input->baseline, input->candidate));
-    Validator(*schema).Check(json, *schema, "$");
+    Validator(schema).Check(json, schema, "$");
   }
 }
 
@@ -125,8 +123,7 @@ TEST(FleetReport, AsksForTheStackWhereNoMajorityShowsIt) {
 }
 
 TEST(FleetSchema, DescribesExactlyWhatIsWritten) {
-  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/fleet.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = FleetSchema();
   const FingerprintBuilder odd = SampleStack().Probe("math_bits", "math").Bits("expf", "odd");
   const Fleet fleet = CompareFleet({{"a", SampleStack().Parse()},
                                     {"b", SampleStack().Parse()},
@@ -134,11 +131,11 @@ TEST(FleetSchema, DescribesExactlyWhatIsWritten) {
                                     {"d", FingerprintBuilder().Parse()}});
   EXPECT_EQ(fleet.odd.size(), 1U);
   EXPECT_EQ(fleet.unusable.size(), 1U);
-  Validator(*schema).Check(ToJson(fleet), *schema, "$");
+  Validator(schema).Check(ToJson(fleet), schema, "$");
   const Json apart = ToJson(OddFleet());
-  Validator(*schema).Check(apart, *schema, "$");
+  Validator(schema).Check(apart, schema, "$");
   EXPECT_EQ(apart.Find("odd")->AsArray()[0].Find("facts")->AsArray().size(), 1U);
-  Validator(*schema).Check(ToJson(CompareFleet({})), *schema, "$");
+  Validator(schema).Check(ToJson(CompareFleet({})), schema, "$");
 }
 
 }  // namespace

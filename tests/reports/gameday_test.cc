@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/base/files.h"
 #include "reports/gameday_report.h"
 #include "reports/model.h"
+#include "reports/schemas.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/schema_validator.h"
 
@@ -53,12 +53,6 @@ TEST(GamedayTerminal, KeepsToItsColumnsAndEscapes) {
   }
 }
 
-Json Schema(const std::string& name) {
-  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/" + name);
-  EXPECT_TRUE(schema.ok()) << schema.error().ToString();
-  return schema.ok() ? *schema : Json::MakeObject();
-}
-
 // Every member, and those of a report that has hardly any.
 TEST(GamedaySchema, DescribesExactlyWhatIsWritten) {
   GamedayReport rich = Day();
@@ -69,8 +63,8 @@ TEST(GamedaySchema, DescribesExactlyWhatIsWritten) {
   auto& rate = family.faults.front();
   rate.equal = rate.not_made = rate.more = 1;
   rate.example = "example";
-  const Json day = Schema("gameday.schema.json");
-  const Json certificate = Schema("sensitivity.schema.json");
+  const Json day = GamedaySchema();
+  const Json certificate = SensitivitySchema();
   for (const GamedayReport& report : {rich, GamedayReport()}) {
     Validator(day).Check(ToJson(report), day, "$");
     Validator(certificate).Check(ToJson(report.sensitivity), certificate, "$");

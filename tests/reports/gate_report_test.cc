@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <pugixml.hpp>
 
-#include "harness/base/files.h"
+#include "reports/schemas.h"
 #include "tests/reports/sample_gate.h"
 #include "tests/reports/schema_validator.h"
 
@@ -183,14 +183,13 @@ TEST(GateText, SaysReasonsRunsAndTheStackOnATerminalAndInTheStepSummary) {
 }
 
 TEST(GateSchema, DescribesExactlyWhatIsWritten) {
-  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/gate.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = GateSchema();
   GateInput empty;
   for (const GateInput& input : {RichInput(), SameInput(), empty}) {
     const Json json = ToJson(DecideGate(input));
     EXPECT_EQ(json.AsObject().front().first, "schema");
     EXPECT_EQ(json.Find("schema")->AsString(), "rharness.gate/v1");
-    Validator(*schema).Check(json, *schema, "$");
+    Validator(schema).Check(json, schema, "$");
   }
 }
 

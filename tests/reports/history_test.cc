@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "harness/base/files.h"
 #include "reports/history_report.h"
 #include "reports/history_summary.h"
+#include "reports/schemas.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/sample_history.h"
@@ -257,11 +257,10 @@ TEST(FamilyHistory, ShowsWhatItsRunsCameToTogetherBesideTheirGrid) {
 }
 
 TEST(HistorySchema, DescribesExactlyWhatIsWritten) {
-  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/history.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = HistorySchema();
   const auto check = [&](const Json& json, const char* form) {
     EXPECT_EQ(json.AsObject().front().first, "schema");
-    Validator(*schema).Check(json, *schema->Find("$defs")->Find(form), "$");
+    Validator(schema).Check(json, *schema.Find("$defs")->Find(form), "$");
   };
   HistoryRun retired = SampleHistoryRun("a");
   retired.retired = "gone";

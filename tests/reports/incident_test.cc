@@ -4,9 +4,9 @@
 
 #include <sstream>
 
-#include "harness/base/files.h"
 #include "reports/incident_report.h"
 #include "reports/runbook_page.h"
+#include "reports/schemas.h"
 #include "reports/text.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/schema_validator.h"
@@ -57,10 +57,9 @@ IncidentReport Rich() {
 }
 
 TEST(IncidentSchema, DescribesExactlyWhatIsWritten) {
-  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/incident.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = IncidentSchema();
   for (const IncidentReport& report : {Rich(), IncidentReport()}) {
-    Validator(*schema).Check(ToJson(report), *schema, "$");
+    Validator(schema).Check(ToJson(report), schema, "$");
   }
 }
 

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <string>
 
-#include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "reports/isolation_report.h"
+#include "reports/schemas.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/schema_validator.h"
 
@@ -111,8 +111,7 @@ TEST(IsolationPage, StaysSmallForManyAxesAndReruns) {
 }
 
 TEST(IsolationSchema, DescribesExactlyWhatIsWritten) {
-  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/isolation.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = IsolationSchema();
   IsolationReport rich = Sample(3, 4);
   rich.causes = {{"env:A0", "env:A1"}};
   rich.target = rich.shown_by = rich.branches = rich.possible = rich.notes = {"one"};
@@ -121,7 +120,7 @@ TEST(IsolationSchema, DescribesExactlyWhatIsWritten) {
   rich.trials[0].purpose = "all_changed";
   rich.trials[1].answer = "skipped";
   for (const IsolationReport& each : {rich, Sample(0, 0)}) {
-    Validator(*schema).Check(ToJson(each), *schema, "$");
+    Validator(schema).Check(ToJson(each), schema, "$");
   }
 }
 

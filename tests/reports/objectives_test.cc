@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "harness/base/files.h"
 #include "reports/objectives_report.h"
+#include "reports/schemas.h"
 #include "reports/text.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/schema_validator.h"
@@ -153,10 +153,9 @@ TEST(ObjectivesPage, IsNotGreenWithoutAnObjective) {
 }
 
 TEST(ObjectivesSchema, DescribesExactlyWhatIsWritten) {
-  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/objectives.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = ObjectivesSchema();
   for (const ObjectivesReport& report : {Rich(), ObjectivesReport()}) {
-    Validator(*schema).Check(ToJson(report), *schema, "$");
+    Validator(schema).Check(ToJson(report), schema, "$");
   }
 }
 

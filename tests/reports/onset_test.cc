@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "harness/base/files.h"
 #include "reports/onset_report.h"
+#include "reports/schemas.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/schema_validator.h"
 
@@ -115,8 +115,7 @@ TEST(OnsetPage, StaysSmallForLargeNetworks) {
 }
 
 TEST(OnsetSchema, DescribesExactlyWhatIsWritten) {
-  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/onset.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = OnsetSchema();
   OnsetReport rich = Sample(6);
   rich.notes = {"one"};
   rich.traces.origins = {*rich.traces.origin};
@@ -127,7 +126,7 @@ TEST(OnsetSchema, DescribesExactlyWhatIsWritten) {
   OnsetReport equal = Sample(2);
   equal.traces = Onset();
   for (const OnsetReport& each : {rich, Sample(3), equal, OnsetReport()}) {
-    Validator(*schema).Check(ToJson(each), *schema, "$");
+    Validator(schema).Check(ToJson(each), schema, "$");
   }
 }
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "harness/base/files.h"
 #include "reports/properties_report.h"
+#include "reports/schemas.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/schema_validator.h"
 
@@ -77,9 +77,8 @@ TEST(PropertiesReport, HasACaseAPropertyInJunit) {
 }
 
 TEST(PropertiesReport, IsAsItsSchemaSays) {
-  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/properties.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
-  Validator(*schema).Check(ToJson(Sample()), *schema, "$");
+  const Json schema = PropertiesSchema();
+  Validator(schema).Check(ToJson(Sample()), schema, "$");
 }
 
 TEST(PropertiesReport, TextOfStrangersOnlyShows) {

@@ -19,15 +19,16 @@ class Validator {
   explicit Validator(const Json& root) : root_(root) {}
 
   void Check(const Json& value, const Json& schema, const std::string& path) {
-    if (const Json* ref = schema.Find("$ref")) {
-      const std::string name = ref->AsString().substr(std::string("#/$defs/").size());
-      return Check(value, *root_.Find("$defs")->Find(name), path);
-    }
+    if (schema.Find("$ref") != nullptr) return Check(value, Resolved(schema), path);
     if (const Json* any = schema.Find("anyOf")) {
       const auto& options = any->AsArray();
-      EXPECT_TRUE(std::any_of(options.begin(), options.end(),
-                              [&](const Json& option) { return Fits(value, option); }))
-          << path << " fits no alternative";
+      const auto fits = std::find_if(options.begin(), options.end(),
+                                     [&](const Json& option) { return Fits(value, option); });
+      if (fits == options.end()) {
+        ADD_FAILURE() << path << " fits no alternative";
+      } else {
+        Check(value, *fits, path);
+      }
       return;
     }
     EXPECT_TRUE(Fits(value, schema)) << path << " has a type or value that the schema refuses";
@@ -50,7 +51,20 @@ class Validator {
     return value.KindName() == type;
   }
 
-  static bool Fits(const Json& value, const Json& schema) {
+  const Json& Resolved(const Json& schema) const {
+    const Json* ref = schema.Find("$ref");
+    if (ref == nullptr) return schema;
+    const std::string name = ref->AsString().substr(std::string("#/$defs/").size());
+    return *root_.Find("$defs")->Find(name);
+  }
+
+  bool Fits(const Json& value, const Json& reference) const {
+    const Json& schema = Resolved(reference);
+    if (const Json* any = schema.Find("anyOf")) {
+      const auto& options = any->AsArray();
+      return std::any_of(options.begin(), options.end(),
+                         [&](const Json& option) { return Fits(value, option); });
+    }
     if (const Json* constant = schema.Find("const")) return value.Dump() == constant->Dump();
     if (const Json* allowed = schema.Find("enum")) {
       const auto& values = allowed->AsArray();

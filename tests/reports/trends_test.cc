@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "harness/base/files.h"
+#include "reports/schemas.h"
 #include "reports/text.h"
 #include "reports/trends_report.h"
 #include "reports/trends_words.h"
@@ -147,10 +147,9 @@ TEST(TrendsDocument, SaysTheSameInEveryFormatAndFailsWhereRunsWouldBeLost) {
 }
 
 TEST(TrendsSchema, DescribesExactlyWhatIsWritten) {
-  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/trends.schema.json");
-  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const Json schema = TrendsSchema();
   for (const TrendsReport& report : {Rich(), TrendsReport()}) {
-    Validator(*schema).Check(ToJson(report), *schema, "$");
+    Validator(schema).Check(ToJson(report), schema, "$");
   }
 }
 

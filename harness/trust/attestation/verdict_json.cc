@@ -7,6 +7,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/json_member_reader.h"
 #include "harness/records/manifest/fields.h"
 #include "harness/trust/attestation/verdict_statement.h"
 #include "reports/json_parts.h"
