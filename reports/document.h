@@ -9,6 +9,7 @@
 #define RHARNESS_REPORTS_DOCUMENT_H_
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,7 +23,8 @@
 namespace rharness {
 
 struct DocumentCell {
-  enum class As { kText, kCode, kBadge };
+  // kStrip: a sign per verdict (words.h), "✓✓✗·", each in its colour.
+  enum class As { kText, kCode, kBadge, kStrip };
 
   DocumentCell(const char* words) : text(words) {}
   DocumentCell(std::string words, As way = As::kText, std::string link = {})
@@ -44,7 +46,30 @@ struct DocumentRow {
 
 struct DocumentColumn {
   std::string_view name;
-  bool numbers = false;  // at the right
+  bool numbers = false;   // at the right
+  bool in_depth = false;  // a terminal leaves it out
+};
+
+// Rows that follow each other and stand on a page in a block that opens, under its title.
+struct DocumentFold {
+  Verdict tone = Verdict::kInfra;
+  std::string badge;
+  std::string title;
+  std::size_t rows = 0;
+  bool open = false;
+};
+
+// How many rows of a section a format shows; it counts the rest.
+struct DocumentLimits {
+  std::size_t page = 400;  // of a section with folds: folds
+  std::size_t screen = 60;
+  std::size_t markdown = 100;
+};
+
+// A sign of a strip, and what stands there when it is pointed at.
+struct DocumentSign {
+  Verdict verdict = Verdict::kInconclusive;
+  std::string title;
 };
 
 using DocumentFacts = std::vector<std::pair<std::string, std::string>>;
@@ -62,10 +87,15 @@ struct DocumentSection {
   std::vector<std::string> items = {};
   DocumentFacts facts = {};
   std::vector<DocumentPicture> pictures = {};
+  std::vector<DocumentSign> strip = {};  // for pages alone: oldest first, the last 2,000
   std::vector<DocumentColumn> columns = {};
   std::vector<DocumentRow> rows = {};
+  std::vector<DocumentFold> folds = {};  // of all rows; other formats show the rows alone
+  std::string filter = {};  // "Find a run": a page filters and sorts the rows, by its script
+  DocumentLimits most = {};
   bool cases = false;     // each row is a case of JUnit
   bool in_depth = false;  // a terminal shows its title alone
+  bool whole = false;     // a terminal breaks no fact, so that a command can be copied
 };
 
 struct Document {
@@ -77,6 +107,8 @@ struct Document {
   std::string headline;
   std::string next;
   std::vector<std::string> notes;
+  std::map<std::string, int> counts;  // by verdict name, of what `counted` names; empty: not shown
+  std::string counted;                // "run"
   DocumentFacts facts;
   std::vector<DocumentSection> sections;
   std::vector<DocumentSection> cases;  // rows that are cases of JUnit, and shown nowhere else
@@ -84,13 +116,13 @@ struct Document {
   int exit_code = 3;
 };
 
-// A page without scripts, below 5 MB: at most 400 rows of a section.
+// A page below 5 MB, with the page's own script if a section has a filter, else without any.
 std::string WriteHtml(const Document& document);
-// At most 60 rows of each of 30 sections, and at most `rows` lines if that is not 0; counts the
-// rest. Where they do not fit, each section has fewer rows, so that the first does not hide the
-// others. Columns without room follow below their row. At least 40 columns. `color`: ANSI colours.
+// At most 30 sections, and at most `rows` lines if that is not 0; counts the rest. Where they do
+// not fit, each section has fewer rows, so that the first does not hide the others. Columns without
+// room follow below their row. At least 40 columns. `color`: ANSI colours.
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows = 0);
-// A step summary, below 1 MiB: at most 100 rows of a section.
+// A step summary, below 1 MiB.
 std::string WriteMarkdown(const Document& document);
 // Rows that are cases; without any, the answer is the one case. A case fails if the exit code is
 // not 0.

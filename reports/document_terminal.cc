@@ -12,7 +12,6 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostScreenSections = 30;
-constexpr std::size_t kMostScreenRows = 60;
 constexpr std::size_t kLeastScreenRows = 3;  // of a table on a screen that is too short
 constexpr std::size_t kMostScreenItems = 12;
 constexpr std::size_t kMostScreenDetails = 4;
@@ -55,7 +54,8 @@ std::string TextOf(const DocumentRow& row, std::size_t column) {
 // Each as wide as its widest cell; the first up to a third, with its whole text below.
 ScreenTable LayOut(const DocumentSection& section, std::size_t rows, int columns) {
   ScreenTable table{.section = &section, .columns = columns};
-  const std::vector<std::size_t> used = UsedColumns(section);
+  std::vector<std::size_t> used = UsedColumns(section);
+  std::erase_if(used, [&](std::size_t column) { return section.columns[column].in_depth; });
   int left = columns - 2;
   for (const std::size_t column : used) {
     int width = DisplayWidth(section.columns[column].name);
@@ -115,7 +115,7 @@ std::string BelowLines(const DocumentRow& row, const ScreenTable& table) {
 std::string TableLines(const DocumentSection& section, const Document& document, int columns,
                        bool color, std::size_t most) {
   if (section.rows.empty()) return "";
-  const std::size_t shown = std::min(section.rows.size(), most);
+  const std::size_t shown = std::min({section.rows.size(), section.most.screen, most});
   const ScreenTable table = LayOut(section, shown, columns);
   std::vector<std::string> texts;
   for (const ScreenColumn& one : table.beside) {
@@ -140,11 +140,13 @@ std::string TableLines(const DocumentSection& section, const Document& document,
   return out + More(section.rows.size(), shown, document);
 }
 
-std::string FactLines(const DocumentFacts& facts, int columns, int indent) {
+std::string FactLines(const DocumentFacts& facts, int columns, int indent, bool whole = false) {
   std::string lines;
   for (const auto& [name, value] : facts) {
-    lines +=
-        Wrapped(fmt::format("{}: {}", SafeText(name, 200), SafeText(value, 1000)), columns, indent);
+    const std::string line =
+        fmt::format("{}: {}", SafeText(name, 200), SafeText(value, whole ? 2000 : 1000));
+    lines += whole ? std::string(static_cast<std::size_t>(indent), ' ') + line + "\n"
+                   : Wrapped(line, columns, indent);
   }
   return lines;
 }
@@ -158,7 +160,7 @@ std::string SectionLines(const DocumentSection& section, const Document& documen
     body += Wrapped(SafeText(section.items[i], 1000), columns, 2);
   }
   body += More(section.items.size(), shown, document);
-  body += FactLines(section.facts, columns, 2);
+  body += FactLines(section.facts, columns, 2, section.whole);
   body += TableLines(section, document, columns, color, most_rows);
   return body.empty() ? "" : "\n" + Wrapped(SafeText(section.title, 300), columns) + body;
 }
@@ -179,6 +181,9 @@ std::string AllLines(const Document& document, int columns, bool color, std::siz
   std::string out = PaintedLines(Wrapped(SafeText(document.headline, 1000), columns),
                                  ColourOf(document.tone), color);
   if (!document.next.empty()) out += Wrapped("Next: " + SafeText(document.next, 1000), columns);
+  if (!document.counts.empty()) {
+    out += CountsLine(document.counts, document.counted, columns, color) + "\n";
+  }
   std::vector<std::string> elsewhere;
   std::vector<const DocumentSection*> here;
   for (const DocumentSection& section : document.sections) {
@@ -206,7 +211,10 @@ std::string AllLines(const Document& document, int columns, bool color, std::siz
 
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows) {
   columns = std::max(columns, kLeastScreenColumns);
-  std::size_t most_rows = kMostScreenRows;
+  std::size_t most_rows = kLeastScreenRows;
+  for (const DocumentSection& section : document.sections) {
+    most_rows = std::max(most_rows, section.most.screen);
+  }
   std::string out = AllLines(document, columns, color, most_rows);
   const auto most = static_cast<std::size_t>(std::max(rows, 2));
   if (rows == 0) return out;

@@ -12,7 +12,6 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostMarkdownRows = 100;
 constexpr std::size_t kTitleBytes = 1000;  // more than a section's title takes
 
 std::string CellMarkdown(const DocumentCell& cell) {
@@ -36,7 +35,7 @@ std::string MarkdownTable(const DocumentSection& section, const std::string& rec
     rule += section.columns[column].numbers ? "---:|" : "---|";
   }
   out += "\n" + rule + "\n";
-  const std::size_t shown = std::min(section.rows.size(), kMostMarkdownRows);
+  const std::size_t shown = std::min(section.rows.size(), section.most.markdown);
   for (std::size_t i = 0; i < shown; ++i) {
     const DocumentRow& row = section.rows[i];
     out += "|";
@@ -64,7 +63,7 @@ std::string MarkdownSection(const DocumentSection& section, const std::string& r
   if (!section.words.empty()) out += MarkdownText(section.words) + "\n\n";
   out += MarkdownList(section.items, [](const std::string& item) { return MarkdownText(item); });
   out += FactsMarkdown(section.facts) + MarkdownTable(section, record);
-  const std::size_t rows = std::min(section.rows.size(), kMostMarkdownRows);
+  const std::size_t rows = std::min(section.rows.size(), section.most.markdown);
   std::size_t left_out = 0;
   // Those of good rows say what they rest on; they stand behind the others.
   for (const bool good : {false, true}) {
@@ -121,6 +120,7 @@ void AddCases(const DocumentSection& section, const Document& document, JunitFil
 std::string WriteMarkdown(const Document& document) {
   std::string out = fmt::format("## {}\n\n", MarkdownText(document.headline));
   if (!document.next.empty()) out += fmt::format("**Next:** {}\n\n", MarkdownText(document.next));
+  out += MarkdownCounts(document.counts);
   out += MarkdownList(document.notes, [](const std::string& note) { return MarkdownText(note); });
   std::size_t left_out = 0;
   for (const DocumentSection& section : document.sections) {

@@ -17,6 +17,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/verdict/stored_verdict.h"
+#include "reports/document.h"
 #include "reports/retirements_report.h"
 
 namespace rharness {
@@ -106,13 +107,15 @@ Json ToJson(const std::vector<HistoryRun>& runs, const std::vector<LastTogether>
 Json ToJson(const RunHistory& history);
 Json ToJson(const FamilyHistory& history);
 
-// For a terminal of `columns` characters; `color`: ANSI colours. Long lists are cut, with a note.
-std::string WriteTerminal(const RunHistory& history, int columns, bool color);
-std::string WriteTerminal(const FamilyHistory& history, int columns, bool color);
+// `version`: of rharness. JUnit has a case a run, of its last verdict, and one for each joint
+// verdict; a run that no drill has judged is skipped.
+Document DocumentOf(const RunHistory& history, std::string_view version);
+Document DocumentOf(const FamilyHistory& history, std::string_view version, int exit_code = 0);
+Document DocumentOf(const std::vector<HistoryRun>& runs, const std::vector<LastTogether>& together,
+                    std::string_view version, int exit_code = 0);
 
-// Self-contained pages below 5 MB. `version`: of rharness.
-std::string WriteHtml(const RunHistory& history, std::string_view version);
-std::string WriteHtml(const FamilyHistory& history, std::string_view version);
+// Of one side of a difference: the value, or "absent".
+std::string DifferenceValue(const std::optional<std::string>& value);
 
 }  // namespace rharness
 

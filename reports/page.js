@@ -57,10 +57,10 @@
     const details = target && target.querySelector("details");
     if (details) details.open = true;
   }
-  // The first column sorts by severity, which is the order of the page; numbers may be durations.
+  // A column of verdicts sorts by severity, which is the order of the page; numbers may be durations.
   function keyOf(column, numeric) {
     return (body, i) => {
-      if (column === 0) return i;
+      if (bodies[0].rows[0].cells[column].querySelector(".b")) return i;
       const cell = body.rows[0].cells[column].textContent;
       if (!numeric) return cell;
       const parts = Array.from(cell.replace(/,/g, "").matchAll(/([\d.]+) ?(ms|s|min|h|d)?\b/g));

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "reports/history_html_parts.h"
 #include "reports/history_summary.h"
 #include "reports/html_escape.h"
 #include "reports/html_page.h"
@@ -20,6 +19,7 @@ constexpr double kPlotWidth = 480.0;  // as wide as a telephone, so that its tex
 constexpr double kPlotLeft = 104.0;
 constexpr double kPlotRight = 472.0;
 constexpr std::size_t kMostLayerDifferences = 40;
+constexpr std::size_t kMostDifferences = 100;  // of one change
 
 struct Lane {
   Standing standing;
@@ -90,6 +90,30 @@ std::string LayerRows(const SiteLayers& layers) {
   return rows;
 }
 
+// A table of the differences between two drills, in words and values; a sentence if there are
+// none, or if they are not known.
+std::string DifferencesHtml(bool known, const std::array<LayerComparison, 5>& layers) {
+  std::string rows;
+  std::size_t all = 0, shown = 0;
+  for (const LayerComparison& layer : layers) {
+    for (const FactDifference& one : layer.differences) {
+      if (++all > kMostDifferences) continue;
+      ++shown;
+      rows += fmt::format(
+          "<tr><td data-l=\"Layer\">{}</td><th scope=\"row\">{}</th><td data-l=\"Before\">{}</td>"
+          "<td data-l=\"After\">{}</td></tr>\n",
+          LayerName(layer.layer), HtmlText(DifferenceWords(one), 600), HtmlFactValue(one.recorded),
+          HtmlFactValue(one.observed));
+    }
+  }
+  if (rows.empty()) return fmt::format("<p>{}.</p>", HtmlText(ChangeWords(known, layers).front()));
+  return fmt::format(
+      "<div class=\"wide\"><table class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n"
+      "{}</tbody></table></div>\n{}",
+      HtmlHeads({"Layer", "What changed", "Before", "After"}), rows,
+      HtmlLeftOut(all, shown, "the history"));
+}
+
 }  // namespace
 
 std::string SiteStripPlot(const SiteRun& page) {
@@ -124,7 +148,7 @@ std::string SiteChanges(const SiteRun& page) {
         VerdictName(change.after.verdict), VerdictLabel(change.after.verdict),
         FormatMinute(change.after.decided), VerdictLabel(change.before.verdict),
         FormatMinute(change.before.decided), change.layers ? HtmlLayerMarks(layers) : "",
-        HtmlDifferences(change.layers.has_value(), layers));
+        DifferencesHtml(change.layers.has_value(), layers));
   }
   if (page.more_changes == 0) return out;
   return out + fmt::format(

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "harness/base/log.h"
 #include "harness/base/spelling.h"
 #include "harness/base/version.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/history_add.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/history_text.h"
@@ -46,7 +48,7 @@ struct HistoryOptions {
   std::string name;  // of what is shown: a run or a family
   bool family = false;
   std::size_t last = 20;  // drills of a family
-  std::string html;
+  DocumentOptions formats;
 };
 
 Result<int> AddPaths(const HistoryOptions& options) {
@@ -58,8 +60,22 @@ int OrDoubt(const RetirementDoubtTexts& doubts, int code) {
   return code == kExitOk && !doubts.empty() ? kExitIntegrity : code;
 }
 
+// Writes the formats that were asked for, and prints one of them, or JSON, or `text`.
+Result<int> Tell(const HistoryOptions& options, const Document& document,
+                 const std::function<Json()>& json, const std::function<std::string()>& text) {
+  const std::vector<Output> outputs = OutputsOf(options.formats, document);
+  RETURN_IF_ERROR(WriteFiles(outputs));
+  return PrintReport(outputs, {.verb = "history",
+                               .headline = document.headline,
+                               .exit_code = document.exit_code,
+                               .as_json = options.json,
+                               .json = json,
+                               .text = text});
+}
+
 Result<int> ListRuns(const HistoryOptions& options) {
   ASSIGN_OR_RETURN(const std::string url, HistoryAt(options.url));
+  RETURN_IF_ERROR(CheckOutputs(FilesOf(options.formats), FilesOfHistory(url), options.json));
   Result<Selection> selection = Selection::Parse(options.select);
   if (!selection.ok()) return selection.error();
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(url));
@@ -76,33 +92,30 @@ Result<int> ListRuns(const HistoryOptions& options) {
   for (const HistoryEntry& entry : entries) families.insert(entry.family);
   ASSIGN_OR_RETURN(const auto together, LoadLastTogether(families, store.get()));
   ASSIGN_OR_RETURN(const auto doubts, WarnOfRetirements(entries, now, store.get()));
-  if (options.json) {
-    std::vector<HistoryRun> runs = HistoryRunsOf(entries);
-    for (HistoryRun& run : runs) TellDoubt(doubts, &run);
-    return OrDoubt(doubts, PrintJson(ToJson(runs, together)));
-  }
-  if (all == 0) {
+  std::vector<HistoryRun> runs = HistoryRunsOf(entries);
+  for (HistoryRun& run : runs) TellDoubt(doubts, &run);
+  const Document document = DocumentOf(runs, together, kVersion, OrDoubt(doubts, kExitOk));
+  if (all == 0 && !options.json) {
     LogInfo("the history holds no runs; 'rharness history add --history URL M.json' adds some");
-  } else if (entries.empty()) {
+  } else if (entries.empty() && !options.json) {
     LogInfo(fmt::format("none of {} runs is selected; widen --select", all));
-  } else {
-    // Rows for programs are runs alone.
-    const bool aligned = ::isatty(STDOUT_FILENO) != 0;
-    return OrDoubt(doubts, Print(EntriesAsTable(entries, doubts, now, aligned) +
-                                 (aligned ? TogetherAsLines(together, now) : "")));
   }
-  return kExitOk;
+  return Tell(
+      options, document, [&] { return ToJson(runs, together); },
+      [&]() -> std::string {
+        if (entries.empty()) return "";
+        // Rows for programs are runs alone.
+        const bool aligned = ::isatty(STDOUT_FILENO) != 0;
+        return EntriesAsTable(entries, doubts, now, aligned) +
+               (aligned ? TogetherAsLines(together, now) : "");
+      });
 }
 
-// Writes the page where one was asked for, and prints it: as JSON, or for people.
 template <class History>
-Result<int> Show(const History& history, const HistoryOptions& options) {
-  if (options.html == "-") return Print(WriteHtml(history, kVersion));
-  if (!options.html.empty()) {
-    RETURN_IF_ERROR(WriteFileAtomic(options.html, WriteHtml(history, kVersion)));
-  }
-  if (options.json) return PrintJson(ToJson(history));
-  return Print(WriteTerminal(history, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+Result<int> Show(const History& history, const HistoryOptions& options, const Document& document) {
+  return Tell(
+      options, document, [&] { return ToJson(history); },
+      [&] { return WriteTerminal(document, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)); });
 }
 
 // Of the last runs of a family: a thousand manifests take seconds to read.
@@ -152,7 +165,7 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
     history.notes.push_back(fmt::format(
         "'{}' names a family, too; this is the run. For the family: --family", entry.run_id));
   }
-  return Show(history, options);
+  return Show(history, options, DocumentOf(history, kVersion));
 }
 
 Result<int> ShowFamily(const HistoryOptions& options, HistoryStore* store) {
@@ -163,15 +176,15 @@ Result<int> ShowFamily(const HistoryOptions& options, HistoryStore* store) {
   history.notes.insert(history.notes.end(), moves.begin(), moves.end());
   ASSIGN_OR_RETURN(const auto doubts, WarnOfRetirements(family, SystemClock().Now(), store));
   for (FamilyRun& run : history.runs) TellDoubt(doubts, &run.run);
-  ASSIGN_OR_RETURN(const int code, Show(history, options));
-  return OrDoubt(doubts, code);
+  return Show(history, options, DocumentOf(history, kVersion, OrDoubt(doubts, kExitOk)));
 }
 
 // A run or a family, whichever the history holds by that name; the run where it holds both.
 Result<int> ShowNamed(const HistoryOptions& given) {
   HistoryOptions options = given;
   ASSIGN_OR_RETURN(options.url, HistoryAt(given.url));
-  RETURN_IF_ERROR(CheckOutputs({options.html}, FilesOfHistory(options.url), options.json));
+  RETURN_IF_ERROR(
+      CheckOutputs(FilesOf(options.formats), FilesOfHistory(options.url), options.json));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
   ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(options.name));
   const Result<HistoryEntry> entry = store->Find(options.name);
@@ -238,10 +251,12 @@ void AddHistory(Command& root) {
            "'family = resnet50 and (verified = never or verified > 30d)'")
       .Value("EXPRESSION");
   list.Example("rharness history list --history runs.db --select 'family = mlp'");
+  list.Example("rharness history list --history runs.db --junit junit.xml");
   list.Note(
       "'artifact' is the SHA-256 of a file that the run made, or the tensor digest of its weights "
       "(rharness hash): of a model at hand it tells the run. Every manifest is read for it.");
   list.Add("--retired", &options->with_retired, "Retired runs, too");
+  AddDocumentOptions(&list, &options->formats, "a run");
   list.Add("--json", &options->json, "As JSON");
   AddDoubtNote(&list);
 
@@ -253,7 +268,7 @@ void AddHistory(Command& root) {
   show.Add("--last", &options->last, "A family's last drills to show")
       .Between(1, 1000)
       .ShowDefault();
-  show.Add("--html", &options->html, "Write the page to this file, too; - is stdout").File();
+  AddDocumentOptions(&show, &options->formats, "a run");
   show.Example("rharness history show --history runs.db mlp-1");
   show.Example("rharness history show --history runs.db mlp --last 5 --html mlp.html");
   show.Add("--json", &options->json, "As JSON");

@@ -271,7 +271,8 @@ TEST_F(HistoryVerb, SaysWhatToDoWhenNothingIsThereOrSelected) {
   const Output none = History({"list", "--select", "duration_seconds > 1000000"});
   EXPECT_EQ(none.code, 0);
   EXPECT_TRUE(Contains(none.err, "none of 1 runs")) << none.err;
-  EXPECT_TRUE(Contains(History({"show", "a"}).out, "none yet; 'rharness drill'"));
+  EXPECT_TRUE(
+      Contains(History({"show", "a"}).out, "Next: rharness drill reruns it and judges it."));
 }
 
 TEST_F(HistoryVerb, SelectsAndRetires) {
@@ -299,7 +300,7 @@ TEST_F(HistoryVerb, ShowsVerdictsWithTheirReasons) {
   }
   const Output shown = History({"show", "a"});
   EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_TRUE(Contains(shown.out, "2026-11-21T00:00:00.000Z  drifted")) << shown.out;
+  EXPECT_TRUE(Contains(shown.out, "2026-11-21T00:00:00.000Z  ✗ drifted")) << shown.out;
   EXPECT_TRUE(Contains(shown.out, "loss moved")) << shown.out;
   EXPECT_FALSE(Contains(shown.out, "\x1b")) << shown.out;
 
@@ -332,12 +333,13 @@ TEST_F(HistoryVerb, ShowsAFamilyAndTheRunWhereBothHaveThatName) {
   }
   const Output run = History({"show", "mlp"});
   EXPECT_TRUE(Contains(run.out, "names a family, too; this is the run")) << run.out;
-  EXPECT_TRUE(Contains(run.out, "none yet; 'rharness drill'")) << run.out;
+  EXPECT_TRUE(Contains(run.out, "No drill has judged this run yet.")) << run.out;
   const Output family = History({"show", "mlp", "--family"});
   EXPECT_EQ(family.code, 0) << family.err;
-  EXPECT_TRUE(Contains(family.out, "2: 1 drifted, 1 never judged")) << family.out;
+  EXPECT_TRUE(Contains(family.out, "\n1 drifted\n")) << family.out;
+  EXPECT_TRUE(Contains(family.out, "1 of 2 runs was never judged")) << family.out;
   EXPECT_TRUE(Contains(family.out, "✓✗")) << family.out;
-  EXPECT_TRUE(Contains(History({"show", "a"}).out, "last good     2026-11-21T00:00:00.000Z"));
+  EXPECT_TRUE(Contains(History({"show", "a"}).out, "last good drill: 2026-11-21T00:00:00.000Z"));
 
   const Output page = History({"show", "mlp", "--family", "--html", Path("page.html")});
   EXPECT_EQ(page.code, 0) << page.err;
@@ -348,6 +350,8 @@ TEST_F(HistoryVerb, ShowsAFamilyAndTheRunWhereBothHaveThatName) {
   const Output nobody = History({"show", "nobody"});
   EXPECT_TRUE(Contains(nobody.err, "neither a run nor a family")) << nobody.err;
   EXPECT_EQ(History({"show", "a", "--html", "-", "--json"}).code, 2);
+  EXPECT_TRUE(Contains(History({"show", "a", "--junit", "-"}).out, "failures=\"1\""));
+  EXPECT_TRUE(Contains(History({"list", "--markdown", "-"}).out, "by its last verdict 1 is bad"));
 }
 
 TEST_F(HistoryVerb, ListsAsJsonAlsoWhenEmpty) {

@@ -16,6 +16,15 @@
 namespace rharness {
 namespace {
 
+template <class History>
+std::string Page(const History& history) {
+  return WriteHtml(DocumentOf(history, "1.0"));
+}
+template <class History>
+std::string Screen(const History& history, int columns) {
+  return WriteTerminal(DocumentOf(history, "1.0"), columns, false);
+}
+
 TEST(RunHistory, NamesTheLastGoodDrillAndTheFirstBadOneAfterIt) {
   const RunHistory history = SampleRunHistory("didiixxdfd", true, NumpyUpgrade());
   const RunOutlook outlook = Summarize(history);
@@ -129,8 +138,7 @@ TEST(RunHistory, TellsDifferencesInWords) {
 }
 
 TEST(RunHistory, WritesThePageThatAnswersSinceWhenAndOverWhat) {
-  const HtmlFacts facts =
-      CheckHtml(WriteHtml(SampleRunHistory("iiidd", true, NumpyUpgrade()), "1.0"));
+  const HtmlFacts facts = CheckHtml(Page(SampleRunHistory("iiidd", true, NumpyUpgrade())));
   EXPECT_EQ(facts.error, "");
   EXPECT_EQ(std::set<std::string>(facts.ids.begin(), facts.ids.end()).size(), facts.ids.size());
   for (const char* part :
@@ -143,22 +151,22 @@ TEST(RunHistory, WritesThePageThatAnswersSinceWhenAndOverWhat) {
 
 TEST(RunHistory, SaysThatNoDrillHasJudgedItYet) {
   const RunHistory empty = SampleRunHistory("", true, {});
-  const HtmlFacts facts = CheckHtml(WriteHtml(empty, "1.0"));
+  const HtmlFacts facts = CheckHtml(Page(empty));
   EXPECT_EQ(facts.error, "");
   EXPECT_TRUE(Contains(facts.text, "No drill has judged this run yet."));
-  EXPECT_TRUE(Contains(WriteTerminal(empty, 80, false), "none yet; 'rharness drill' reruns"));
+  EXPECT_TRUE(Contains(Screen(empty, 80), "Next: rharness drill reruns it and judges it."));
 }
 
 TEST(RunHistory, StaysSmallOverAThousandDrills) {
   std::string letters;
   for (int i = 0; i < 500; ++i) letters += "id";
   const RunHistory history = SampleRunHistory(letters, true, NothingDiffers());
-  const std::string page = WriteHtml(history, "1.0");
+  const std::string page = Page(history);
   EXPECT_EQ(CheckHtml(page).error, "");
   EXPECT_LT(page.size(), 1'000'000u);
-  const std::string text = WriteTerminal(history, 100, false);
+  const std::string text = Screen(history, 100);
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 120);
-  EXPECT_TRUE(Contains(text, "940 earlier ones")) << text;
+  EXPECT_TRUE(Contains(text, "and 940 more, in the output of --json")) << text;
 }
 
 TEST(FamilyHistory, FindsWhatBrokenRunsHaveInCommon) {
@@ -179,12 +187,12 @@ TEST(FamilyHistory, FindsWhatBrokenRunsHaveInCommon) {
 }
 
 TEST(FamilyHistory, DrawsAGridOfRunsByDrills) {
-  const std::string text = WriteTerminal(SampleFamily(), 120, false);
+  const std::string text = Screen(SampleFamily(), 120);
   for (const char* part : {"✓✓✓✓✗✗", "✓✓✓✓✓!", "✓✗✓✓≈✓", "······",
-                           "2 of 2 broken: environment: numpy went from 1.26.4 to 2.4.6"}) {
+                           "numpy went from 1.26.4 to 2.4.6", "environment", "2 of 2"}) {
     EXPECT_TRUE(Contains(text, part)) << part << "\n" << text;
   }
-  const HtmlFacts facts = CheckHtml(WriteHtml(SampleFamily(), "1.0"));
+  const HtmlFacts facts = CheckHtml(Page(SampleFamily()));
   EXPECT_EQ(facts.error, "");
   EXPECT_EQ(std::set<std::string>(facts.ids.begin(), facts.ids.end()).size(), facts.ids.size());
   EXPECT_EQ(facts.elements.at("i"), 42);  // a cell a run and drill, and one of them together
@@ -197,8 +205,8 @@ TEST(FamilyHistory, SaysWhenNothingHasJudgedIt) {
   FamilyHistory family;
   family.family = "mlp";
   family.runs.push_back({.run = SampleHistoryRun("never")});
-  EXPECT_TRUE(Contains(WriteTerminal(family, 80, false), "No drill has judged this family yet"));
-  EXPECT_EQ(CheckHtml(WriteHtml(family, "1.0")).error, "");
+  EXPECT_TRUE(Contains(Screen(family, 80), "No drill has judged this family yet"));
+  EXPECT_EQ(CheckHtml(Page(family)).error, "");
 }
 
 TEST(FamilyHistory, StaysSmallWithTenThousandRuns) {
@@ -207,33 +215,32 @@ TEST(FamilyHistory, StaysSmallWithTenThousandRuns) {
     family.runs.push_back(SampleFamilyRun("resnet50-seed-" + std::to_string(i),
                                           i % 10 == 0 ? "iiiidd" : "iiiiii", NumpyUpgrade()));
   }
-  const std::string page = WriteHtml(family, "1.0");
+  const std::string page = Page(family);
   EXPECT_EQ(CheckHtml(page).error, "");
   EXPECT_LT(page.size(), 1'500'000u);
-  EXPECT_TRUE(Contains(page, "are left out to keep this page small"));
-  const std::string text = WriteTerminal(family, 100, false);
+  EXPECT_TRUE(Contains(page, "Steady good runs are left out to keep a page small."));
+  const std::string text = Screen(family, 100);
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 230);
   for (FamilyRun& run : family.runs)
     run = SampleFamilyRun(run.run.run_id, "iiiidd", NumpyUpgrade());
-  EXPECT_LT(WriteHtml(family, "1.0").size(), 5'000'000u);
+  EXPECT_LT(Page(family).size(), 5'000'000u);
 }
 
 TEST(HistoryReport, HostileTextOpensNothing) {
   for (const std::string& text : HostileTexts()) {
     const HtmlFacts run =
-        CheckHtml(WriteHtml(SampleRunHistory("iid", true, NumpyUpgrade(), text), text));
+        CheckHtml(WriteHtml(DocumentOf(SampleRunHistory("iid", true, NumpyUpgrade(), text), text)));
     EXPECT_EQ(run.error, "");
     EXPECT_FALSE(run.elements.contains("script"));
     EXPECT_FALSE(run.elements.contains("img"));
     FamilyHistory family = SampleFamily(text);
     for (FamilyRun& one : family.runs) one.run.run_id = one.run.retired.emplace(text);
-    const HtmlFacts page = CheckHtml(WriteHtml(family, text));
+    const HtmlFacts page = CheckHtml(WriteHtml(DocumentOf(family, text)));
     EXPECT_EQ(page.error, "");
     EXPECT_EQ(page.elements.at("script"), 1);
     EXPECT_FALSE(page.elements.contains("img"));
     for (const std::string& printed :
-         {WriteTerminal(family, 80, false),
-          WriteTerminal(SampleRunHistory("iid", true, NumpyUpgrade(), text), 80, false)}) {
+         {Screen(family, 80), Screen(SampleRunHistory("iid", true, NumpyUpgrade(), text), 80)}) {
       EXPECT_FALSE(Contains(printed, "\x1b"));
       EXPECT_FALSE(Contains(printed, "\x07"));
     }
@@ -242,18 +249,67 @@ TEST(HistoryReport, HostileTextOpensNothing) {
 
 TEST(FamilyHistory, ShowsWhatItsRunsCameToTogetherBesideTheirGrid) {
   const FamilyHistory family = SampleFamily();
-  const std::string text = WriteTerminal(family, 120, false);
-  EXPECT_TRUE(Contains(text, "together      mlp drifted on 2026-11-07 02:00 UTC, 24 runs; moved: "))
-      << text;
-  const std::size_t row = text.find("\nall of mlp ");
+  const std::string text = Screen(family, 120);
+  const std::size_t row = text.find("\n  all of mlp (24)");
   ASSERT_NE(row, std::string::npos) << text;
-  EXPECT_LT(row, text.find("\nbroken-1 ")) << "above its runs";
-  EXPECT_TRUE(Contains(text.substr(row, text.find('\n', row + 1) - row), "·≈·≈≈✗")) << text;
-  const std::string page = WriteHtml(family, "1");
+  EXPECT_LT(row, text.find("\n  broken-1 ")) << "above its runs";
+  const std::string line = text.substr(row + 1, text.find('\n', row + 1) - row - 1);
+  for (const char* part : {"✗ drifted", "2026-11-07 02:00 UTC", "·≈·≈≈✗"}) {
+    EXPECT_TRUE(Contains(line, part)) << line;
+  }
+  EXPECT_TRUE(Contains(text, "      moved: mlp\n")) << text;
+  const std::string page = Page(family);
   EXPECT_EQ(CheckHtml(page).error, "");
-  EXPECT_LT(page.find("id=\"together\""), page.find("id=\"runs\""));
+  EXPECT_LT(page.find("<h2>Together</h2>"), page.find("<h2>Runs</h2>"));
   EXPECT_TRUE(Contains(page, "moved: mlp"));
-  EXPECT_FALSE(Contains(WriteHtml(FamilyHistory{.family = "none"}, "1"), "id=\"together\""));
+  EXPECT_FALSE(Contains(Page(FamilyHistory{.family = "none"}), "<h2>Together</h2>"));
+}
+
+TEST(HistoryReport, HasACaseARunInJunitAndSkipsWhatNoDrillHasJudged) {
+  const std::string run =
+      WriteJunit(DocumentOf(SampleRunHistory("iiidd", true, NumpyUpgrade()), "1"));
+  EXPECT_TRUE(Contains(run, "tests=\"1\"")) << run;
+  EXPECT_TRUE(Contains(run, "classname=\"history.mlp\" name=\"mlp-1\"")) << run;
+  EXPECT_TRUE(Contains(run, "failures=\"1\"")) << run;
+  EXPECT_TRUE(Contains(run, "Drifted since 2026-11-04 02:00 UTC")) << run;
+  const std::string never = WriteJunit(DocumentOf(SampleRunHistory("", true, {}), "1"));
+  EXPECT_TRUE(Contains(never, "skipped=\"1\"")) << never;
+  const std::string family = WriteJunit(DocumentOf(SampleFamily(), "1"));
+  for (const char* part : {"tests=\"7\"", "failures=\"2\"", "errors=\"2\"", "skipped=\"1\"",
+                           "name=\"all of mlp\"", "no drill has judged it yet"}) {
+    EXPECT_TRUE(Contains(family, part)) << part << "\n" << family;
+  }
+  const std::string doubtful = WriteJunit(DocumentOf(FamilyHistory{.family = "a"}, "1", 5));
+  EXPECT_TRUE(Contains(doubtful, "failures=\"1\"")) << "the exit code is not 0";
+}
+
+TEST(HistoryReport, SaysInMarkdownSinceWhenAndOverWhat) {
+  const std::string run =
+      WriteMarkdown(DocumentOf(SampleRunHistory("iiidd", true, NumpyUpgrade()), "1"));
+  for (const char* part :
+       {"Drifted since 2026", "numpy went from 1.26.4 to 2.4.6", "night-4", "Then"}) {
+    EXPECT_TRUE(Contains(run, part)) << part << "\n" << run;
+  }
+  const std::string family = WriteMarkdown(DocumentOf(SampleFamily(), "1"));
+  for (const char* part : {"✓✓✓✓✗✗", "all of mlp", "2 of 2", "mlp-5"}) {
+    EXPECT_TRUE(Contains(family, part)) << part << "\n" << family;
+  }
+}
+
+TEST(HistoryReport, ListsRunsWithTheWorstFirst) {
+  HistoryRun bad = SampleHistoryRun("bad");
+  bad.last_verdict = Verdict::kDrifted;
+  HistoryRun good = SampleHistoryRun("good");
+  good.last_verdict = Verdict::kIdentical;
+  const std::vector<HistoryRun> runs = {SampleHistoryRun("new"), good, bad};
+  const Document list = DocumentOf(runs, {{"mlp", "mlp", SampleFamily().together[0].last}}, "1");
+  EXPECT_EQ(list.headline, "3 runs; by its last verdict 1 is bad.");
+  std::vector<std::string> names;
+  for (const DocumentRow& row : list.sections.at(0).rows) names.push_back(row.cells[0].text);
+  EXPECT_EQ(names, (std::vector<std::string>{"bad", "good", "new"}));
+  EXPECT_TRUE(Contains(WriteMarkdown(list), "1 of 3 runs was never judged by any drill"));
+  EXPECT_TRUE(Contains(WriteJunit(list), "tests=\"4\""));
+  EXPECT_EQ(CheckHtml(WriteHtml(list)).error, "");
 }
 
 TEST(HistorySchema, DescribesExactlyWhatIsWritten) {

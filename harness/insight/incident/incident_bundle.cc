@@ -130,13 +130,13 @@ class BundleWriter {
   Status Histories() {
     const IncidentFacts& facts = content_.facts;
     RETURN_IF_ERROR(Add("history/run.html", "verdicts of the run, and what changed between them",
-                        WriteHtml(facts.run_history, kVersion)));
+                        WriteHtml(DocumentOf(facts.run_history, kVersion))));
     if (facts.good_history) {
       RETURN_IF_ERROR(Add("history/good.html", "the same of " + Good(),
-                          WriteHtml(*facts.good_history, kVersion)));
+                          WriteHtml(DocumentOf(*facts.good_history, kVersion))));
     }
-    RETURN_IF_ERROR(
-        Add("history/family.html", "the same of the family", WriteHtml(content_.family, kVersion)));
+    RETURN_IF_ERROR(Add("history/family.html", "the same of the family",
+                        WriteHtml(DocumentOf(content_.family, kVersion))));
     return AddJson("history/family.json", "the same for machines", ToJson(content_.family));
   }
 
