@@ -271,8 +271,7 @@ TEST_F(HistoryVerb, SaysWhatToDoWhenNothingIsThereOrSelected) {
   const Output none = History({"list", "--select", "duration_seconds > 1000000"});
   EXPECT_EQ(none.code, 0);
   EXPECT_TRUE(Contains(none.err, "none of 1 runs")) << none.err;
-  EXPECT_TRUE(
-      Contains(History({"show", "a"}).out, "Next: rharness drill reruns it and judges it."));
+  EXPECT_TRUE(Contains(History({"show", "a"}).out, "Next: rharness drill reruns it and judges"));
 }
 
 TEST_F(HistoryVerb, SelectsAndRetires) {
@@ -303,7 +302,6 @@ TEST_F(HistoryVerb, ShowsVerdictsWithTheirReasons) {
   EXPECT_TRUE(Contains(shown.out, "2026-11-21T00:00:00.000Z  ✗ drifted")) << shown.out;
   EXPECT_TRUE(Contains(shown.out, "loss moved")) << shown.out;
   EXPECT_FALSE(Contains(shown.out, "\x1b")) << shown.out;
-
   const Result<Json> json = ParseJson(History({"show", "a", "--json"}).out, "stdout");
   ASSERT_TRUE(json.ok()) << json.error().ToString();
   EXPECT_EQ(json->AsObject().front().first, "schema");
@@ -336,19 +334,17 @@ TEST_F(HistoryVerb, ShowsAFamilyAndTheRunWhereBothHaveThatName) {
   EXPECT_TRUE(Contains(run.out, "No drill has judged this run yet.")) << run.out;
   const Output family = History({"show", "mlp", "--family"});
   EXPECT_EQ(family.code, 0) << family.err;
-  EXPECT_TRUE(Contains(family.out, "\n1 drifted\n")) << family.out;
-  EXPECT_TRUE(Contains(family.out, "1 of 2 runs was never judged")) << family.out;
-  EXPECT_TRUE(Contains(family.out, "✓✗")) << family.out;
+  for (const char* part : {"\n1 drifted\n", "1 of 2 runs was never judged", "✓✗"}) {
+    EXPECT_TRUE(Contains(family.out, part)) << family.out;
+  }
   EXPECT_TRUE(Contains(History({"show", "a"}).out, "last good drill: 2026-11-21T00:00:00.000Z"));
-
   const Output page = History({"show", "mlp", "--family", "--html", Path("page.html")});
   EXPECT_EQ(page.code, 0) << page.err;
   EXPECT_TRUE(Contains(ReadFile(Path("page.html")).value(), "1 of 2 runs does not reproduce"));
   const Json json = ParseJson(History({"show", "mlp", "--family", "--json"}).out, "stdout").value();
   EXPECT_EQ(json.Find("kind")->AsString(), "family");
   EXPECT_EQ(json.Find("runs")->AsArray().size(), 2u);
-  const Output nobody = History({"show", "nobody"});
-  EXPECT_TRUE(Contains(nobody.err, "neither a run nor a family")) << nobody.err;
+  EXPECT_TRUE(Contains(History({"show", "nobody"}).err, "neither a run nor a family"));
   EXPECT_EQ(History({"show", "a", "--html", "-", "--json"}).code, 2);
   EXPECT_TRUE(Contains(History({"show", "a", "--junit", "-"}).out, "failures=\"1\""));
   EXPECT_TRUE(Contains(History({"list", "--markdown", "-"}).out, "by its last verdict 1 is bad"));

@@ -81,7 +81,7 @@ TEST_F(LoggingProgram, WhoseFolderIsNamedByTheTimeIsRerunToo) {
 TEST_F(LoggingProgram, IsNotReadWithTheLogsOfEarlierRuns) {
   Write("source", "step,loss\n1,2\n2,1\n");
   Write("logs/old.csv", "step,loss\n1,9\n2,9\n");
-  const auto result = Record("logs", "cp source logs/new.csv");
+  const auto result = Record("logs", "mkdir -p logs; cp source logs/new.csv");
   ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
   EXPECT_EQ(Recorded().metrics.at(0).value, 1.0);
   EXPECT_THAT(Drill().stdout_text, HasSubstr("1 identical"));
@@ -110,7 +110,8 @@ TEST_F(LoggingProgram, HasAnErrorWhereTheLogIsAnotherOrNone) {
   for (const Row& row : std::vector<Row>{
            {"tensorboard:log.csv", "cp source log.csv", "is read as csv; expected tensorboard"},
            {"auto", "true", "the run wrote no log with metrics"},
-           {"auto", "cp source a.csv; cp source b.csv", "none can be preferred (a.csv, b.csv); name one"},
+           {"auto", "cp source a.csv; cp source b.csv",
+            "none can be preferred (a.csv, b.csv); name one"},
            {"log.csv", "true", "the run did not write it"},
            {"log.csv", "echo step,loss > log.csv; echo 1,x >> log.csv", "log.csv"}}) {
     const auto result = Record(row.metrics, row.script);

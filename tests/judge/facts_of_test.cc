@@ -221,10 +221,9 @@ TEST(ObservedFacts, OfARerunInAnImageAreToldNotToBeKnown) {
   Evidence evidence = Seen(manifest.environment);
   evidence.observation.emplace().unseen = {"what runs in an image"};
   const auto layers = AllLayers(manifest, evidence);
-  EXPECT_THAT(
-      layers[2].not_known,
-      testing::Contains("what the run uses in its image (libraries, variables, files) not seen "
-                        "again"));
+  EXPECT_THAT(layers[2].not_known,
+              testing::Contains(
+                  "what the run uses in its image (libraries, variables, files) not observed"));
   for (const LayerComparison& layer : layers) EXPECT_EQ(KeysOf(layer), Texts{});
 }
 

@@ -9,6 +9,7 @@
 #include "reports/text.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/html_checker.h"
+#include "tests/reports/search_document.h"
 
 namespace rharness {
 namespace {
@@ -19,31 +20,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-Document Sample() {
-  Document document{.name = "search",
-                    .about = "Search of np-1",
-                    .version = "1",
-                    .tone = Verdict::kDrifted,
-                    .headline = "the driver makes np-1 drift",
-                    .next = "set it back",
-                    .notes = {"a note"},
-                    .facts = {{"Reruns", "8 of 20"}},
-                    .exit_code = 1};
-  document.sections = {
-      {.title = "Shown by", .words = "In words.", .items = {"rerun 4", "rerun 7"}},
-      {.title = "Trials",
-       .columns = {{"Trial"}, {"Answer"}, {"Time", true}, {"Never filled"}},
-       .rows = {{.tone = Verdict::kDrifted,
-                 .cells = {"first", {"drifts", DocumentCell::As::kBadge}, "3 s"},
-                 .details = {"it drifted by 0.3"}},
-                {.tone = Verdict::kIdentical,
-                 .cells = {{"second", DocumentCell::As::kText, "runs/2/evidence.json"},
-                           {"as recorded", DocumentCell::As::kCode}}}}}};
-  return document;
-}
-
 Document Hostile(const std::string& text) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.about = document.headline = document.next = document.version = text;
   document.notes = {text};
   document.facts[0].first = document.facts[0].second = text;
@@ -62,7 +40,7 @@ Document Hostile(const std::string& text) {
 }
 
 TEST(Document, SaysTheSameInEveryFormat) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections[1].cases = true;
   for (const std::string& text : {WriteHtml(document), WriteTerminal(document, 100, false),
                                   WriteMarkdown(document), WriteJunit(document)}) {
@@ -80,13 +58,13 @@ TEST(Document, SaysTheSameInEveryFormat) {
 }
 
 TEST(Document, IsAWellFormedPageWithItsLinks) {
-  const HtmlFacts facts = CheckHtml(WriteHtml(Sample()));
+  const HtmlFacts facts = CheckHtml(WriteHtml(SearchDocument()));
   EXPECT_EQ(facts.error, "");
   EXPECT_THAT(facts.hrefs, testing::Contains("./runs/2/evidence.json"));
 }
 
 TEST(Document, HasACaseARowInJunit) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections[1].cases = true;
   const std::string junit = WriteJunit(document);
   EXPECT_THAT(junit, HasSubstr("tests=\"2\""));
@@ -95,7 +73,7 @@ TEST(Document, HasACaseARowInJunit) {
 }
 
 TEST(Document, HasATypeAndAMessageOfACaseOfItsOwnAndNoTimeThatIsNotKnown) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.cases = {{.title = "",
                      .rows = {{.tone = Verdict::kInfra,
                                .cells = {"baseline"},
@@ -112,7 +90,7 @@ TEST(Document, HasATypeAndAMessageOfACaseOfItsOwnAndNoTimeThatIsNotKnown) {
 }
 
 TEST(Document, ShowsTheBeginningOfEverySectionOnAShortScreen) {
-  Document document = Sample();
+  Document document = SearchDocument();
   DocumentSection& table = document.sections[1];
   while (table.rows.size() < 50) table.rows.push_back(table.rows[1]);
   document.sections.push_back({.title = "Behind", .words = "still here"});
@@ -124,7 +102,7 @@ TEST(Document, ShowsTheBeginningOfEverySectionOnAShortScreen) {
 }
 
 TEST(Document, HasTheDetailsOfGoodRowsBehindThoseOfOthers) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections[1].rows[1].details = {"4 of 4 tensors equal"};
   std::ranges::reverse(document.sections[1].rows);
   for (const std::string& text :
@@ -136,7 +114,7 @@ TEST(Document, HasTheDetailsOfGoodRowsBehindThoseOfOthers) {
 }
 
 TEST(Document, FailsInJunitAsItsExitCodeSays) {
-  Document document = Sample();
+  Document document = SearchDocument();
   EXPECT_THAT(WriteJunit(document), HasSubstr("failures=\"1\"")) << "the answer is the one case";
   document.exit_code = 0;
   EXPECT_THAT(WriteJunit(document), HasSubstr("failures=\"0\""));
@@ -162,7 +140,7 @@ TEST(Document, OnlyShowsTextOfStrangers) {
 }
 
 TEST(Document, KeepsToTheLimitsOfEachFormat) {
-  Document document = Sample();
+  Document document = SearchDocument();
   DocumentSection& table = document.sections[1];
   while (table.rows.size() < 3000) table.rows.push_back(table.rows[0]);
   for (DocumentRow& row : table.rows) row.cells[0].text = std::string(2000, 'x');
@@ -178,7 +156,7 @@ TEST(Document, KeepsToTheLimitsOfEachFormat) {
 
 TEST(Document, KeepsToTheColumnsOfATerminal) {
   for (const int columns : {80, 120}) {
-    const std::string text = WriteTerminal(Sample(), columns, false);
+    const std::string text = WriteTerminal(SearchDocument(), columns, false);
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = text.find('\n', at);
       EXPECT_LE(DisplayWidth(text.substr(at, end - at)), columns);
@@ -188,7 +166,7 @@ TEST(Document, KeepsToTheColumnsOfATerminal) {
 }
 
 TEST(Document, ShowsPicturesAndHowToReadThemOnPagesAlone) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections.push_back(
       {.title = "Drawn", .pictures = {{"<svg></svg>", "Red is bad.", true}}});
   EXPECT_THAT(WriteHtml(document), HasSubstr("Red is bad.</p>\n<figure><svg></svg></figure>"));
@@ -199,7 +177,7 @@ TEST(Document, ShowsPicturesAndHowToReadThemOnPagesAlone) {
 }
 
 TEST(Document, ShowsSeveralPicturesBesideEachOtherAndNoneForNothingDrawn) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections = {
       {.title = "Drawn",
        .pictures = {{"<svg>1</svg>", "before"}, {"", "lost"}, {"<svg>2</svg>", "now"}}}};
@@ -213,7 +191,7 @@ TEST(Document, ShowsSeveralPicturesBesideEachOtherAndNoneForNothingDrawn) {
 }
 
 TEST(Document, SaysTheFactsOfASectionInEveryFormatForPeople) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections[0].facts = {{"Entries", "17"}, {"Root", "beef"}};
   EXPECT_THAT(WriteHtml(document), HasSubstr("<dt>Root</dt><dd>beef</dd>"));
   EXPECT_THAT(WriteTerminal(document, 80, false), HasSubstr("  Entries: 17\n  Root: beef\n"));
@@ -223,7 +201,7 @@ TEST(Document, SaysTheFactsOfASectionInEveryFormatForPeople) {
 }
 
 TEST(Document, ColoursABadgeOfItsOwn) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections[1].rows[0].cells[1].tone = Verdict::kEquivalent;
   EXPECT_THAT(WriteHtml(document), HasSubstr("<span class=\"b equivalent\">drifts</span>"));
   document.sections[1].rows[0].cells[1].tone.reset();
@@ -231,7 +209,7 @@ TEST(Document, ColoursABadgeOfItsOwn) {
 }
 
 TEST(Document, BreaksNoShortName) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections[1].rows[0].cells[0] = "gemm_tree_fp16";
   document.sections[1].rows[1].cells[0] = std::string(100, 'x');
   const std::string page = WriteHtml(document);
@@ -241,7 +219,7 @@ TEST(Document, BreaksNoShortName) {
 }
 
 TEST(Document, BreaksLongWordsAndSetsNoLongNameInBold) {
-  Document document = Sample();
+  Document document = SearchDocument();
   EXPECT_THAT(WriteHtml(document), Not(HasSubstr("class=\"stack plain\"")));
   document.sections[1].rows[0].cells[1] = "packages=" + std::string(64, 'f') + ", kernel=6";
   EXPECT_THAT(WriteHtml(document), HasSubstr("<td class=\"long\" data-l=\"Answer\">packages="));
@@ -250,7 +228,7 @@ TEST(Document, BreaksLongWordsAndSetsNoLongNameInBold) {
 }
 
 TEST(Document, HasCasesThatAreShownInJunitAlone) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.cases = {
       {.title = "math",
        .columns = {{"Probe"}, {"Bits"}},
@@ -267,62 +245,8 @@ TEST(Document, HasCasesThatAreShownInJunitAlone) {
   }
 }
 
-TEST(Document, FoldsRowsOnPagesAloneAndKeepsColumnsInDepthFromATerminal) {
-  Document document = Sample();
-  DocumentSection& table = document.sections[1];
-  table.folds = {{.tone = Verdict::kDrifted, .badge = "bad", .title = "one trial", .rows = 1},
-                 {.title = "all others", .rows = 1, .open = true}};
-  table.columns[1].in_depth = true;
-  const std::string page = WriteHtml(document);
-  EXPECT_EQ(CheckHtml(page).error, "");
-  EXPECT_THAT(page, HasSubstr("<details><summary><span class=\"b\">bad</span> one trial<"));
-  EXPECT_THAT(page, HasSubstr("<details open><summary> all others<"));
-  const std::string text = WriteTerminal(document, 80, false);
-  EXPECT_THAT(text, AllOf(Not(HasSubstr("all others")), Not(HasSubstr("as recorded"))));
-  EXPECT_THAT(text, HasSubstr("second"));
-  EXPECT_THAT(WriteMarkdown(document),
-              AllOf(Not(HasSubstr("all others")), HasSubstr("as recorded")));
-}
-
-TEST(Document, FiltersRowsByItsScriptAndLeadsFromCountsToTheFirstOfEachVerdict) {
-  Document document = Sample();
-  document.counts = {{"drifted", 1}, {"identical", 2}};
-  document.counted = "trial";
-  document.sections[1].filter = "Find a trial";
-  document.sections[1].rows.push_back(document.sections[1].rows[0]);
-  const std::string page = WriteHtml(document);
-  const HtmlFacts facts = CheckHtml(page);
-  EXPECT_EQ(facts.error, "");
-  EXPECT_EQ(facts.elements.at("script"), 1);
-  EXPECT_THAT(facts.ids, testing::Contains("first-drifted").Times(1));
-  EXPECT_THAT(facts.hrefs, testing::Contains("#first-drifted"));
-  EXPECT_THAT(page, HasSubstr("<tbody class=\"never\">")) << "a row without a badge";
-  EXPECT_THAT(WriteTerminal(document, 80, false), HasSubstr("\n2 identical, 1 drifted\n"));
-  EXPECT_THAT(WriteMarkdown(document), HasSubstr("✗ drifted **1**"));
-}
-
-TEST(Document, ColoursEachSignOfAStrip) {
-  Document document = Sample();
-  document.sections[1].rows[0].cells[2] = {"✓✗ ·", DocumentCell::As::kStrip};
-  document.sections[0].strip = {{Verdict::kIdentical, "night 1"}, {Verdict::kDrifted, "night 2"}};
-  const std::string page = WriteHtml(document);
-  EXPECT_THAT(page, HasSubstr("<i class=\"identical\">✓</i><i class=\"drifted\">✗</i><i "
-                              "class=\"no\">·</i></span>"));
-  EXPECT_THAT(page, HasSubstr("<li class=\"drifted\" title=\"night 2\">✗</li></ol>"));
-  EXPECT_THAT(WriteTerminal(document, 80, false), HasSubstr("✓✗ ·"));
-}
-
-TEST(Document, BreaksNoFactThatIsToStayWhole) {
-  Document document = Sample();
-  const std::string command = "train " + std::string(90, 'x');
-  document.sections[0].facts = {{"command", command}};
-  EXPECT_THAT(WriteTerminal(document, 60, false), Not(HasSubstr(command)));
-  document.sections[0].whole = true;
-  EXPECT_THAT(WriteTerminal(document, 60, false), HasSubstr("  command: " + command + "\n"));
-}
-
 TEST(Document, NamesItsRecordAndItsTimeIfItHasOne) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections[1].rows.resize(1000, document.sections[1].rows[0]);
   document.record = "the output of --json";
   for (const std::string& text :
@@ -336,7 +260,7 @@ TEST(Document, NamesItsRecordAndItsTimeIfItHasOne) {
 }
 
 TEST(Document, WrapsTheLastColumnAndMovesColumnsWithoutRoomBelowTheirRow) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections = {
       {.title = "Wide",
        .columns = {{"One"}, {"Two"}, {"Three"}, {"Four"}},
@@ -366,14 +290,14 @@ TEST(Document, WrapsTheLastColumnAndMovesColumnsWithoutRoomBelowTheirRow) {
 }
 
 TEST(Document, GivesItsSectionsToAnotherPage) {
-  const std::string sections = HtmlSections(Sample());
+  const std::string sections = HtmlSections(SearchDocument());
   EXPECT_THAT(sections, HasSubstr("<h2>Trials</h2>"));
   EXPECT_THAT(sections, Not(HasSubstr("<h1>")));
-  EXPECT_THAT(WriteHtml(Sample()), HasSubstr(sections));
+  EXPECT_THAT(WriteHtml(SearchDocument()), HasSubstr(sections));
 }
 
 TEST(Document, LeavesWhatIsInDepthToTheOtherFormatsAndSaysSo) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.sections[0].in_depth = true;
   const std::string text = WriteTerminal(document, 80, false);
   EXPECT_THAT(text, Not(HasSubstr("rerun 7")));
@@ -383,12 +307,12 @@ TEST(Document, LeavesWhatIsInDepthToTheOtherFormatsAndSaysSo) {
 }
 
 TEST(Document, LeavesOutColumnsThatNoRowFills) {
-  EXPECT_THAT(UsedColumns(Sample().sections[1]), ElementsAre(0, 1, 2));
+  EXPECT_THAT(UsedColumns(SearchDocument().sections[1]), ElementsAre(0, 1, 2));
 }
 
 // A section with `rows` bad rows, each with `details` long sentences, and a short one behind it.
 Document Crowded(int rows, int details) {
-  Document document = Sample();
+  Document document = SearchDocument();
   DocumentSection crowd{.title = "Crowd", .columns = {{"Name"}, {"Why"}}};
   for (int i = 0; i < rows; ++i) {
     crowd.rows.push_back({.tone = Verdict::kDrifted,
@@ -418,7 +342,7 @@ TEST(Document, ShowsPartOfASectionThatIsTooLargeAndAllBehindIt) {
 }
 
 TEST(Document, LeavesNoColourBehindOnATerminal) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.headline = std::string(300, 'a') + " " + std::string(300, 'b');
   for (int rows = 2; rows < 20; ++rows) {
     const std::string text = WriteTerminal(document, 40, true, rows);
@@ -428,7 +352,7 @@ TEST(Document, LeavesNoColourBehindOnATerminal) {
 }
 
 TEST(Document, HasItsLastColumnAsTheMessageOfACaseWithoutDetails) {
-  Document document = Sample();
+  Document document = SearchDocument();
   document.cases = {{.title = "Runs",
                      .columns = {{"Run"}, {"State"}, {"Seen"}},
                      .rows = {{.tone = Verdict::kDrifted, .cells = {"a", "missed", "0 of 3"}}}}};
