@@ -2,7 +2,7 @@
 //
 // Role: private to this folder; below tensorboard.h. Reads in one pass with a buffer of one record.
 // Source: the TFRecord format (https://www.tensorflow.org/tutorials/load_data/tfrecord),
-// event.proto and summary.proto of TensorFlow, and CRC32C of RFC 3720, appendix B.4.
+// event.proto and summary.proto of TensorFlow.
 #ifndef RHARNESS_COMPARE_CURVES_EVENT_FILE_H_
 #define RHARNESS_COMPARE_CURVES_EVENT_FILE_H_
 
@@ -18,9 +18,6 @@ namespace rharness {
 
 // Larger records hold images and graphs; one that is larger still ends the reading.
 inline constexpr std::uint64_t kMostEventBytes = std::uint64_t{256} << 20;
-
-// CRC-32C (Castagnoli) of the bytes, continued from `crc`.
-std::uint32_t Crc32c(std::string_view bytes, std::uint32_t crc = 0);
 
 // Reads into `out` the next `size` bytes of a file; fewer at its end. Errors: io.
 using ReadBytes = std::function<Result<std::size_t>(char* out, std::size_t size)>;

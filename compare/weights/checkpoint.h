@@ -134,10 +134,10 @@ inline constexpr std::size_t kReadBlockBytes = std::size_t{192} << 10;
 Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(
     const std::filesystem::path& path, const std::shared_ptr<const HeldFolder>& below = nullptr);
 
-// The names of the other files, in the folder of the file at `path`, that its checkpoint consists
-// of, sorted: the shards that an index lists, the files that a distributed checkpoint's .metadata
-// lists; none for a file that holds its tensors itself. Opens none of them. Errors: those of
-// OpenCheckpoint.
+// The names of the other files, below the folder of the file at `path`, that its checkpoint
+// consists of, sorted: the shards that an index lists, the files that a distributed checkpoint's
+// .metadata lists, those of a folder of Orbax; none for a file that holds its tensors itself. Opens
+// none of them. Errors: those of OpenCheckpoint.
 Result<std::vector<std::string>> PartsOfCheckpoint(
     const std::filesystem::path& path, const std::shared_ptr<const HeldFolder>& below = nullptr);
 

@@ -11,9 +11,12 @@
 #include "compare/weights/foreign_formats.h"
 #include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
+#include "compare/weights/orbax.h"
+#include "compare/weights/saved_model.h"
 #include "compare/weights/sharded.h"
 #include "compare/weights/side_files.h"
 #include "compare/weights/subfolders.h"
+#include "compare/weights/tf_checkpoint.h"
 #include "compare/weights/torch_distributed.h"
 #include "compare/weights/union_checkpoint.h"
 #include "compare/weights/weight_sets.h"
@@ -26,6 +29,15 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSafetensors = ".safetensors";
 constexpr std::array<std::string_view, 8> kOtherEndings = {".gguf", ".pt",   ".pth", ".pth.tar",
                                                            ".bin",  ".ckpt", ".npz", ".npy"};
+// Names of checkpoints that data sets and other models have as well.
+constexpr std::array<std::string_view, 4> kWeakEndings = {".keras", ".h5", ".hdf5", ".msgpack"};
+constexpr std::string_view kTfIndexEnding = ".index";
+constexpr std::string_view kTfStateFile = "checkpoint";  // names the latest of several indexes
+
+bool EndsWithAny(std::string_view name, std::span<const std::string_view> endings) {
+  return std::ranges::any_of(endings,
+                             [&](std::string_view ending) { return name.ends_with(ending); });
+}
 
 // At most ten names of a list, for a message.
 std::string Some(const std::vector<std::string>& names) {
@@ -69,6 +81,7 @@ class FolderReader {
       : folder_(folder), contents_(contents), below_(below) {}
 
   Result<std::unique_ptr<Checkpoint>> Open();
+  Result<std::optional<std::string>> LatestIndex() const;
 
  private:
   Result<InputFile> OpenFile(const std::string& name) const {
@@ -95,8 +108,24 @@ class FolderReader {
 Result<WeightSet> FolderReader::OpenIndex(const std::string& name) const {
   WeightSet set{name, nullptr, {}};
   ASSIGN_OR_RETURN(InputFile index, InputFile::Open(folder_ / name, nullptr, below_));
-  ASSIGN_OR_RETURN(set.checkpoint, OpenShardIndex(std::move(index), &set.files));
+  if (name.ends_with(kTfIndexEnding)) {
+    ASSIGN_OR_RETURN(set.checkpoint, OpenTfCheckpoint(std::move(index), &set.files));
+  } else {
+    ASSIGN_OR_RETURN(set.checkpoint, OpenShardIndex(std::move(index), &set.files));
+  }
   return set;
+}
+
+// The index that TensorFlow's state file names, if it is there.
+Result<std::optional<std::string>> FolderReader::LatestIndex() const {
+  if (!std::ranges::binary_search(contents_.rest, kTfStateFile))
+    return std::optional<std::string>();
+  ASSIGN_OR_RETURN(const InputFile state, OpenFile(std::string(kTfStateFile)));
+  std::string text(std::min<std::uint64_t>(state.size_bytes(), 65'536), '\0');
+  RETURN_IF_ERROR(state.ReadAt(0, std::as_writable_bytes(std::span(text))));
+  std::optional<std::string> latest = LatestTfIndex(text);
+  if (latest && !std::ranges::binary_search(contents_.indexes, *latest)) latest.reset();
+  return latest;
 }
 
 // The checkpoint of the folder: as declared, as loaders choose, or all files.
@@ -111,6 +140,8 @@ Result<WeightSet> FolderReader::OpenMain() const {
   const auto first = contents_.distributed ? std::nullopt : FirstForLoaders(main.files);
   if (first && first->ends_with(".index.json")) return OpenIndex(*first);
   if (!first && contents_.declared()) return OpenIndex(contents_.indexes.front());
+  ASSIGN_OR_RETURN(const auto latest, LatestIndex());
+  if (!first && latest) return OpenIndex(*latest);
   if (first) main.files = {*first};
   if (main.files.size() == 1) {
     main.name = main.files.front();
@@ -134,6 +165,15 @@ Status FolderReader::AddIndexes() {
   for (const std::string& name : contents_.indexes) {
     if (name == main_.name) continue;
     Result<WeightSet> set = OpenIndex(name);
+    if (set.ok() && name.ends_with(kTfIndexEnding) && main_.name.ends_with(kTfIndexEnding)) {
+      taken_.insert(set->files.begin(), set->files.end());
+      RETURN_IF_ERROR(AddFiles(*set,
+                               fmt::format("it is another checkpoint than {}, which TensorFlow "
+                                           "names as the latest",
+                                           Quoted(main_.name)),
+                               PartKind::kAside));
+      continue;
+    }
     if (set.ok()) {
       RETURN_IF_ERROR(AddSet(std::move(*set)));
       continue;
@@ -238,25 +278,44 @@ bool FolderContents::declared() const {
 }
 
 bool IsCheckpointName(std::string_view name) {
-  return name.ends_with(kSafetensors) ||
-         std::ranges::any_of(kOtherEndings,
-                             [&](std::string_view ending) { return name.ends_with(ending); });
+  return name.ends_with(kSafetensors) || EndsWithAny(name, kOtherEndings);
 }
+
+namespace {
+
+// Whether an index of this name lies beside its data.
+bool IsTfIndexName(std::string_view name, const std::vector<std::string>& names) {
+  if (!name.ends_with(kTfIndexEnding)) return false;
+  name.remove_suffix(kTfIndexEnding.size());
+  const std::string data = fmt::format("{}.data-00000-of-", name);
+  return std::ranges::any_of(names, [&](std::string_view each) { return each.starts_with(data); });
+}
+
+}  // namespace
+
+bool MayBeCheckpointName(std::string_view name) { return EndsWithAny(name, kWeakEndings); }
 
 FolderContents SortContents(const std::vector<std::string>& names) {
   FolderContents contents;
   for (const std::string& name : names) {
     if (name == ".metadata") {
       contents.distributed = true;
-    } else if (name.ends_with(".index.json")) {
+    } else if (name.ends_with(".index.json") || IsTfIndexName(name, names)) {
       contents.indexes.push_back(name);
     } else if (name.ends_with(kSafetensors)) {
       contents.safetensors.push_back(name);
     } else if (IsCheckpointName(name)) {
       contents.others.push_back(name);
     } else {
-      (ForeignFormatByName(name).empty() ? contents.rest : contents.foreign).push_back(name);
+      const bool known = MayBeCheckpointName(name) || !ForeignFormatByName(name).empty();
+      (known ? contents.foreign : contents.rest).push_back(name);
     }
+  }
+  if (contents.empty()) {
+    const auto weak = std::ranges::stable_partition(
+        contents.foreign, [](const std::string& name) { return !MayBeCheckpointName(name); });
+    contents.others.assign(weak.begin(), weak.end());
+    contents.foreign.erase(weak.begin(), weak.end());
   }
   for (auto* list : {&contents.indexes, &contents.safetensors, &contents.others, &contents.foreign,
                      &contents.rest}) {
@@ -284,6 +343,28 @@ Result<FolderContents> ListFolder(const fs::path& folder) {
   return SortContents(names);
 }
 
+Result<fs::path> MainFileOf(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return path;
+  ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(path));
+  if (IsSavedModel(contents, path)) return path / kSavedModelIndex;
+  if (contents.empty()) {
+    if (const auto index = OrbaxIndexOf(path)) return path / *index;
+    return InvalidInput("is a folder without a checkpoint; expected a file", path.string());
+  }
+  ASSIGN_OR_RETURN(const auto latest, FolderReader(path, contents, nullptr).LatestIndex());
+  if (latest) return path / *latest;
+  for (const auto* names : {&contents.indexes, &contents.safetensors, &contents.others}) {
+    if (names->size() == 1) return path / names->front();
+    if (!names->empty()) {
+      return InvalidInput(
+          fmt::format("is a folder that holds {}; expected the one that is meant", Some(*names)),
+          path.string());
+    }
+  }
+  Abort("contents that are neither empty nor in a list");
+}
+
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
     const fs::path& folder, const std::shared_ptr<const HeldFolder>& below) {
   fs::path listed = folder;
@@ -293,6 +374,8 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
     listed = held->through();
   }
   ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(listed));
+  if (IsSavedModel(contents, listed)) return OpenSavedModel(folder, below);
+  if (contents.empty() && IsOrbax(folder, below)) return OpenOrbax(folder, below);
   if (contents.empty()) {
     return NotFound(fmt::format("is a folder without a checkpoint; {}", kExpectedFolder),
                     folder.string());

@@ -10,14 +10,14 @@ namespace {
 
 using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
 
-constexpr std::string_view kHdf5 = "an HDF5 file, such as Keras weights";
-constexpr std::string_view kKeras = "a Keras archive, whose weights are an HDF5 file";
 constexpr std::string_view kOnnx = "an ONNX model";
-constexpr std::string_view kFlax = "a MessagePack file, as flax writes checkpoints";
-constexpr std::string_view kOcdbt = "a part of an OCDBT database, as Orbax writes checkpoints";
-constexpr std::string_view kSavedModel = "a TensorFlow SavedModel";
+constexpr std::string_view kOcdbt =
+    "a part of an OCDBT database, which is read as a whole, by the name of its folder";
+constexpr std::string_view kSavedModel =
+    "the graph of a TensorFlow SavedModel, which is read by the name of its folder";
 constexpr std::string_view kTfIndex = "the index of a TensorFlow checkpoint";
-constexpr std::string_view kTfData = "the data of a TensorFlow checkpoint";
+constexpr std::string_view kTfData =
+    "the data of a TensorFlow checkpoint, which is read by the name of its .index";
 constexpr std::string_view kTflite = "a TensorFlow Lite model";
 constexpr std::string_view kExported = "a program of torch.export";
 constexpr std::string_view kPickle = "a Python pickle";
@@ -49,14 +49,10 @@ struct Ending {
 };
 constexpr auto kEndings = std::to_array<Ending>({
     {".onnx", kOnnx},
-    {".msgpack", kFlax},
     {".ocdbt", kOcdbt},
     {".pb", kSavedModel},
     {".index", kTfIndex},
     {".tflite", kTflite},
-    {".keras", kKeras},
-    {".h5", kHdf5},
-    {".hdf5", kHdf5},
     {".pt2", kExported},
     {".ptl", "a TorchScript file for mobile devices"},
     {".mlmodel", "a Core ML model"},
@@ -74,15 +70,6 @@ bool LooksLikeOnnx(std::string_view head) {
          kTags.find(head[2]) != kTags.npos;
 }
 
-// A map whose first key is a string.
-bool LooksLikeMessagePack(std::string_view head) {
-  if (head.size() < 8) return false;
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(head[i]); };
-  const std::size_t key = byte(0) == 0xde ? 3 : byte(0) == 0xdf ? 5 : 1;
-  const bool map = key > 1 || (byte(0) > 0x80 && byte(0) < 0x90);
-  return map && ((byte(key) > 0xa0 && byte(key) < 0xc0) || byte(key) == 0xd9);
-}
-
 }  // namespace
 
 Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view head) {
@@ -92,7 +79,6 @@ Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view
   });
   if (mark != kMarks.end()) return mark->format;
   if (LooksLikeOnnx(head)) return kOnnx;
-  if (LooksLikeMessagePack(head)) return kFlax;
   // A sorted table of LevelDB's format ends in this number.
   constexpr std::string_view kTableEnd = "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv;
   constexpr std::uint64_t kFooterBytes = 48;

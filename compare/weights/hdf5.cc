@@ -1,4 +1,4 @@
-// Groups and datasets of an HDF5 file, down to the places of values; see hdf5.h.
+// A walk from the root over symbol tables and object headers; see hdf5.h.
 #include "compare/weights/hdf5.h"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/weights/hdf5_attributes.h"
 #include "compare/weights/names.h"
 #include "compare/weights/view_checkpoint.h"
 
@@ -23,8 +24,6 @@ constexpr std::size_t kMostDepth = 32;                   // of groups, and of a 
 constexpr std::size_t kMostNameBytes = 4096;
 constexpr std::size_t kMostHeaderBytes = std::size_t{16} << 20;  // of one object's messages
 constexpr std::size_t kRank = 32;                                // H5S_MAX_RANK
-constexpr std::string_view kKerasWeights = "model.weights.h5";
-constexpr std::uint64_t kMostConfigBytes = std::uint64_t{64} << 20;
 
 // Section IV.A: the types of header messages that matter here.
 enum MessageType : std::uint16_t {
@@ -58,8 +57,7 @@ class Hdf5Reader {
   Hdf5Reader(const InputFile& file, std::uint64_t begin, std::uint64_t size, std::string where)
       : file_(file), begin_(begin), size_(size), where_(std::move(where)) {}
 
-  // Views of source 0, whose first byte is the HDF5 file's.
-  Result<std::vector<View>> Read() {
+  Result<Hdf5Contents> Read() {
     ASSIGN_OR_RETURN(const std::string head, Take(0, 96));
     if (!head.starts_with(kSignature)) return Wrong(0, "expected the signature of HDF5");
     if (head[8] != 0) {
@@ -69,7 +67,7 @@ class Hdf5Reader {
     if (Number(head, 24, 8) != 0) return Other(24, "a base address");
     if (Number(head, 40, 8) > size_) return Wrong(40, "the file is shorter than it states");
     RETURN_IF_ERROR(ReadObject("", Number(head, 64, 8), 0));
-    return std::move(views_);
+    return std::move(out_);
   }
 
  private:
@@ -147,7 +145,9 @@ class Hdf5Reader {
       if (message.type == kExternalFiles) {
         return Other(message.at, fmt::format("values in other files, of {}", Quoted(name)));
       }
-      if (name.empty() && message.type == kAttribute) RETURN_IF_ERROR(CheckAttribute(message));
+      if (message.type == kAttribute && !message.shared) {
+        RETURN_IF_ERROR(AddAttribute(name, message));
+      }
     }
     if (table != nullptr) {
       if (table->content.size() < 16) return Wrong(table->at, "a symbol table of under 16 bytes");
@@ -160,20 +160,18 @@ class Hdf5Reader {
     return Other(at, fmt::format("neither a group nor a dataset at {}", Quoted(name)));
   }
 
-  // Section IV.A.2.m; a name follows eight bytes.
-  Status CheckAttribute(const Message& message) const {
-    const std::string_view content = message.content;
-    if (content.size() < 8) return Wrong(message.at, "an attribute of under 8 bytes");
-    const std::size_t begin = content[0] == 3 ? 9 : 8;
-    const std::string_view name = content.substr(std::min(begin, content.size()));
-    const std::size_t length = Number(content, 2, 2);
-    for (const std::string_view whole : {"model_config\0"sv, "training_config\0"sv}) {
-      if (length == whole.size() && name.starts_with(whole)) {
-        return Other(message.at,
-                     fmt::format("a whole Keras model, whose {} is an attribute that is not read",
-                                 whole.substr(0, whole.size() - 1)));
-      }
+  // Attributes that are no text decide nothing here.
+  Status AddAttribute(const std::string& group, const Message& message) {
+    const auto take = [&](std::uint64_t at, std::uint64_t size) { return Take(at, size); };
+    auto attribute = ReadHdf5Attribute(message.content, take);
+    if (!attribute.ok() && attribute.error().where.empty()) {
+      return Wrong(message.at, attribute.error().message);
     }
+    if (!attribute.ok()) return attribute.error();
+    if (!*attribute) return {};
+    for (const std::string& text : (*attribute)->values) text_bytes_ += text.size();
+    if (text_bytes_ > 2 * kMaxHdf5TextBytes) return Other(message.at, "too many texts");
+    out_.groups[group][(*attribute)->name] = std::move((*attribute)->values);
     return {};
   }
 
@@ -247,7 +245,7 @@ class Hdf5Reader {
     }
     view.strides = DenseStrides(view.shape, false);
     RETURN_IF_ERROR(ReadLayout(layout, &view));
-    views_.push_back(std::move(view));
+    out_.views.push_back(std::move(view));
     return {};
   }
 
@@ -347,43 +345,16 @@ class Hdf5Reader {
   const std::uint64_t begin_;
   const std::uint64_t size_;
   const std::string where_;
-  std::vector<View> views_;
+  Hdf5Contents out_;
   std::size_t objects_ = 0;
+  std::uint64_t text_bytes_ = 0;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Checkpoint>> OpenHdf5(InputFile file) {
-  ViewCheckpointParts parts{.where = file.name()};
-  ASSIGN_OR_RETURN(parts.views, Hdf5Reader(file, 0, file.size_bytes(), file.name()).Read());
-  parts.sources.push_back({.begin = 0, .size_bytes = file.size_bytes()});
-  return MakeViewCheckpoint(std::move(file), std::move(parts));
-}
-
-bool IsKeras(const ZipDirectory& directory) { return directory.Find(kKerasWeights) != nullptr; }
-
-Result<std::unique_ptr<Checkpoint>> OpenKeras(InputFile file, const ZipDirectory& directory) {
-  const ZipMember& weights = *directory.Find(kKerasWeights);
-  ViewCheckpointParts parts{.where = fmt::format("{}: {}", file.name(), ZipMemberText(weights))};
-  if (weights.deflated) {
-    return Unsupported(fmt::format("{} is deflated; expected it stored, as Keras writes it",
-                                   ZipMemberText(weights)),
-                       file.name());
-  }
-  ASSIGN_OR_RETURN(parts.views,
-                   Hdf5Reader(file, weights.data_offset, weights.size_bytes, parts.where).Read());
-  parts.sources.push_back(SourceOf(weights));
-  for (const ZipMember& member : directory.members) {
-    if (member.name == kKerasWeights || member.name.ends_with('/')) continue;
-    const bool aside = member.name == "metadata.json";
-    ASSIGN_OR_RETURN(std::string content, ReadZipMember(file, member, kMostConfigBytes));
-    parts.unread.push_back({.name = member.name,
-                            .why = aside ? "says when the model was saved, and by which Keras"
-                                         : "is loaded with the weights",
-                            .content = std::move(content),
-                            .kind = aside ? PartKind::kAside : PartKind::kModel});
-  }
-  return MakeViewCheckpoint(std::move(file), std::move(parts));
+Result<Hdf5Contents> ReadHdf5(const InputFile& file, std::uint64_t begin, std::uint64_t size,
+                              std::string where) {
+  return Hdf5Reader(file, begin, size, std::move(where)).Read();
 }
 
 }  // namespace rharness

@@ -10,13 +10,16 @@
 #include <string>
 
 #include "compare/weights/checkpoint_folder.h"
+#include "compare/weights/flax_msgpack.h"
 #include "compare/weights/foreign_formats.h"
 #include "compare/weights/gguf.h"
-#include "compare/weights/hdf5.h"
+#include "compare/weights/keras.h"
 #include "compare/weights/names.h"
 #include "compare/weights/npy.h"
+#include "compare/weights/orbax.h"
 #include "compare/weights/safetensors.h"
 #include "compare/weights/sharded.h"
+#include "compare/weights/tf_checkpoint.h"
 #include "compare/weights/torch_distributed.h"
 #include "compare/weights/torch_legacy.h"
 #include "compare/weights/torch_tar.h"
@@ -76,7 +79,8 @@ Result<std::string> HeadOf(const InputFile& file) {
 }
 
 constexpr std::string_view kExpected =
-    "a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), .npz or .npy file";
+    "a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), flax (.msgpack), "
+    "TensorFlow (.index), .npz or .npy file";
 
 // What a file is that begins like none of the formats.
 std::string Describe(std::string_view head) {
@@ -125,6 +129,7 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
   if (LooksLikeJson(head)) {
     return Unsupported("is a JSON file; expected one that holds tensors itself", file.name());
   }
+  if (LooksLikeMsgpack(head)) return OpenFlaxMsgpack(std::move(file));
   ASSIGN_OR_RETURN(std::string_view format, ForeignFormatOf(file, head));
   if (format.empty()) format = ForeignFormatByName(file.name());
   if (!format.empty()) {
@@ -140,9 +145,12 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& 
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return OpenCheckpointFolder(path, below);
   if (path.filename() == kDistributedIndex) return OpenTorchDistributed(path.parent_path(), below);
+  if (IsOrbaxIndex(path.filename().string())) return OpenOrbax(path.parent_path(), below);
   ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path, nullptr, below));
   ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
   if (LooksLikeJson(head)) return OpenShardIndex(std::move(file));
+  ASSIGN_OR_RETURN(const bool tensorflow, IsTfIndex(file));
+  if (tensorflow) return OpenTfCheckpoint(std::move(file));
   return OpenCheckpointFile(std::move(file));
 }
 
@@ -153,7 +161,11 @@ Result<std::vector<std::string>> PartsOfCheckpoint(const std::filesystem::path& 
     ASSIGN_OR_RETURN(DistributedMetadata metadata, ReadDistributedMetadata(file));
     return std::move(metadata.files);
   }
+  const std::string name = path.filename().string();
+  if (IsOrbaxIndex(name)) return OrbaxFiles(path.parent_path(), name, below);
   ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
+  ASSIGN_OR_RETURN(const bool tensorflow, IsTfIndex(file));
+  if (tensorflow) return TfDataFiles(file);
   if (!LooksLikeJson(head)) return std::vector<std::string>();
   ASSIGN_OR_RETURN(ShardIndex index, ReadShardIndex(file));
   return std::move(index.shards);

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 3> kDataEndings = {".pkl", ".pickle", ".j
 // Whether the name of a text shows its content: it may be a pointer of Git LFS, or a pickle of
 // protocol 0.
 bool HasMeaning(std::string_view name) {
-  return IsCheckpointName(name) ||
+  return IsCheckpointName(name) || MayBeCheckpointName(name) ||
          std::ranges::any_of(kDataEndings,
                              [&](std::string_view ending) { return name.ends_with(ending); }) ||
          name.ends_with(".index.json") || name == kDistributedIndex ||

@@ -17,27 +17,22 @@ TEST_F(CompareVerb, NeverPassesFoldersInWhichFilesThatItCannotReadDiffer) {
   for (const char* side : {"x", "y"}) {
     WriteLoss(side + std::string("/loss.json"), 0.0);
     Write(side + std::string("/notes.txt"), side);  // text of no kind is left out, as ever
-    Write(side + std::string("/flax.msgpack"),
-          "\x82\xa6params\xa1w\x93"
-          "\x01same");
+    Write(side + std::string("/m.tflite"), std::string("\x1c\0\0\0TFL3", 8) + "same");
   }
   Json json = CompareJson({At("x"), At("y")}, 0);
   EXPECT_EQ(json.Find("counts")->Find("identical")->ToInt64(), 2);
   EXPECT_EQ(json.Find("notes")->AsArray().size(), 1u);
 
-  Write("y/flax.msgpack",
-        "\x82\xa6params\xa1w\x93"
-        "else");
+  Write("y/m.tflite", std::string("\x1c\0\0\0TFL3", 8) + "else");
   json = CompareJson({At("x"), At("y")}, 3);
   EXPECT_EQ(json.Find("counts")->Find("inconclusive")->ToInt64(), 1);
   const std::string text = Compare({At("x"), At("y")}).stdout_text;
-  EXPECT_NE(text.find("flax.msgpack was not compared, and the bytes differ: is a MessagePack file"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("m.tflite was not compared, and the bytes differ: is a TensorFlow Lite model"),
+      std::string::npos)
       << text;
   // A pointer of Git LFS is text, but it has the name of a checkpoint.
-  Write("x/flax.msgpack",
-        "\x82\xa6params\xa1w\x93"
-        "else");
+  Write("x/m.tflite", std::string("\x1c\0\0\0TFL3", 8) + "else");
   Write("x/m.pt", "version https://git-lfs.github.com/spec/v1\noid sha256:1");
   Write("y/m.pt", "version https://git-lfs.github.com/spec/v1\noid sha256:2");
   json = CompareJson({At("x"), At("y")}, 3);

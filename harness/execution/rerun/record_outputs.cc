@@ -20,27 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestKernelName = 200;
 
-// The one checkpoint file of a folder, as a trainer saves a model: its index, else its one
-// safetensors file, else its one other checkpoint. For a file the file itself, existing or not.
-// Errors: those of ListFolder; invalid_input when there is none or more than one.
-Result<fs::path> CheckpointAt(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) return path;
-  ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(path));
-  for (const auto* names : {&contents.indexes, &contents.safetensors, &contents.others}) {
-    if (names->size() == 1) return path / names->front();
-    if (!names->empty()) {
-      return InvalidInput(fmt::format("is a folder that holds {}; expected the one that is meant",
-                                      fmt::join(*names, ", ")),
-                          path.string());
-    }
-  }
-  return InvalidInput("is a folder without a checkpoint; expected a file", path.string());
-}
-
 // As IdentityOfFile, for a folder of its checkpoint.
 std::optional<std::string> IdentityOf(const fs::path& named) {
-  const auto inside = CheckpointAt(named);
+  const auto inside = MainFileOf(named);
   return IdentityOfFile(inside.ok() ? *inside : named);
 }
 
@@ -58,7 +40,7 @@ Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Reco
 
 Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recording* out) {
   Artifact seen = artifact;
-  ASSIGN_OR_RETURN(const fs::path path, CheckpointAt(folder / artifact.path));
+  ASSIGN_OR_RETURN(const fs::path path, MainFileOf(folder / artifact.path));
   if (path != folder / artifact.path) {
     seen.path = (fs::path(artifact.path) / path.filename()).string();
     out->remarks.push_back(

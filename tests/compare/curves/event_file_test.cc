@@ -9,6 +9,7 @@
 
 #include "compare/curves/curve_files.h"
 #include "compare/curves/tensorboard.h"
+#include "harness/base/crc32c.h"
 #include "harness/base/files.h"
 #include "tests/compare/curves/build_event_file.h"
 

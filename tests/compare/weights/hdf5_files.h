@@ -39,6 +39,8 @@ def expect(file):
         little = a.astype(a.dtype.newbyteorder('<'))
         open(f'{file}.{i}.bin', 'wb').write(little.tobytes(order='C'))
         shape = '[' + ','.join(str(n) for n in a.shape) + ']'
+        if name.endswith('vars/0') and name.startswith('layers'): name = name.split('/')[1] + '/0'
+        name = name.replace('optimizer/vars', 'optimizer')
         expected.write(f'{file}\t{name}\t{names[a.dtype.newbyteorder("=").name]}\t{shape}\n')
 write('model.weights.h5'); expect('model.weights.h5')
 def keras(file, address, date, units=3, **how):
@@ -51,13 +53,55 @@ keras('again.keras', 140119067027856, '2026-11-27@18:53:07')
 keras('wider.keras', 140119067027856, '2026-11-27@18:53:07', units=4)
 keras('packed.keras', 1, '', compression=zipfile.ZIP_DEFLATED); refused.write('packed.keras\tis deflated\n')
 write('latest.h5', libver='latest'); refused.write('latest.h5\tsuperblock version\n')
+# The older layout of Keras: lists of names, and the classes of layers.
+layers = {'first': ['kernel', 'bias'], 'dense_7': ['kernel', 'bias'], 'tower': ['dense_8/kernel', 'dense_8/bias', 'dense_9/kernel'],
+          'bidirectional_1': ['forward_lstm/lstm_cell/kernel', 'forward_lstm/lstm_cell/bias', 'backward_lstm/lstm_cell/kernel']}
+def config(name, kind, inner=()):
+    return {'class_name': kind, 'config': {'name': name, 'layers': list(inner)}}
+model = config('m', 'Sequential', [config('first', 'Dense'), config('dense_7', 'Dense'),
+    config('tower', 'Sequential', [config('dense_8', 'Dense'), config('dense_9', 'Dense')]), config('bidirectional_1', 'Bidirectional')])
+import json
+with h5py.File('older.h5', 'w') as f, h5py.File('newer.weights.h5', 'w') as g:
+    f.attrs['model_config'] = json.dumps(model)
+    f.attrs['keras_version'] = '3.15.1'
+    w = f.create_group('model_weights')
+    w.attrs['layer_names'] = np.array([n.encode() for n in layers])
+    value = 0
+    def pair(old, new):
+        global value
+        value += 1
+        f[old] = np.full((2, 3), value, 'float32'); g[new] = np.full((2, 3), value, 'float32')
+    for layer, weights in layers.items():
+        group = w.create_group(layer)
+        listed = [f'm/{layer}/{n}' if layer == 'first' else f'{layer}/{n}' for n in weights]
+        group.attrs['weight_names'] = np.array([n.encode() for n in listed])
+    pair('model_weights/first/m/first/kernel', 'layers/dense/vars/0')
+    pair('model_weights/first/m/first/bias', 'layers/dense/vars/1')
+    pair('model_weights/dense_7/dense_7/kernel', 'layers/dense_1/vars/0')
+    pair('model_weights/dense_7/dense_7/bias', 'layers/dense_1/vars/1')
+    pair('model_weights/tower/tower/dense_8/kernel', 'layers/sequential/layers/dense/vars/0')
+    pair('model_weights/tower/tower/dense_8/bias', 'layers/sequential/layers/dense/vars/1')
+    pair('model_weights/tower/tower/dense_9/kernel', 'layers/sequential/layers/dense_1/vars/0')
+    for way in ('forward', 'backward'):
+        pair(f'model_weights/bidirectional_1/bidirectional_1/{way}_lstm/lstm_cell/kernel', f'layers/bidirectional/{way}_layer/cell/vars/0')
+        g[f'layers/bidirectional/{way}_layer/cell/vars'].attrs['name'] = 'lstm_cell'
+        g.create_group(f'layers/bidirectional/{way}_layer/vars').attrs['name'] = f'{way}_lstm'
+    pair('model_weights/bidirectional_1/bidirectional_1/forward_lstm/lstm_cell/bias', 'layers/bidirectional/forward_layer/cell/vars/1')
+    g['layers/dense/vars'].attrs['name'] = 'first'
+    g['layers/dense_1/vars'].attrs['name'] = 'dense_7'
+    g['layers/sequential/layers/dense/vars'].attrs['name'] = 'dense_8'
+    g.create_group('layers/sequential/vars').attrs['name'] = 'tower'
+    g.create_group('layers/bidirectional/vars').attrs['name'] = 'bidirectional_1'
+    names_of = f.create_group('optimizer_weights')
+    names_of.attrs['weight_names'] = np.array([b'adam/iteration', b'adam/m'])
+    pair('optimizer_weights/adam/iteration', 'optimizer/vars/0')
+    pair('optimizer_weights/adam/m', 'optimizer/vars/1')
 def other(file, make, words):
     with h5py.File(file, 'w') as f:
         f['layers/a'] = np.zeros(3)
         make(f)
     refused.write(f'{file}\t{words}\n')
 other('chunks.h5', lambda f: f.create_dataset('x', data=np.zeros(9), chunks=(3,)), "in chunks, of 'x'")
-other('whole.h5', lambda f: f.attrs.__setitem__('model_config', '{}'), 'model_config')
 other('text.h5', lambda f: f.create_dataset('x', data=np.array([b'a'])), 'no plain number')
 other('complex.h5', lambda f: f.create_dataset('x', data=np.zeros(2, 'complex64')), 'no plain number')
 other('ordered.h5', lambda f: f.create_group('g', track_order=True), 'object headers of version 2')

@@ -63,6 +63,7 @@ inline std::string FileOf(const std::vector<TestTensor>& tensors, const std::str
 // A folder of test files.
 class CheckpointFiles : public ::testing::Test {
  protected:
+  const std::filesystem::path& folder() const { return folder_->path(); }
   std::filesystem::path Write(std::string_view content, std::string_view name = "x.safetensors") {
     const std::filesystem::path path = folder_->path() / name;
     std::ofstream(path, std::ios::binary)

@@ -1,0 +1,81 @@
+// Datasets of HDF5 as the variables of a model; see keras.h.
+#include "compare/weights/keras.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/weights/hdf5.h"
+#include "compare/weights/keras_names.h"
+#include "compare/weights/view_checkpoint.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::string_view kKerasWeights = "model.weights.h5";
+constexpr std::uint64_t kMostConfigBytes = std::uint64_t{64} << 20;
+constexpr std::array<std::string_view, 2> kKerasConfigs = {"model_config", "training_config"};
+
+// The views of a file, under the names of their variables; what its root says of the model.
+void TakeHdf5(Hdf5Contents contents, const std::string& config, ViewCheckpointParts* parts) {
+  std::vector<std::string> paths;
+  for (const View& view : contents.views) paths.push_back(view.name);
+  const KerasNames names = NamesOfKeras(contents.groups, paths, config);
+  for (View& view : contents.views) {
+    if (const auto name = names.find(view.name); name != names.end()) view.name = name->second;
+  }
+  parts->views = std::move(contents.views);
+  for (const std::string_view attribute : kKerasConfigs) {
+    const Hdf5Texts& root = contents.groups[""];
+    const auto config = root.find(attribute);
+    if (config == root.end() || config->second.size() != 1) continue;
+    parts->unread.push_back({.name = std::string(attribute),
+                             .why = "is loaded with the weights",
+                             .content = config->second.front(),
+                             .kind = PartKind::kModel});
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Checkpoint>> OpenHdf5(InputFile file) {
+  ViewCheckpointParts parts{.where = file.name()};
+  ASSIGN_OR_RETURN(Hdf5Contents contents, ReadHdf5(file, 0, file.size_bytes(), file.name()));
+  TakeHdf5(std::move(contents), "", &parts);
+  parts.sources.push_back({.begin = 0, .size_bytes = file.size_bytes()});
+  return MakeViewCheckpoint(std::move(file), std::move(parts));
+}
+
+bool IsKeras(const ZipDirectory& directory) { return directory.Find(kKerasWeights) != nullptr; }
+
+Result<std::unique_ptr<Checkpoint>> OpenKeras(InputFile file, const ZipDirectory& directory) {
+  const ZipMember& weights = *directory.Find(kKerasWeights);
+  ViewCheckpointParts parts{.where = fmt::format("{}: {}", file.name(), ZipMemberText(weights))};
+  if (weights.deflated) {
+    return Unsupported(fmt::format("{} is deflated; expected it stored, as Keras writes it",
+                                   ZipMemberText(weights)),
+                       file.name());
+  }
+  ASSIGN_OR_RETURN(Hdf5Contents contents,
+                   ReadHdf5(file, weights.data_offset, weights.size_bytes, parts.where));
+  parts.sources.push_back(SourceOf(weights));
+  std::string config;
+  for (const ZipMember& member : directory.members) {
+    if (member.name == kKerasWeights || member.name.ends_with('/')) continue;
+    const bool aside = member.name == "metadata.json";
+    ASSIGN_OR_RETURN(std::string content, ReadZipMember(file, member, kMostConfigBytes));
+    if (member.name == "config.json") config = content;
+    parts.unread.push_back({.name = member.name,
+                            .why = aside ? "says when the model was saved, and by which Keras"
+                                         : "is loaded with the weights",
+                            .content = std::move(content),
+                            .kind = aside ? PartKind::kAside : PartKind::kModel});
+  }
+  TakeHdf5(std::move(contents), config, &parts);
+  return MakeViewCheckpoint(std::move(file), std::move(parts));
+}
+
+}  // namespace rharness

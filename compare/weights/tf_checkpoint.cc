@@ -1,0 +1,254 @@
+// The entries of an index as tensors of its data files; see tf_checkpoint.h.
+#include "compare/weights/tf_checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compare/weights/names.h"
+#include "compare/weights/placed_checkpoint.h"
+#include "compare/weights/tf_table.h"
+#include "harness/base/crc32c.h"
+#include "harness/base/protobuf_reader.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kIndexEnding = ".index";
+constexpr std::string_view kValueEnding = "/.ATTRIBUTES/VARIABLE_VALUE";
+constexpr std::string_view kObjectGraph = "_CHECKPOINTABLE_OBJECT_GRAPH";
+constexpr std::uint64_t kString = 7;  // DT_STRING
+
+// types.proto: those with whole elements in C order.
+struct TfTypeRow {
+  std::uint64_t number;
+  DType dtype;
+};
+constexpr auto kTfTypes = std::to_array<TfTypeRow>({
+    {1, DType::kF32},
+    {2, DType::kF64},
+    {3, DType::kI32},
+    {4, DType::kU8},
+    {5, DType::kI16},
+    {6, DType::kI8},
+    {8, DType::kC64},
+    {9, DType::kI64},
+    {10, DType::kBool},
+    {14, DType::kBF16},
+    {17, DType::kU16},
+    {18, DType::kC128},
+    {19, DType::kF16},
+    {22, DType::kU32},
+    {23, DType::kU64},
+    {24, DType::kF8E5M2},
+    {25, DType::kF8E4M3},
+});
+
+// BundleHeaderProto.
+struct TfHeader {
+  std::uint64_t shards = 0;
+  std::uint64_t endianness = 0;  // 1: big
+};
+
+// BundleEntryProto.
+struct TfEntry {
+  std::uint64_t type = 0;
+  std::vector<std::uint64_t> shape;
+  std::uint64_t shard = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::uint32_t crc32c = 0;  // masked
+  bool sliced = false;
+};
+
+// TensorShapeProto: field 2 holds the dimensions, field 1 of which is the size.
+bool ReadTfShape(std::string_view message, std::vector<std::uint64_t>* shape) {
+  bool whole = true;
+  const bool read = ForProtobufFields(message, [&](const ProtobufField& field) {
+    if (field.number != 2) return;
+    std::uint64_t size = 0;
+    whole &= ForProtobufFields(field.content, [&](const ProtobufField& dimension) {
+      if (dimension.number == 1) size = dimension.value;
+    });
+    shape->push_back(size);
+  });
+  return read && whole;
+}
+
+bool ReadTfEntry(std::string_view message, TfEntry* entry) {
+  bool whole = true;
+  const bool read = ForProtobufFields(message, [&](const ProtobufField& field) {
+    if (field.number == 1) entry->type = field.value;
+    if (field.number == 2) whole &= ReadTfShape(field.content, &entry->shape);
+    if (field.number == 3) entry->shard = field.value;
+    if (field.number == 4) entry->offset = field.value;
+    if (field.number == 5) entry->size = field.value;
+    if (field.number == 6) entry->crc32c = static_cast<std::uint32_t>(field.value);
+    if (field.number == 7) entry->sliced = true;
+  });
+  return read && whole;
+}
+
+struct TfIndex {
+  std::string bytes;                // that the entries refer to
+  std::vector<TableEntry> entries;  // without the header
+  std::vector<std::string> files;
+};
+
+Result<TfHeader> ReadTfHeader(const std::vector<TableEntry>& entries, const std::string& file) {
+  TfHeader header;
+  const auto read = [&] {
+    return ForProtobufFields(entries.front().value, [&](const ProtobufField& field) {
+      if (field.number == 1) header.shards = field.value;
+      if (field.number == 2) header.endianness = field.value;
+    });
+  };
+  if (entries.empty() || !entries.front().key.empty() || !read()) {
+    return InvalidInput("a sorted table without the header of a TensorFlow checkpoint", file);
+  }
+  if (header.endianness != 0) {
+    return Unsupported("numbers of the other byte order, which are not read", file);
+  }
+  if (header.shards == 0 || header.shards > kMaxTfShards) {
+    return InvalidInput(fmt::format("{} data files; expected 1 to {}", header.shards, kMaxTfShards),
+                        file);
+  }
+  return header;
+}
+
+Result<TfIndex> ReadTfIndex(const InputFile& file) {
+  if (file.size_bytes() > kMaxTableBytes) {
+    return Unsupported(
+        fmt::format("{} bytes; expected at most {}", file.size_bytes(), kMaxTableBytes),
+        file.name());
+  }
+  TfIndex index;
+  index.bytes.resize(file.size_bytes());
+  RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(index.bytes))));
+  ASSIGN_OR_RETURN(index.entries, ParseTable(index.bytes, file.name()));
+  ASSIGN_OR_RETURN(const TfHeader header, ReadTfHeader(index.entries, file.name()));
+  index.entries.erase(index.entries.begin());
+  std::string stem = fs::path(file.name()).filename().string();
+  if (stem.ends_with(kIndexEnding)) stem.resize(stem.size() - kIndexEnding.size());
+  for (std::uint64_t i = 0; i < header.shards; ++i) {
+    index.files.push_back(fmt::format("{}.data-{:05}-of-{:05}", stem, i, header.shards));
+  }
+  return index;
+}
+
+class TfBuilder {
+ public:
+  explicit TfBuilder(const TfIndex& index, std::string file)
+      : index_(index), file_(std::move(file)) {}
+
+  Result<PlacedParts> Build(std::vector<InputFile> files) {
+    parts_.files = std::move(files);
+    for (const TableEntry& row : index_.entries) RETURN_IF_ERROR(Add(row));
+    return std::move(parts_);
+  }
+
+ private:
+  Status Add(const TableEntry& row) {
+    const std::string where = fmt::format("{}: byte {}", file_, row.at);
+    TfEntry entry;
+    if (!ReadTfEntry(row.value, &entry) || entry.shard >= index_.files.size()) {
+      return InvalidInput(fmt::format("tensor {}: a malformed entry", Quoted(row.key)), where);
+    }
+    if (entry.sliced) {
+      return Unsupported(
+          fmt::format("tensor {}: a variable in partitions, which is not read", Quoted(row.key)),
+          where);
+    }
+    if (entry.type == kString) return AddText(row.key, entry, where);
+    const auto type = std::ranges::find(kTfTypes, entry.type, &TfTypeRow::number);
+    if (type == kTfTypes.end()) {
+      return Unsupported(fmt::format("tensor {}: elements of DataType {}, which are not read",
+                                     Quoted(row.key), entry.type),
+                         where);
+    }
+    std::string name = row.key;
+    if (name.ends_with(kValueEnding)) name.resize(name.size() - kValueEnding.size());
+    parts_.tensors.push_back({.name = std::move(name),
+                              .dtype = type->dtype,
+                              .shape = std::move(entry.shape),
+                              .runs = {{entry.shard, entry.offset, entry.size}},
+                              .content = {},
+                              .crc32c = UnmaskCrc32c(entry.crc32c),
+                              .stated_at = where});
+    return {};
+  }
+
+  Status AddText(const std::string& name, const TfEntry& entry, const std::string& where) {
+    const InputFile& file = parts_.files[entry.shard];
+    if (entry.offset > file.size_bytes() || entry.size > file.size_bytes() - entry.offset) {
+      return InvalidInput(fmt::format("{} ends beyond the end of {}", Quoted(name),
+                                      Quoted(index_.files[entry.shard])),
+                          where);
+    }
+    const bool graph = name == kObjectGraph;
+    parts_.unread.push_back(
+        {.name = name,
+         .why = graph ? "says which object has which tensor" : "is a text beside the tensors",
+         .file = std::make_shared<const InputFile>(file),
+         .begin = entry.offset,
+         .size_bytes = entry.size,
+         .kind = graph ? PartKind::kAside : PartKind::kModel});
+    return {};
+  }
+
+  const TfIndex& index_;
+  const std::string file_;
+  PlacedParts parts_;
+};
+
+}  // namespace
+
+Result<bool> IsTfIndex(const InputFile& file) {
+  if (!file.name().ends_with(kIndexEnding) || file.size_bytes() < kTableMagic.size()) return false;
+  std::string tail(kTableMagic.size(), '\0');
+  RETURN_IF_ERROR(
+      file.ReadAt(file.size_bytes() - tail.size(), std::as_writable_bytes(std::span(tail))));
+  return tail == kTableMagic;
+}
+
+Result<std::vector<std::string>> TfDataFiles(const InputFile& file) {
+  ASSIGN_OR_RETURN(TfIndex index, ReadTfIndex(file));
+  return std::move(index.files);
+}
+
+Result<std::unique_ptr<Checkpoint>> OpenTfCheckpoint(InputFile file,
+                                                     std::vector<std::string>* files) {
+  ASSIGN_OR_RETURN(const TfIndex index, ReadTfIndex(file));
+  const auto pool = std::make_shared<DescriptorPool>();
+  std::vector<InputFile> opened;
+  for (const std::string& name : index.files) {
+    auto data = InputFile::Open(fs::path(file.name()).parent_path() / name, pool, file.below());
+    if (!data.ok() && data.error().code == ErrorCode::kNotFound) {
+      return NotFound(fmt::format("the data file {} is missing", Quoted(name)), file.name());
+    }
+    if (!data.ok()) return data.error();
+    opened.push_back(std::move(*data));
+  }
+  ASSIGN_OR_RETURN(PlacedParts parts, TfBuilder(index, file.name()).Build(std::move(opened)));
+  parts.files.push_back(std::move(file));
+  if (files != nullptr) *files = index.files;
+  return MakePlacedCheckpoint(std::move(parts));
+}
+
+std::optional<std::string> LatestTfIndex(std::string_view text) {
+  constexpr std::string_view kKey = "model_checkpoint_path: \"";
+  const std::size_t begin = text.find(kKey);
+  // Not within "all_model_checkpoint_paths".
+  if (begin == text.npos || (begin > 0 && text[begin - 1] != '\n')) return std::nullopt;
+  text.remove_prefix(begin + kKey.size());
+  const std::string name =
+      fs::path(text.substr(0, text.find_first_of("\"\n"))).filename().string() +
+      std::string(kIndexEnding);
+  if (!IsPlainFileName(name)) return std::nullopt;
+  return name;
+}
+
+}  // namespace rharness
