@@ -37,10 +37,9 @@ const Folders kVerdict = kBase + Folders{"harness/verdict/"};
 const Folders kNet = kBase + Folders{"harness/net/"};
 const Folders kManifest = kVerdict + Folders{"harness/records/manifest/"};
 const Folders kCompare = kVerdict + Folders{"compare/", "probes/order/"};
-const Folders kRerun =
-    kManifest + kCompare +
-    Folders{"harness/records/logs/", "harness/records/observe/", "harness/execution/launch/",
-            "harness/execution/tables/"};
+const Folders kRerun = kManifest + kCompare +
+                       Folders{"harness/records/logs/", "harness/records/observe/",
+                               "harness/execution/launch/", "harness/execution/tables/"};
 const Folders kIntake = kManifest + kNet + kCompare;
 const Folders kFetch =
     kManifest + kNet +
@@ -133,7 +132,7 @@ const std::vector<Fence>& Fences() {
       {"p11-kit/", {"harness/trust/attestation/p11_kit.h"}},
       {"microhttpd.h", {"harness/insight/serve/microhttpd.h"}},
       {"snappy", {"harness/execution/tables/decompress.cc"}},
-      {"zstd", {"harness/execution/tables/decompress.cc"}},
+      {"zstd", {"compare/weights/chunk_stream.cc", "harness/execution/tables/decompress.cc"}},
       {"CLI/", {"harness/cli/command_line.cc", "probes/command.cc"}},
       {"Eigen/", {"scenarios/digits_blas/", "probes/cpu/std_reduce_tree.cc"}},
       {"yaml-cpp/", {"harness/net/yaml"}},

@@ -12,6 +12,7 @@
 
 #include "compare/weights/forward_reader.h"
 #include "compare/weights/names.h"
+#include "compare/weights/numpy_names.h"
 #include "compare/weights/placed_checkpoint.h"
 
 namespace rharness {
@@ -269,9 +270,8 @@ Result<PlacedTensor> MsgpackReader::ReadArray(const MsgpackHead& head) {
   }
   PlacedTensor tensor{.stated_at = in_.At(head.at)};
   ASSIGN_OR_RETURN(const MsgpackHead list, ReadHead());
-  if (list.kind != MsgpackKind::kList || list.size != 3) {
-    return Wrong(list, "expected a list of shape, dtype and bytes");
-  }
+  const bool three = list.kind == MsgpackKind::kList && list.size == 3;
+  if (!three) return Wrong(list, "expected a list of shape, dtype and bytes");
   ASSIGN_OR_RETURN(tensor.shape, ReadShape());
   ASSIGN_OR_RETURN(const std::string name, ReadText("the dtype"));
   const std::optional<DType> dtype = DTypeOfNumpyName(name);
@@ -281,9 +281,7 @@ Result<PlacedTensor> MsgpackReader::ReadArray(const MsgpackHead& head) {
   }
   tensor.dtype = *dtype;
   ASSIGN_OR_RETURN(const MsgpackHead bytes, ReadHead());
-  if (bytes.kind != MsgpackKind::kBytes && bytes.kind != MsgpackKind::kText) {
-    return Wrong(bytes, "expected the bytes of an array");
-  }
+  if (bytes.kind != MsgpackKind::kBytes) return Wrong(bytes, "expected the bytes of an array");
   tensor.runs.push_back({.begin = in_.position(), .size_bytes = bytes.size});
   RETURN_IF_ERROR(in_.Skip(bytes.size, "an array"));
   if (in_.position() - begin == head.size) return tensor;
@@ -336,14 +334,12 @@ Status MsgpackReader::AddText(const MsgpackHead& head, const std::string& path) 
 // {"__msgpack_chunked_array__": true, "shape": {"0": N, ...}, "chunks": {"0": array, ...}}, whose
 // first key has been read.
 Status MsgpackReader::ReadChunked(std::uint64_t items, const std::string& path) {
-  MsgpackHead head{.at = in_.position()};
   ASSIGN_OR_RETURN(const MsgpackHead mark, ReadHead());
-  if (items != 3 || mark.kind != MsgpackKind::kBool) return Wrong(head, "expected a chunked array");
+  if (items != 3 || mark.kind != MsgpackKind::kBool) return Wrong(mark, "expected a chunked array");
   std::vector<std::uint64_t> shape;
   std::optional<PlacedTensor> tensor;
   for (int i = 0; i < 2; ++i) {
     ASSIGN_OR_RETURN(const std::string key, ReadText("a key of a chunked array"));
-    head.at = in_.position();
     ASSIGN_OR_RETURN(const MsgpackHead map, ReadHead());
     if (map.kind != MsgpackKind::kMap) return Wrong(map, "expected a map of a chunked array");
     if (key == "shape" && map.size <= kMaxPlacedRank) {
@@ -359,7 +355,7 @@ Status MsgpackReader::ReadChunked(std::uint64_t items, const std::string& path) 
       return Wrong(map, "expected the shape and the chunks of a chunked array");
     }
   }
-  if (!tensor) return Wrong(head, "a chunked array without chunks");
+  if (!tensor) return Wrong(mark, "a chunked array without chunks");
   tensor->shape = std::move(shape);
   return Add(std::move(*tensor), path);
 }
@@ -385,40 +381,7 @@ Result<PlacedTensor> MsgpackReader::JoinChunks(std::uint64_t count) {
   return std::move(*whole);
 }
 
-struct NumpyName {
-  std::string_view name;
-  DType dtype;
-};
-constexpr auto kNumpyNames = std::to_array<NumpyName>({
-    {"bool", DType::kBool},
-    {"int8", DType::kI8},
-    {"uint8", DType::kU8},
-    {"int16", DType::kI16},
-    {"uint16", DType::kU16},
-    {"int32", DType::kI32},
-    {"uint32", DType::kU32},
-    {"int64", DType::kI64},
-    {"uint64", DType::kU64},
-    {"float16", DType::kF16},
-    {"bfloat16", DType::kBF16},
-    {"float32", DType::kF32},
-    {"float64", DType::kF64},
-    {"complex64", DType::kC64},
-    {"complex128", DType::kC128},
-    {"float8_e4m3fn", DType::kF8E4M3},
-    {"float8_e5m2", DType::kF8E5M2},
-    {"float8_e8m0fnu", DType::kF8E8M0},
-    {"float8_e4m3fnuz", DType::kF8E4M3Fnuz},
-    {"float8_e5m2fnuz", DType::kF8E5M2Fnuz},
-});
-
 }  // namespace
-
-std::optional<DType> DTypeOfNumpyName(std::string_view name) {
-  const auto row = std::ranges::find(kNumpyNames, name, &NumpyName::name);
-  if (row == kNumpyNames.end()) return std::nullopt;
-  return row->dtype;
-}
 
 bool LooksLikeMsgpack(std::string_view head) {
   if (head.size() < 8) return false;

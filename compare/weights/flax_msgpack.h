@@ -16,7 +16,6 @@
 #define RHARNESS_COMPARE_WEIGHTS_FLAX_MSGPACK_H_
 
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "compare/weights/checkpoint.h"
@@ -35,10 +34,6 @@ bool LooksLikeMsgpack(std::string_view head);
 // Errors: invalid_input (malformed, with the byte offset), unsupported (an extension type or dtype
 // that flax does not write, a limit above), io, integrity.
 Result<std::unique_ptr<Checkpoint>> OpenFlaxMsgpack(InputFile file);
-
-// The dtype of numpy's, jax's and ml_dtypes' name of it ("float32", "bfloat16", "float8_e4m3fn");
-// none: it has no counterpart of whole bytes.
-std::optional<DType> DTypeOfNumpyName(std::string_view name);
 
 }  // namespace rharness
 

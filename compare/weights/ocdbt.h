@@ -4,7 +4,7 @@
 // Role: private to this folder; under orbax. Reads the latest version of a database in one folder:
 // manifest.ocdbt and the data files that it names, below the folder. Source: "Storage format" of
 // https://google.github.io/tensorstore/kvstore/ocdbt/; the manifest's kind, which follows its
-// uuid, is tensorstore/kvstore/ocdbt/format/config_codec.h's.
+// uuid, is in TensorStore's code alone.
 #ifndef RHARNESS_COMPARE_WEIGHTS_OCDBT_H_
 #define RHARNESS_COMPARE_WEIGHTS_OCDBT_H_
 

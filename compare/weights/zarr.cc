@@ -7,8 +7,8 @@
 #include <array>
 #include <optional>
 
-#include "compare/weights/flax_msgpack.h"
 #include "compare/weights/names.h"
+#include "compare/weights/numpy_names.h"
 #include "harness/base/json.h"
 
 namespace rharness {
