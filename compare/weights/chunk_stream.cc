@@ -13,7 +13,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kInputBytes = std::size_t{32} << 10;
+constexpr std::size_t kChunkInputBytes = std::size_t{128} << 10;  // a block of zstd and its header
 constexpr int kMostWindowLog = 23;  // 8 MB, the most that a decoder has to support (RFC 8878)
 
 using ZstdContext = std::shared_ptr<ZSTD_DCtx>;
@@ -78,7 +78,7 @@ struct ChunkStream::State {
 
 Status ChunkStream::State::Begin() {
   if (!input.empty()) return {};
-  input.resize(kInputBytes);
+  input.resize(kChunkInputBytes);
   if (coding == ChunkCoding::kZstd) {
     zstd = NewZstd();
     if (zstd == nullptr) return InternalError("zstd cannot start", WhereOf(stored, 0));

@@ -1,6 +1,6 @@
 // The content of a stored chunk from its first byte on: as it is, or through zstd or gzip.
 //
-// Role: private to this folder; under chunked_checkpoint. Memory: 64 KB and the window of the
+// Role: private to this folder; under chunked_checkpoint. Memory: 128 KB and the window of the
 // compressed stream, at most 8 MB, whatever the chunk's size.
 #ifndef RHARNESS_COMPARE_WEIGHTS_CHUNK_STREAM_H_
 #define RHARNESS_COMPARE_WEIGHTS_CHUNK_STREAM_H_
