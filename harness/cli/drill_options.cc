@@ -197,7 +197,8 @@ Status ReadCertificates(const DrillArguments& arguments, DrillOptions* drill) {
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
   arguments->drill.maps_of_profile = !command->Given("--map");
-  if (command->Given("--history")) {
+  if (!arguments->runs.empty()) arguments->drill.history = arguments->runs;
+  if (command->Given("--history") || !arguments->runs.empty()) {
     ASSIGN_OR_RETURN(arguments->drill.history, HistoryAt(arguments->drill.history));
   }
   RETURN_IF_ERROR(TakeDrillPolicy(arguments, command));

@@ -16,6 +16,7 @@
 namespace rharness {
 
 struct DrillArguments {
+  std::string runs;  // a folder of manifests, in place of --history
   DrillOptions drill;
   std::string out = "drill";
   std::string root = ".";

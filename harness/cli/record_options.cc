@@ -244,11 +244,24 @@ Result<Metric> ParseMetric(std::string_view text) {
   return metric;
 }
 
+bool FindsFacts(const RecordArguments& arguments) {
+  const RecordArguments& a = arguments;
+  const bool nothing = a.data.empty() && a.sources.empty() && a.made_by.empty() &&
+                       a.weights.empty() && a.artifacts.empty() && a.metrics_path.empty() &&
+                       a.metrics.empty() && a.seeds.empty() && a.rng_sources.empty() &&
+                       a.code_files.empty() && a.image.empty() && a.kernel_list.empty();
+  return a.find || (nothing && !a.no_observe);
+}
+
 Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   RecordRequest request;
   request.run_id =
       arguments.run_id.empty() ? fs::path(arguments.out).stem().string() : arguments.run_id;
+  request.find = FindsFacts(arguments);
   request.family = arguments.family;
+  if (arguments.no_observe && arguments.find) {
+    return InvalidInput("goes without --no-observe", "--find");
+  }
   if (arguments.no_observe && arguments.python_hooks) {
     return InvalidInput("goes without --no-observe", "--python-hooks");
   }

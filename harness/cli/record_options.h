@@ -44,6 +44,7 @@ struct RecordArguments {
   bool untracked = false;
   bool no_observe = false;
   bool python_hooks = false;
+  bool find = false;
   std::vector<std::string> command;
 };
 
@@ -54,6 +55,9 @@ Result<Image> ParseImage(std::string_view text);
 // "NAME[,direction=higher|lower|none][,unit=U][,margin=X][,quantum=X][,primary][,on=DATA]"; the
 // unit is "1" unless given. Errors: invalid_input.
 Result<Metric> ParseMetric(std::string_view text);
+
+// Whether what the run reads and writes is found: on demand, and where nothing of it is stated.
+bool FindsFacts(const RecordArguments& arguments);
 
 // Errors: invalid_input with the option and what was expected.
 Result<RecordRequest> BuildRequest(const RecordArguments& arguments);

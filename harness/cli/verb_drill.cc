@@ -90,6 +90,11 @@ int Run(DrillArguments* arguments, Command* command) {
 void AddDrill(Command& root) {
   auto arguments = std::make_shared<DrillArguments>();
   Command& verb = DeclareDrill(root, arguments.get());
+  verb.Add(
+          "runs", &arguments->runs,
+          "Folder of manifests, or of a drill, in place of --history; the store runs.db is made in "
+          "it")
+      .Path();
   verb.Note(
       "The folder --out gets report.html, report.json, junit.xml, summary.md and metrics.prom.");
   verb.Note(
@@ -121,6 +126,7 @@ void AddDrill(Command& root) {
   verb.ExitCode(kExitInfrastructure,
                 "a run failed or could not be started (infra), or an interrupt");
   verb.ExitCode(kExitIntegrity, "integrity");
+  verb.Example("rharness drill runs");
   verb.Example("rharness drill --history runs.db --out tonight");
   verb.Example("rharness drill --history runs.db --select 'verified > 30d' --budget 90m --dry-run");
   verb.Example("rharness drill --history runs.db --out tonight --replicates 3");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/execution/fetch/pin.h"
+#include "harness/execution/rerun/record_find.h"
 #include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/admission_notes.h"
@@ -69,7 +71,6 @@ std::vector<std::string> FilesOf(const RecordRequest& request) {
 // Where the manifest goes. Errors, while nothing has run yet: a name that is taken, a folder that
 // cannot be written in.
 Result<std::filesystem::path> PlaceFor(const RecordOptions& options, const RecordRequest& request) {
-  if (options.arguments.out.empty()) return InvalidInput("is empty; expected a file", "--out");
   std::error_code error;
   std::filesystem::path out =
       std::filesystem::absolute(options.arguments.out, error).lexically_normal();
@@ -126,7 +127,61 @@ Result<std::vector<Property>> DeclaredIn(const std::string& file) {
   return ParseProperties(json, file);
 }
 
-Result<int> RecordAndWrite(const RecordOptions& options) {
+// runs/FAMILY-N.json, the first that is free.
+std::string NextManifest(const std::vector<std::string>& command) {
+  std::error_code ignored;
+  const std::string family = FamilyByName(command, std::filesystem::current_path(ignored));
+  for (int i = 1;; ++i) {
+    std::string out = fmt::format("runs/{}-{}.json", family, i);
+    if (!std::filesystem::exists(out, ignored)) return out;
+  }
+}
+
+// What a guess of the manifest's origin stands for: "data digits: data/digits.npz".
+std::string GuessedAs(const Manifest& manifest, std::string_view path) {
+  for (std::size_t i = 0; i < manifest.code.files.size(); ++i) {
+    if (path == fmt::format("code.files[{}]", i)) return "code " + manifest.code.files[i].path;
+  }
+  for (std::size_t i = 0; i < manifest.data.size(); ++i) {
+    if (path == fmt::format("data[{}]", i)) return "data " + manifest.data[i].path;
+  }
+  for (std::size_t i = 0; i < manifest.artifacts.size(); ++i) {
+    if (path != fmt::format("artifacts[{}]", i)) continue;
+    return fmt::format("weights {} ({} tensors)", manifest.artifacts[i].path,
+                       manifest.artifacts[i].tensors.size());
+  }
+  for (const auto& [name, seed] : manifest.seeds) {
+    if (path == "seeds." + name) return fmt::format("seed {} = {}", name, seed);
+  }
+  if (path == "family") return "family " + manifest.family;
+  if (path.starts_with("metrics.")) return fmt::format("primary metric {}", path.substr(8));
+  if (path.starts_with("rng_sources.")) return fmt::format("generator {}", path.substr(12));
+  return std::string(path);
+}
+
+// What was found, and what to do next.
+void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
+  if (!manifest.origin || Globals().quiet) return;
+  for (const FieldOrigin& field : manifest.origin->fields) {
+    LogInfo(TerminalSafe(fmt::format("found {}: {}", GuessedAs(manifest, field.path), field.from)));
+  }
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::proximate(out.parent_path(), std::filesystem::current_path(error), error);
+  const bool admitted = std::ranges::none_of(Admit(manifest), [](const Finding& finding) {
+    return !finding.subject.starts_with("$.notes[");
+  });
+  LogInfo(TerminalSafe(admitted
+                           ? fmt::format("next: rharness drill {}", folder.string())
+                           : fmt::format("next: state what is missing (`rharness record --find "
+                                         "OPTION... -- COMMAND`), then rharness drill {}",
+                                         folder.string())));
+}
+
+Result<int> RecordAndWrite(RecordOptions options) {
+  if (options.arguments.out.empty()) {
+    options.arguments.out = NextManifest(options.arguments.command);
+  }
   ASSIGN_OR_RETURN(RecordRequest request, BuildRequest(options.arguments));
   ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
   request.kept = out.parent_path() / kKeptFolder;
@@ -146,6 +201,7 @@ Result<int> RecordAndWrite(const RecordOptions& options) {
   WarnOf(manifest, ExitCodeOf(recording) != kExitOk);
   KeepBeside(request, recording, &manifest);
   RETURN_IF_ERROR(SaveManifest(manifest, out));
+  SayFound(manifest, out);
   return ExitCodeOf(recording);
 }
 
@@ -280,9 +336,13 @@ void AddRecord(Command& root) {
   auto options = std::make_shared<RecordOptions>();
   RecordArguments* a = &options->arguments;
   Command& verb = root.AddVerb("record", "Run a command and write its manifest");
-  verb.Add("--out", &a->out, "Manifest to write").File().Required();
+  verb.Add("--out", &a->out, "Manifest to write (default: runs/FAMILY-N.json)").File();
   verb.Add("--run-id", &a->run_id, "Name of the run (default: the manifest's file name)");
   verb.Add("--family", &a->family, "Runs whose noise may be pooled");
+  verb.Add("--find", &a->find,
+           "Find what is not stated: sources and data that the run reads, the checkpoint and the "
+           "log that it writes, seeds, the family and the primary metric. Each is a hint in the "
+           "manifest's origin. The default where none of them is stated");
   verb.Add("--overwrite", &options->overwrite, "Replace an existing manifest");
   verb.Add("--keep-failed", &options->keep_failed, "Write a manifest of a failed run, too");
   AddInputs(&verb, a);
@@ -291,6 +351,7 @@ void AddRecord(Command& root) {
   AddPromises(&verb, a);
   verb.Add("command", &a->command, "The command and its arguments, after --").Required();
   AddNotes(&verb);
+  verb.Example("rharness record -- python3 train.py");
   verb.Example(
       "rharness record --out a.json --data train.csv --code-file train.py -- python3 train.py");
   verb.Do([options] {

@@ -20,6 +20,7 @@
 #include "harness/execution/rerun/git_tree.h"
 #include "harness/execution/rerun/image_file.h"
 #include "harness/execution/rerun/observed_run.h"
+#include "harness/execution/rerun/record_find.h"
 #include "harness/execution/rerun/record_kept.h"
 #include "harness/execution/rerun/record_outputs.h"
 #include "harness/execution/rerun/table_data.h"
@@ -273,9 +274,10 @@ void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recor
 
 }  // namespace
 
-Result<Recording> RecordRun(const RecordRequest& request,
+Result<Recording> RecordRun(const RecordRequest& stated,
                             const std::function<bool()>& should_cancel) {
   ASSIGN_OR_RETURN(const fs::path folder, CurrentFolder());
+  RecordRequest request = WithFinding(stated);
   RETURN_IF_ERROR(CheckRequest(request));
   Recording recording;
   RETURN_IF_ERROR(CaptureCode(request, folder, &recording));
@@ -288,7 +290,16 @@ Result<Recording> RecordRun(const RecordRequest& request,
   const auto outputs_before = IdentifyOutputs(request, folder);
   RunCommand(request, folder, should_cancel, &recording);
   HashInputsAgain(request, folder, &recording);
+  if (request.find) {
+    FindInputs(request, folder, !recording.code.commit.empty(), &recording);
+    FindRandomness(request, &recording);
+    FindFamily(request, folder, &recording);
+    if (request.artifacts.empty()) {
+      request.artifacts = FindOutputs(folder, outputs_before, &recording);
+    }
+  }
   MeasureOutputs(request, folder, outputs_before, &recording);
+  if (request.find) ProposeMetrics(request, &recording);
   KeepArtifacts(request, folder, &recording);
   AddFindings(request, &recording);
   return recording;

@@ -55,6 +55,16 @@ struct RecordRequest {
   bool keep_diff = true;        // of files that git knows
   bool keep_untracked = false;  // and of untracked files
   std::filesystem::path root;   // folders below it are recorded relative to it; may be empty
+  bool find = false;            // what is not stated above is found (record_find.h)
+};
+
+// What was found rather than stated.
+struct FoundFacts {
+  std::string family;
+  std::map<std::string, std::int64_t> seeds;
+  std::vector<std::string> rng_sources;
+  std::vector<Metric> metrics;      // declarations
+  std::vector<FieldOrigin> fields;  // one for each guess
 };
 
 // Observations before, during and after the run.
@@ -84,6 +94,7 @@ struct Recording {
   std::map<std::string, std::string> lock_files;
   KeptFiles to_keep;  // files that the manifest's writer must write first
   std::string kept;   // their folder, as a location; empty: nothing
+  FoundFacts found;
 };
 
 // Pure. Metrics: those declared, in that order, then the others of the run by name; a declared one

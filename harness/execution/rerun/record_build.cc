@@ -28,13 +28,24 @@ std::vector<Metric> JoinMetrics(const std::vector<Metric>& declared, const RunMe
   return metrics;
 }
 
-std::vector<std::string> JoinSources(const RecordRequest& request) {
+std::vector<std::string> JoinSources(const RecordRequest& request, const FoundFacts& found) {
   std::vector<std::string> sources;
   for (const auto& [name, seed] : request.seeds) sources.push_back(name);
-  for (const std::string& name : request.rng_sources) {
-    if (std::find(sources.begin(), sources.end(), name) == sources.end()) sources.push_back(name);
+  for (const auto& [name, seed] : found.seeds) sources.push_back(name);
+  for (const auto* names : {&request.rng_sources, &found.rng_sources}) {
+    for (const std::string& name : *names) {
+      if (std::find(sources.begin(), sources.end(), name) == sources.end()) sources.push_back(name);
+    }
   }
   return sources;
+}
+
+// The guesses of the recording; none without one.
+std::optional<Origin> OriginOf(const RecordRequest& request, const Recording& recording) {
+  if (!request.find) return std::nullopt;
+  Origin origin{"record", "", request.run_id, recording.found.fields, {}};
+  std::ranges::sort(origin.fields, {}, &FieldOrigin::path);
+  return origin;
 }
 
 // Empty, which is all of them, when a kernel could not be placed.
@@ -65,7 +76,7 @@ std::vector<std::string> JoinNotes(const Recording& recording) {
 Manifest BuildManifest(const RecordRequest& request, const Recording& recording) {
   Manifest manifest;
   manifest.run_id = request.run_id;
-  manifest.family = request.family;
+  manifest.family = request.family.empty() ? recording.found.family : request.family;
   manifest.started = recording.started;
   manifest.ended = recording.ended;
   manifest.duration_seconds = recording.duration.count();
@@ -77,7 +88,8 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.working_directory = recording.working_directory;
   manifest.hyperparameters = request.hyperparameters;
   manifest.seeds = request.seeds;
-  manifest.rng_sources = JoinSources(request);
+  manifest.seeds.insert(recording.found.seeds.begin(), recording.found.seeds.end());
+  manifest.rng_sources = JoinSources(request, recording.found);
   manifest.environment = recording.environment;
   for (const auto& [name, version] : recording.metrics.software) {
     manifest.environment.software[name] = version;
@@ -85,7 +97,11 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.determinism = request.determinism;
   manifest.metrics_path =
       recording.metrics_path.empty() ? request.metrics_path : recording.metrics_path;
-  manifest.metrics = JoinMetrics(request.metrics, recording.metrics);
+  if (manifest.metrics_path == kFindMetrics) manifest.metrics_path.clear();  // and found nothing
+  std::vector<Metric> declared = request.metrics;
+  declared.insert(declared.end(), recording.found.metrics.begin(), recording.found.metrics.end());
+  manifest.metrics = JoinMetrics(declared, recording.metrics);
+  manifest.origin = OriginOf(request, recording);
   manifest.curves = recording.metrics.curves;
   manifest.unread_metrics = recording.unread_metrics;
   manifest.artifacts = recording.artifacts;

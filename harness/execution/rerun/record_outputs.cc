@@ -72,6 +72,8 @@ OutputIdentities IdentifyOutputs(const RecordRequest& request, const fs::path& f
     identities[request.kernel_list] = IdentityOf(folder / request.kernel_list);
   }
   if (!request.metrics_path.empty()) IdentifyLogs(request.metrics_path, folder, &identities);
+  // Whatever the run changes may be an output.
+  if (request.find) IdentifyLogs(kFindMetrics, folder, &identities);
   return identities;
 }
 
@@ -87,6 +89,11 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
       return;
     }
     const Status status = read();
+    if (!status.ok() && request.find && path == kFindMetrics) {
+      out->remarks.push_back("no metrics are recorded: " + status.error().ToString());
+      out->metrics_path.clear();
+      return;
+    }
     if (!status.ok()) {
       out->missing_outputs.push_back(fmt::format(
           "output '{}' {}: {}", path, kNotRecorded,
