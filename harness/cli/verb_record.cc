@@ -153,6 +153,7 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
   for (const auto& [name, seed] : manifest.seeds) {
     if (path == "seeds." + name) return fmt::format("seed {} = {}", name, seed);
   }
+  if (path == "metrics_path") return "log " + manifest.metrics_path;
   if (path == "family") return "family " + manifest.family;
   if (path.starts_with("metrics.")) return fmt::format("primary metric {}", path.substr(8));
   if (path.starts_with("rng_sources.")) return fmt::format("generator {}", path.substr(12));
@@ -163,7 +164,15 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
 void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
   if (!manifest.origin || Globals().quiet) return;
   for (const FieldOrigin& field : manifest.origin->fields) {
-    LogInfo(TerminalSafe(fmt::format("found {}: {}", GuessedAs(manifest, field.path), field.from)));
+    LogInfo(
+        TerminalSafe(fmt::format("{} {}: {}", field.grade == Grade::kMissing ? "found no" : "found",
+                                 GuessedAs(manifest, field.path), field.from)));
+  }
+  std::string maps;
+  for (const DataItem& item : manifest.data) {
+    const std::string parent = std::filesystem::path(item.path).parent_path().string();
+    const std::string map = fmt::format(" --map {0}={0}", parent);
+    if (item.path.starts_with('/') && maps.find(map) == maps.npos) maps += map;
   }
   std::error_code error;
   const std::filesystem::path folder =
@@ -172,10 +181,10 @@ void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
     return !finding.subject.starts_with("$.notes[");
   });
   LogInfo(TerminalSafe(admitted
-                           ? fmt::format("next: rharness drill {}", folder.string())
+                           ? fmt::format("next: rharness drill {}{}", folder.string(), maps)
                            : fmt::format("next: state what is missing (`rharness record --find "
-                                         "OPTION... -- COMMAND`), then rharness drill {}",
-                                         folder.string())));
+                                         "OPTION... -- COMMAND`), then rharness drill {}{}",
+                                         folder.string(), maps)));
 }
 
 Result<int> RecordAndWrite(RecordOptions options) {

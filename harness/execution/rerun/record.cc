@@ -301,6 +301,7 @@ Result<Recording> RecordRun(const RecordRequest& stated,
   MeasureOutputs(request, folder, outputs_before, &recording);
   if (request.find) ProposeMetrics(request, &recording);
   KeepArtifacts(request, folder, &recording);
+  if (request.find) RenumberVersions(outputs_before, &recording);
   AddFindings(request, &recording);
   return recording;
 }

@@ -30,9 +30,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 22> kCodeEndings = {
     ".py", ".pyi", ".sh", ".bash", ".R",   ".jl",  ".pl",   ".lua", ".rb",   ".js",  ".cc",
     ".cu", ".cpp", ".c",  ".h",    ".hpp", ".cfg", ".yaml", ".yml", ".toml", ".ini", ".so"};
-// Names of programs that say nothing about what they train.
-constexpr std::array<std::string_view, 8> kCommonPrograms = {
-    "train", "main", "run", "finetune", "fine_tune", "training", "trainer", "__main__"};
+constexpr int kMostSeeds = 8;  // of one function
 
 bool IsPythonProgram(std::string_view program) {
   return fs::path(program).filename().string().starts_with("python");
@@ -58,6 +56,20 @@ std::string SourceOfModule(const fs::path& folder, const std::string& path) {
 bool IsCodeName(std::string_view path) {
   return std::ranges::any_of(kCodeEndings,
                              [&](std::string_view ending) { return path.ends_with(ending); });
+}
+
+// Settings of a user, which a rerun, in a home of its own, does without: a file outside of the
+// run's folder and below a hidden one that is no cache of data sets or models.
+bool IsSetting(const fs::path& path) {
+  if (!path.is_absolute()) return false;
+  constexpr std::array<std::string_view, 5> kCaches = {"datasets", "hub", "models", "checkpoints",
+                                                       "data"};
+  bool hidden = false;
+  for (const fs::path& part : path.parent_path()) {
+    if (hidden && std::ranges::find(kCaches, part.string()) != kCaches.end()) return false;
+    hidden |= part.string().starts_with('.');
+  }
+  return hidden;
 }
 
 // A name that no other data has: "digits", "digits_2".
@@ -162,41 +174,6 @@ bool IsBefore(const FoundCheckpoint& a, const FoundCheckpoint& b) {
   return a.path < b.path;
 }
 
-constexpr auto kLowerWords = std::to_array<std::string_view>(
-    {"loss", "error", "err", "perplexity", "ppl", "mse", "rmse", "mae", "mape", "nll", "wer", "cer",
-     "fid", "bpb", "bpc", "logloss", "divergence", "regret"});
-constexpr auto kHigherWords = std::to_array<std::string_view>(
-    {"accuracy", "acc",      "f1",       "auc",     "auroc",  "precision", "recall", "bleu",
-     "rouge",    "rouge1",   "rougel",   "score",   "reward", "iou",       "miou",   "map",
-     "ndcg",     "mrr",      "r2",       "psnr",    "ssim",   "top1",      "top5",   "em",
-     "exact",    "matthews", "spearman", "pearson", "return"});
-
-// "val", "loss" of "val/loss".
-std::vector<std::string> MetricWords(std::string_view name) {
-  std::vector<std::string> words(1);
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (letter) {
-      words.back() += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  return words;
-}
-
-// How well a metric says what a run is for: measured on held-out data, and a score before a loss.
-int RankOf(std::string_view name, MetricDirection direction) {
-  const std::vector<std::string> words = MetricWords(name);
-  const auto has = [&](std::string_view word) {
-    return std::ranges::find(words, word) != words.end();
-  };
-  int rank = direction == MetricDirection::kHigher ? 0 : 1;
-  if (has("test")) return rank;
-  if (has("eval") || has("val") || has("validation") || has("valid") || has("dev")) return rank + 2;
-  return rank + (has("train") ? 6 : 4);
-}
-
 }  // namespace
 
 RecordRequest WithFinding(RecordRequest request) {
@@ -223,6 +200,8 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
       left.push_back(std::move(input));
     } else if (code) {
       sources.insert(path);
+    } else if (IsSetting(path)) {
+      left.push_back(std::move(input));
     } else {
       data.push_back(path);
     }
@@ -278,82 +257,61 @@ std::vector<Artifact> FindOutputs(const fs::path& folder, const OutputIdentities
 void FindRandomness(const RecordRequest& request, Recording* out) {
   if (!out->observation || !request.seeds.empty() || !request.rng_sources.empty()) return;
   for (const auto& [source, values] : out->observation->seeds) {
-    std::int64_t seed = 0;
-    const std::string& first = values.front();
-    const char* const end = first.data() + first.size();
-    const auto read = std::from_chars(first.data(), end, seed);
-    const bool whole = values.size() == 1 && read.ec == std::errc() && read.ptr == end;
-    if (whole) {
-      out->found.seeds[source] = seed;
-      MarkFound(fmt::format("seeds.{}", source), "the run set it", out);
-    } else {
-      out->found.rng_sources.push_back(source);
-      MarkFound(fmt::format("rng_sources.{}", source), fmt::format("the run set {}", first), out);
+    int count = 0;
+    for (const std::string& value : values) {
+      if (IsDrawn(value)) {
+        // What a package draws for itself is in no hands of the run.
+        if (PlaceOfDraw(value).starts_with(kPackagePlace)) continue;
+        const bool known =
+            std::ranges::find(out->found.rng_sources, source) != out->found.rng_sources.end();
+        if (known) continue;
+        out->found.rng_sources.push_back(source);
+        MarkFound("rng_sources." + source, fmt::format("it has no seed: {}", value), out);
+        continue;
+      }
+      std::int64_t seed = 0;
+      const char* const end = value.data() + value.size();
+      const auto read = std::from_chars(value.data(), end, seed);
+      if (read.ec != std::errc() || read.ptr != end || count == kMostSeeds) continue;
+      const std::string name = ++count == 1 ? source : fmt::format("{} {}", source, count);
+      out->found.seeds[name] = seed;
+      MarkFound("seeds." + name, "the run set it", out);
     }
   }
-  if (!out->observation->seeds.empty()) return;
-  // Whether it draws at all is not known: that it may is the claim that costs nothing.
-  out->found.rng_sources.push_back("unknown");
-  MarkFound("rng_sources.unknown", "no seed and no generator was seen", out);
 }
 
-MetricDirection DirectionByName(std::string_view name) {
-  for (const std::string& word : MetricWords(name)) {
-    if (std::ranges::find(kLowerWords, word) != kLowerWords.end()) return MetricDirection::kLower;
-    if (std::ranges::find(kHigherWords, word) != kHigherWords.end()) {
-      return MetricDirection::kHigher;
+void RenumberVersions(const OutputIdentities& before, Recording* out) {
+  constexpr std::string_view kVersion = "version_";
+  const auto renumbered = [&](const std::string& path) {
+    fs::path around, renamed;
+    for (const fs::path& part : fs::path(path)) {
+      const std::string name = part.string();
+      const bool counted = name.starts_with(kVersion) && name != "version_0" &&
+                           std::ranges::all_of(name.substr(kVersion.size()),
+                                               [](char c) { return c >= '0' && c <= '9'; });
+      const std::string first = (around / "version_0/").string();
+      const auto earlier = before.lower_bound(first);
+      const bool is_later = counted && earlier != before.end() && earlier->first.starts_with(first);
+      renamed /= is_later ? "version_0" : name;
+      around /= part;
     }
+    return renamed.string();
+  };
+  for (std::size_t i = 0; i < out->artifacts.size(); ++i) {
+    std::string& path = out->artifacts[i].path;
+    const std::string in_rerun = renumbered(path);
+    if (in_rerun == path) continue;
+    MarkFound(fmt::format("artifacts[{}].path", i),
+              fmt::format("the run wrote {}; a rerun begins without earlier versions", path), out);
+    path = in_rerun;
   }
-  return MetricDirection::kNotStated;
-}
-
-void ProposeMetrics(const RecordRequest& request, Recording* out) {
-  if (!request.metrics.empty()) return;
-  const std::pair<const std::string, double>* best = nullptr;
-  int rank = 0;
-  for (const auto& metric : out->metrics.metrics) {
-    const MetricDirection direction = DirectionByName(metric.first);
-    if (!IsRanked(direction) || !std::isfinite(metric.second)) continue;
-    const int own = RankOf(metric.first, direction);
-    if (best != nullptr && own >= rank) continue;
-    best = &metric;
-    rank = own;
-  }
-  if (best == nullptr) return;
-  Metric metric;
-  metric.name = best->first;
-  metric.unit = "1";
-  metric.direction = DirectionByName(metric.name);
-  metric.primary = true;
-  const double size = std::abs(best->second);
-  const bool share = metric.direction == MetricDirection::kHigher && size <= 1.0;
-  metric.margin = share || size == 0.0 ? 0.01 : 0.01 * size;
-  MarkFound(fmt::format("metrics.{}", metric.name),
-            fmt::format("its name says that {} is better; the margin {:.4g} is {}",
-                        MetricDirectionName(metric.direction), *metric.margin,
-                        share || size == 0.0 ? "that of a share" : "1 % of its value"),
-            out);
-  out->found.metrics.push_back(std::move(metric));
+  out->metrics_path = renumbered(out->metrics_path);
 }
 
 void FindFamily(const RecordRequest& request, const fs::path& folder, Recording* out) {
   if (!request.family.empty()) return;
   out->found.family = FamilyByName(request.command, folder);
   MarkFound("family", "the name of the program, or of its folder", out);
-}
-
-std::string FamilyByName(const std::vector<std::string>& command, const fs::path& folder) {
-  std::string stem;
-  for (std::size_t i = 0; i < command.size() && stem.empty(); ++i) {
-    const bool module = i > 0 && command[i - 1] == "-m";
-    if (module || command[i].ends_with(".py") || command[i].ends_with(".sh")) {
-      stem = fs::path(command[i]).stem().string();
-    }
-  }
-  if (stem.empty()) stem = fs::path(command.front()).stem().string();
-  const bool common = std::ranges::find(kCommonPrograms, stem) != kCommonPrograms.end();
-  const std::string own = common ? folder.filename().string() : stem;
-  return own.empty() || own == "/" ? stem : own;
 }
 
 }  // namespace rharness

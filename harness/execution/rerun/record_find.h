@@ -47,6 +47,10 @@ void FindRandomness(const RecordRequest& request, Recording* out);
 void ProposeMetrics(const RecordRequest& request, Recording* out);
 void FindFamily(const RecordRequest& request, const std::filesystem::path& folder, Recording* out);
 
+// Lightning counts its runs: the paths of outputs below "version_3" become those of a rerun, which
+// begins without the earlier ones, "version_0".
+void RenumberVersions(const OutputIdentities& before, Recording* out);
+
 // Which values are better, by the name of a metric: "eval_accuracy", "val/loss".
 MetricDirection DirectionByName(std::string_view name);
 

@@ -29,7 +29,7 @@ std::string SizeOf(const RunMetrics& read) {
 }
 
 // The path of the log among what the run wrote, with a remark on what was taken.
-Result<std::string> FindMetrics(const HeldFolder& folder, const CountsAsWritten& counts,
+Result<std::string> FindMetrics(const HeldFolder& folder, const CountsAsWritten& counts, bool find,
                                 Recording* out) {
   ASSIGN_OR_RETURN(const FoundLogs found, FindRunLogs(folder, counts));
   std::vector<std::string> others;
@@ -46,10 +46,16 @@ Result<std::string> FindMetrics(const HeldFolder& folder, const CountsAsWritten&
                                       "(--metrics PATH)",
                                       not_taken));
   }
-  out->remarks.push_back(
-      fmt::format("metrics are read from {} ({}), which --metrics auto found{}{}",
-                  found.logs.front().path.string(), found.logs.front().kind,
-                  others.empty() ? "" : "; not read: ", not_taken));
+  const std::string rest = others.empty() ? "" : "; not read: " + not_taken;
+  if (find) {
+    out->found.fields.push_back(
+        {"metrics_path", Grade::kHint,
+         fmt::format("the run wrote it, as {}{}", found.logs.front().kind, rest)});
+  } else {
+    out->remarks.push_back(
+        fmt::format("metrics are read from {} ({}), which --metrics auto found{}",
+                    found.logs.front().path.string(), found.logs.front().kind, rest));
+  }
   return found.logs.front().path.string();
 }
 
@@ -92,7 +98,7 @@ Status MeasureMetrics(const RecordRequest& request, const fs::path& folder,
   };
   out->metrics_path = request.metrics_path;
   if (request.metrics_path == kFindMetrics) {
-    ASSIGN_OR_RETURN(out->metrics_path, FindMetrics(held, counts, out));
+    ASSIGN_OR_RETURN(out->metrics_path, FindMetrics(held, counts, request.find, out));
   }
   ASSIGN_OR_RETURN(RunLog log, ReadRunLog(held, out->metrics_path, counts));
   if (!request.metrics_kind.empty() && log.kind != request.metrics_kind) {

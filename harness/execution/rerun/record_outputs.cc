@@ -90,7 +90,7 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
     }
     const Status status = read();
     if (!status.ok() && request.find && path == kFindMetrics) {
-      out->remarks.push_back("no metrics are recorded: " + status.error().ToString());
+      out->found.fields.push_back({"metrics", Grade::kMissing, status.error().ToString()});
       out->metrics_path.clear();
       return;
     }

@@ -163,7 +163,9 @@ void CheckRandomness(const Manifest& m, Findings* out) {
     out->Require(m.seeds.contains(source), "missing_seed", "seeds." + source,
                  fmt::format("the run draws from '{}', but its seed is not recorded", source));
   }
-  if (m.rng_sources.empty() && m.seeds.empty()) {
+  // Hooks in each Python that saw no generator are a statement, too.
+  const bool seen = m.observation && m.observation->Has(kSeenByPython);
+  if (m.rng_sources.empty() && m.seeds.empty() && !seen) {
     out->Add("missing_rng_sources", "rng_sources",
              "neither sources of randomness nor seeds are recorded; expected those that the run "
              "draws from (`--seed NAME=INTEGER`, `--rng NAME`)");

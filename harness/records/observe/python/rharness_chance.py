@@ -336,10 +336,11 @@ def time_text(value):
     nanoseconds = time.time() * 1e9
     for unit in (1e9, 1e6, 1e3, 1.0):
         now = nanoseconds / unit
-        # A minute may lie between; of what was cut to 32 bits a hundredth of a second.
+        # A minute may lie between; of what was cut to 32 bits a hundredth of a second, or of nanoseconds a
+        # thousandth, since any constant is near to them once in a while.
         if abs(now - value) < 60e9 / unit:
             return " (the time)"
-        if unit < 1e9 and 0 <= now % 2**32 - value < 1e7 / unit and value > 1000:
+        if unit < 1e9 and 0 <= now % 2**32 - value < min(1e7 / unit, 1e6) and value > 1000:
             return " (the time)"
     return " (the process's number)" if value == os.getpid() and value > 1 else ""
 

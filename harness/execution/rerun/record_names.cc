@@ -1,0 +1,116 @@
+// What names say: the words in a metric's, the program in a command; see record_find.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/execution/rerun/record_find.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Names of programs that say nothing about what they train.
+constexpr std::array<std::string_view, 8> kCommonPrograms = {
+    "train", "main", "run", "finetune", "fine_tune", "training", "trainer", "__main__"};
+
+constexpr auto kLowerWords = std::to_array<std::string_view>(
+    {"loss", "error", "err", "perplexity", "ppl", "mse", "rmse", "mae", "mape", "nll", "wer", "cer",
+     "fid", "bpb", "bpc", "logloss", "divergence", "regret"});
+constexpr auto kHigherWords = std::to_array<std::string_view>(
+    {"accuracy", "acc",      "f1",       "auc",     "auroc",  "precision", "recall", "bleu",
+     "rouge",    "rouge1",   "rougel",   "score",   "reward", "iou",       "miou",   "map",
+     "ndcg",     "mrr",      "r2",       "psnr",    "ssim",   "top1",      "top5",   "em",
+     "exact",    "matthews", "spearman", "pearson", "return"});
+
+// "val", "loss" of "val/loss".
+std::vector<std::string> MetricWords(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (letter) {
+      words.back() += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
+// How well a metric says what a run is for: measured on held-out data, and a score before a loss.
+int RankOf(std::string_view name, MetricDirection direction) {
+  const std::vector<std::string> words = MetricWords(name);
+  const auto has = [&](std::string_view word) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  int rank = direction == MetricDirection::kHigher ? 0 : 1;
+  if (has("test")) return rank;
+  if (has("eval") || has("val") || has("validation") || has("valid") || has("dev")) return rank + 2;
+  return rank + (has("train") ? 6 : 4);
+}
+
+void AddHint(std::string path, std::string from, Recording* out) {
+  out->found.fields.push_back({std::move(path), Grade::kHint, std::move(from)});
+}
+
+}  // namespace
+
+MetricDirection DirectionByName(std::string_view name) {
+  for (const std::string& word : MetricWords(name)) {
+    if (std::ranges::find(kLowerWords, word) != kLowerWords.end()) return MetricDirection::kLower;
+    if (std::ranges::find(kHigherWords, word) != kHigherWords.end()) {
+      return MetricDirection::kHigher;
+    }
+  }
+  return MetricDirection::kNotStated;
+}
+
+void ProposeMetrics(const RecordRequest& request, Recording* out) {
+  if (!request.metrics.empty()) return;
+  const std::pair<const std::string, double>* best = nullptr;
+  int rank = 0;
+  for (const auto& metric : out->metrics.metrics) {
+    const MetricDirection direction = DirectionByName(metric.first);
+    if (!IsRanked(direction) || !std::isfinite(metric.second)) continue;
+    const int own = RankOf(metric.first, direction);
+    if (best != nullptr && own >= rank) continue;
+    best = &metric;
+    rank = own;
+  }
+  if (best == nullptr) return;
+  Metric metric;
+  metric.name = best->first;
+  metric.unit = "1";
+  metric.direction = DirectionByName(metric.name);
+  metric.primary = true;
+  const double size = std::abs(best->second);
+  const bool share = metric.direction == MetricDirection::kHigher && size <= 1.0;
+  metric.margin = share || size == 0.0 ? 0.01 : 0.01 * size;
+  AddHint(fmt::format("metrics.{}", metric.name),
+          fmt::format("its name says that {} is better; the margin {:.4g} is {}",
+                      MetricDirectionName(metric.direction), *metric.margin,
+                      share || size == 0.0 ? "that of a share" : "1 % of its value"),
+          out);
+  out->found.metrics.push_back(std::move(metric));
+}
+
+std::string FamilyByName(const std::vector<std::string>& command, const fs::path& folder) {
+  std::string stem;
+  for (std::size_t i = 0; i < command.size() && stem.empty(); ++i) {
+    const bool module = i > 0 && command[i - 1] == "-m";
+    if (module || command[i].ends_with(".py") || command[i].ends_with(".sh")) {
+      stem = fs::path(command[i]).stem().string();
+    }
+  }
+  if (stem.empty()) stem = fs::path(command.front()).stem().string();
+  const bool common = std::ranges::find(kCommonPrograms, stem) != kCommonPrograms.end();
+  const std::string own = common ? folder.filename().string() : stem;
+  return own.empty() || own == "/" ? stem : own;
+}
+
+}  // namespace rharness

@@ -1,0 +1,233 @@
+// `rharness record -- PROGRAM` without an option, and the drill of what it recorded.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "harness/records/manifest/admission.h"
+#include "harness/records/manifest/manifest.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Reads data.csv by a module of its own, draws with a seed, writes a log and an array by numpy's
+// format with the standard library alone.
+constexpr char kProgram[] = R"py(import json, os, random, struct
+import parts
+random.seed(11)
+data = parts.load("input/data.csv")
+weights = [sum(data) + random.random() for _ in range(4)]
+os.makedirs("out/checkpoints", exist_ok=True)
+header = str({"descr": "<f8", "fortran_order": False, "shape": (4,)}).ljust(117) + "\n"
+with open("out/model.npy", "wb") as f:
+    f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+    f.write(struct.pack("<4d", *weights))
+with open("out/log.jsonl", "w") as f:
+    for step in range(3):
+        f.write(json.dumps({"step": step, "val_accuracy": 0.5 + step / 10, "train_loss": 1.0}) + "\n")
+)py";
+
+class RecordFinds : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = ScopedTempDir::Make();
+    ASSERT_TRUE(folder.ok());
+    folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+    fs::create_directories(At("project/input"));
+    Write("train.py", kProgram);
+    Write("parts.py", "def load(p):\n    return [float(x) for x in open(p).read().split(',')]\n");
+    Write("input/data.csv", "1,2,3");
+  }
+  fs::path At(const std::string& name) const { return folder_->path() / name; }
+  void Write(const std::string& name, const std::string& content) const {
+    ASSERT_TRUE(WriteFileAtomic(At("project/" + name), content).ok());
+  }
+  ProcessResult Run(std::vector<std::string> argv) const {
+    ProcessSpec spec;
+    spec.argv = std::move(argv);
+    spec.environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
+    spec.working_directory = At("project");
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(120);
+    return RunProcess(spec, limits);
+  }
+  ProcessResult Record(const std::vector<std::string>& options,
+                       const std::vector<std::string>& command = {"/usr/bin/python3",
+                                                                  "train.py"}) const {
+    std::vector<std::string> argv = {RHARNESS_BIN_DIR "/rharness", "record"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    argv.push_back("--");
+    argv.insert(argv.end(), command.begin(), command.end());
+    return Run(std::move(argv));
+  }
+  Manifest Recorded(const std::string& name = "runs/project-1.json") const {
+    const auto manifest = LoadManifest(At("project/" + name));
+    EXPECT_TRUE(manifest.ok()) << manifest.error().ToString();
+    return manifest.ok() ? *manifest : Manifest();
+  }
+  static std::string GuessOf(const Manifest& manifest, std::string_view path) {
+    if (!manifest.origin) return "";
+    const auto& fields = manifest.origin->fields;
+    const auto field = std::ranges::find(fields, path, &FieldOrigin::path);
+    if (field == fields.end()) return "";
+    EXPECT_EQ(field->grade, Grade::kHint);
+    return field->from;
+  }
+
+ private:
+  std::unique_ptr<ScopedTempDir> folder_;
+};
+
+TEST_F(RecordFinds, WhatARunReadsAndWritesWithoutAnOption) {
+  const ProcessResult result = Record({});
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  const Manifest manifest = Recorded();
+  EXPECT_EQ(manifest.run_id, "project-1");
+  EXPECT_EQ(manifest.family, "project");
+  std::vector<std::string> code;
+  for (const CodeFile& file : manifest.code.files) code.push_back(file.path);
+  EXPECT_EQ(code, (std::vector<std::string>{"parts.py", "train.py"}));
+  ASSERT_EQ(manifest.data.size(), 1u);
+  EXPECT_EQ(manifest.data[0].path, "input/data.csv");
+  EXPECT_EQ(manifest.data[0].name, "data");
+  ASSERT_EQ(manifest.artifacts.size(), 1u);
+  EXPECT_EQ(manifest.artifacts[0].path, "out/model.npy");
+  EXPECT_FALSE(manifest.artifacts[0].tensor_digest.empty());
+  EXPECT_EQ(manifest.metrics_path, "out/log.jsonl");
+  ASSERT_FALSE(manifest.metrics.empty());
+  EXPECT_EQ(manifest.metrics[0].name, "val_accuracy");
+  EXPECT_TRUE(manifest.metrics[0].primary);
+  EXPECT_EQ(manifest.metrics[0].direction, MetricDirection::kHigher);
+  EXPECT_EQ(manifest.metrics[0].margin, 0.01);
+  EXPECT_EQ(manifest.seeds, (std::map<std::string, std::int64_t>{{"random.seed", 11}}));
+  EXPECT_TRUE(Admit(manifest).empty()) << result.stderr_text;
+  for (const char* path : {"family", "code.files[0]", "data[0]", "artifacts[0]", "metrics_path",
+                           "metrics.val_accuracy", "seeds.random.seed"}) {
+    EXPECT_NE(GuessOf(manifest, path), "") << path;
+  }
+  EXPECT_NE(result.stderr_text.find("next: rharness drill runs"), std::string::npos)
+      << result.stderr_text;
+}
+
+TEST_F(RecordFinds, ARunThatADrillOfItsFolderReproduces) {
+  ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  const ProcessResult drill = Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs"});
+  EXPECT_EQ(drill.outcome.exit_code, 0) << drill.stdout_text << drill.stderr_text;
+  EXPECT_NE(drill.stdout_text.find("1 identical"), std::string::npos) << drill.stdout_text;
+  EXPECT_TRUE(fs::exists(At("project/runs/runs.db")));
+  // Another version of the data is another result.
+  Write("input/data.csv", "1,2,4");
+  EXPECT_EQ(
+      Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--out", "again"}).outcome.exit_code, 3);
+}
+
+TEST_F(RecordFinds, WhatIsNotStatedAndLeavesWhatIs) {
+  const ProcessResult result =
+      Record({"--find", "--out", "a.json", "--family", "mine", "--data", "set=input", "--seed",
+              "init=3", "--metric", "train_loss,direction=lower,margin=0.1,primary"});
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  const Manifest manifest = Recorded("a.json");
+  EXPECT_EQ(manifest.family, "mine");
+  ASSERT_EQ(manifest.data.size(), 1u);
+  EXPECT_EQ(manifest.data[0].name, "set");
+  EXPECT_EQ(manifest.seeds.size(), 1u);
+  EXPECT_EQ(manifest.metrics[0].name, "train_loss");
+  EXPECT_EQ(manifest.code.files.size(), 2u);
+  EXPECT_EQ(GuessOf(manifest, "family"), "");
+  EXPECT_EQ(GuessOf(manifest, "data[0]"), "");
+  EXPECT_NE(GuessOf(manifest, "artifacts[0]"), "");
+}
+
+TEST_F(RecordFinds, NothingWhereAnythingIsStated) {
+  ASSERT_EQ(Record({"--out", "a.json", "--code-file", "train.py"}).outcome.exit_code, 0);
+  const Manifest manifest = Recorded("a.json");
+  EXPECT_FALSE(manifest.origin);
+  EXPECT_TRUE(manifest.data.empty());
+  EXPECT_TRUE(manifest.artifacts.empty());
+  EXPECT_EQ(Record({"--find", "--no-observe", "--out", "b.json"}).outcome.exit_code, 2);
+}
+
+TEST_F(RecordFinds, AGeneratorWithoutASeedAndSaysSo) {
+  std::string program = kProgram;
+  program.replace(program.find("random.seed(11)"), 15, "r = random.Random()");
+  program.replace(program.find("+ random.random()"), 17, "+ r.random()");
+  Write("train.py", program);
+  const ProcessResult result = Record({});
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_NE(result.stderr_text.find("missing_seed"), std::string::npos) << result.stderr_text;
+  EXPECT_NE(result.stderr_text.find("next: state what is missing"), std::string::npos)
+      << result.stderr_text;
+}
+
+TEST_F(RecordFinds, NoGeneratorInAProgramWithoutOneWhichIsAdmitted) {
+  std::string program = kProgram;
+  program.replace(program.find("random.seed(11)"), 15, "");
+  program.replace(program.find("+ random.random()"), 17, "");
+  Write("train.py", program);
+  const ProcessResult result = Record({});
+  const Manifest manifest = Recorded();
+  EXPECT_TRUE(manifest.seeds.empty());
+  EXPECT_TRUE(manifest.rng_sources.empty());
+  EXPECT_TRUE(Admit(manifest).empty()) << result.stderr_text;
+}
+
+TEST_F(RecordFinds, TheCommitAsCodeInARepository) {
+  for (const std::vector<std::string>& argv : std::vector<std::vector<std::string>>{
+           {"git", "init", "-q"},
+           {"git", "add", "train.py", "parts.py"},
+           {"git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"}}) {
+    ASSERT_EQ(Run(argv).outcome.exit_code, 0);
+  }
+  ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  const Manifest manifest = Recorded();
+  EXPECT_EQ(manifest.code.commit.size(), 40u);
+  EXPECT_TRUE(manifest.code.files.empty());
+  ASSERT_EQ(manifest.data.size(), 1u);
+}
+
+TEST_F(RecordFinds, ThePathsOfTheFirstVersionInALaterOne) {
+  std::string program = kProgram;
+  for (std::size_t at = 0; (at = program.find("\"out/", at)) != program.npos; at += 5) {
+    program.replace(at, 5, "home + \"/");
+  }
+  program.insert(program.find("os.makedirs"),
+                 "n = len(os.listdir('logs')) if os.path.isdir('logs') else 0\n"
+                 "home = 'logs/version_' + str(n)\n");
+  Write("train.py", program);
+  ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  const ProcessResult second = Record({});
+  ASSERT_EQ(second.outcome.exit_code, 0) << second.stderr_text;
+  EXPECT_EQ(Recorded().artifacts.at(0).path, "logs/version_0/model.npy");
+  const Manifest later = Recorded("runs/project-2.json");
+  EXPECT_EQ(later.artifacts.at(0).path, "logs/version_0/model.npy");
+  EXPECT_EQ(later.metrics_path, "logs/version_0/log.jsonl");
+  EXPECT_NE(GuessOf(later, "artifacts[0].path").find("logs/version_1/model.npy"),
+            std::string::npos);
+  const ProcessResult drill = Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs"});
+  EXPECT_NE(drill.stdout_text.find("2 identical"), std::string::npos)
+      << drill.stdout_text << drill.stderr_text;
+}
+
+TEST_F(RecordFinds, AFolderOfManyFilesAsOneItem) {
+  fs::create_directories(At("project/images"));
+  for (int i = 0; i < 20; ++i) Write("images/" + std::to_string(i) + ".txt", std::to_string(i));
+  std::string program = kProgram;
+  program.insert(program.find("weights ="),
+                 "data += [float(open(f'images/{i}.txt').read()) for i in range(20)]\n");
+  Write("train.py", program);
+  ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  const Manifest manifest = Recorded();
+  ASSERT_EQ(manifest.data.size(), 2u);
+  EXPECT_EQ(manifest.data[0].path, "images");
+  EXPECT_EQ(manifest.data[0].kind, "directory");
+  EXPECT_EQ(GuessOf(manifest, "data[0]"), "the run read 20 files of it");
+}
+
+}  // namespace
+}  // namespace rharness
