@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <csignal>
 #include <cstdlib>
 #include <utility>
 
 #include "harness/base/clock.h"
+#include "harness/base/signal_name.h"
 #include "harness/base/subprocess.h"
 
 namespace rharness {
@@ -22,25 +22,6 @@ constexpr std::array<std::pair<OutcomeKind, std::string_view>, 8> kNames = {{
     {OutcomeKind::kLost, "lost"},
     {OutcomeKind::kNotStarted, "not_started"},
 }};
-
-// Not sigabbrev_np, which glibc before 2.32 lacks.
-constexpr std::array<std::pair<int, std::string_view>, 31> kSignals = {{
-    {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},       {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
-    {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},     {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-    {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"},     {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
-    {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},     {SIGTERM, "SIGTERM"}, {SIGSTKFLT, "SIGSTKFLT"},
-    {SIGCHLD, "SIGCHLD"}, {SIGCONT, "SIGCONT"},     {SIGSTOP, "SIGSTOP"}, {SIGTSTP, "SIGTSTP"},
-    {SIGTTIN, "SIGTTIN"}, {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGXCPU, "SIGXCPU"},
-    {SIGXFSZ, "SIGXFSZ"}, {SIGVTALRM, "SIGVTALRM"}, {SIGPROF, "SIGPROF"}, {SIGWINCH, "SIGWINCH"},
-    {SIGPOLL, "SIGPOLL"}, {SIGPWR, "SIGPWR"},       {SIGSYS, "SIGSYS"},
-}};
-
-std::string SignalName(int signal) {
-  for (const auto& [known, name] : kSignals) {
-    if (known == signal) return std::string(name);
-  }
-  return fmt::format("signal {}", signal);
-}
 
 std::string Sentence(const Outcome& outcome) {
   const std::string after = " after " + FormatDuration(outcome.wall);

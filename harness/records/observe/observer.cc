@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "harness/base/files.h"
+#include "harness/base/signal_name.h"
 #include "harness/records/manifest/environment.h"
 #include "harness/records/observe/arena.h"
 #include "harness/records/observe/arena_file.h"
@@ -277,10 +278,8 @@ void Observer::CollectLosses() {
   std::string ends;
   for (const auto& [number, count] : child_ends_) {
     const bool exited = number >= kExitCodes;
-    const char* signal = exited ? nullptr : ::sigabbrev_np(number);
-    const std::string how = exited              ? fmt::format("with {}", number - kExitCodes)
-                            : signal == nullptr ? fmt::format("by signal {}", number)
-                                                : fmt::format("by SIG{}", signal);
+    const std::string how =
+        exited ? fmt::format("with {}", number - kExitCodes) : "by " + SignalName(number);
     ends += ends.empty() ? "" : ", ";
     ends += exited ? how : fmt::format("{} {}", count, how);
     if (exited) continue;
