@@ -82,7 +82,7 @@ int ReadErrno(soci::session& sql) {
 std::vector<std::string> SqliteDatabase::SchemaSeen() { return SqliteSchemaOf(sql_); }
 
 std::vector<std::string> SqliteDatabase::SchemaAt(int version) {
-  soci::session memory("sqlite3", "db=:memory:");
+  soci::session memory(*soci::factory_sqlite3(), "db=:memory:");
   for (const Migration& step : Migrations(SqliteDialect())) {
     if (step.version > version) break;
     for (const std::string& statement : step.statements) memory << statement;
@@ -180,7 +180,9 @@ void SqliteDatabase::Connect(bool read_only) {
   read_only_ = read_only;
   TakeUris();
   const std::string place = rest_ ? UriOf(name_) + "?immutable=1" : name_;
-  sql_.open("sqlite3", fmt::format("db=\"{}\"{}", place, read_only ? " readonly=true" : ""));
+  // Not by its name, for which SOCI would look for a library.
+  sql_.open(*soci::factory_sqlite3(),
+            fmt::format("db=\"{}\"{}", place, read_only ? " readonly=true" : ""));
   constexpr int kInstructions = 10000;
   auto* backend = static_cast<soci::sqlite3_session_backend*>(sql_.get_backend());
   sqlite_api::sqlite3_progress_handler(backend->conn_, kInstructions, IsTooLate, &deadline_);
