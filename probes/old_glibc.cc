@@ -1,14 +1,19 @@
-// What a newer glibc has and the one in RHARNESS_PROBE_SYSROOT lacks: the archives of the compiler
-// ask for it, since they were built with this machine's. In that build alone.
+// What a newer glibc has and older ones lack: the archives of the compiler and of libraries ask for
+// it, since they were built with this machine's. In builds with RHARNESS_PROBE_SYSROOT alone.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <span>
 
 #pragma GCC visibility push(hidden)
@@ -23,6 +28,15 @@ char __libc_single_threaded = 0;
 // glibc 2.25, by the kernel's own call.
 extern "C" ssize_t getrandom(void* buffer, std::size_t size, unsigned flags) {
   return ::syscall(SYS_getrandom, buffer, size, flags);
+}
+
+// glibc 2.36, for std::random_device. rharness-probe has one of its own in every build.
+extern "C" __attribute__((weak)) std::uint32_t arc4random() noexcept {
+  std::uint32_t drawn = 0;
+  while (getrandom(&drawn, sizeof(drawn), 0) != static_cast<ssize_t>(sizeof(drawn))) {
+    if (errno != EINTR) std::abort();
+  }
+  return drawn;
 }
 
 extern "C" int getentropy(void* buffer, std::size_t size) {
@@ -91,6 +105,43 @@ Function* Newest(const char* name) {
 extern "C" int _dl_find_object(void* address, dl_find_object* found) noexcept {
   Search search{.address = reinterpret_cast<std::uintptr_t>(address), .found = found};
   return dl_iterate_phdr(VisitObject, &search) == 1 ? 0 : -1;
+}
+
+// glibc 2.28 gave the call a second name; with offsets of 64 bits both are the same.
+extern "C" int __wrap_fcntl64(int descriptor, int order, ...) {
+  static_assert(sizeof(off_t) == 8);
+  va_list list;
+  va_start(list, order);
+  void* const argument = va_arg(list, void*);
+  va_end(list);
+  return fcntl(descriptor, order, argument);
+}
+
+// glibc 2.25. The barrier keeps the compiler from leaving the call out.
+extern "C" void __wrap_explicit_bzero(void* start, std::size_t size) {
+  std::memset(start, 0, size);
+  __asm__ __volatile__("" : : "r"(start) : "memory");
+}
+
+// glibc 2.30, for std::condition_variable. Without it the wait goes by the clock of the day: when
+// that is set meanwhile, the wait ends sooner or later than it should.
+extern "C" int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                             clockid_t clock, const timespec* until) {
+  using Wait = int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
+  static Wait* const newest =
+      reinterpret_cast<Wait*>(dlsym(RTLD_DEFAULT, "pthread_cond_clockwait"));
+  if (newest != nullptr) return newest(condition, mutex, clock, until);
+  constexpr long kSecond = 1'000'000'000;  // in nanoseconds
+  timespec now{};
+  timespec day{};
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_REALTIME, &day);
+  day.tv_sec += until->tv_sec - now.tv_sec;
+  day.tv_nsec += until->tv_nsec - now.tv_nsec;
+  const long carry = day.tv_nsec < 0 ? -1 : day.tv_nsec / kSecond;
+  day.tv_sec += carry;
+  day.tv_nsec -= carry * kSecond;
+  return pthread_cond_timedwait(condition, mutex, &day);
 }
 
 // A newer version of each came with glibc 2.29 (of double), 2.27 (of float) or 2.23 (lgamma), and a

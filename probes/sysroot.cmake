@@ -15,3 +15,14 @@ add_compile_options(--sysroot=${RHARNESS_PROBE_SYSROOT} "SHELL:-idirafter /usr/i
 add_link_options(--sysroot=${RHARNESS_PROBE_SYSROOT} -B${libraries}/)
 # Libraries of their own before glibc 2.34.
 string(APPEND CMAKE_CXX_STANDARD_LIBRARIES " -Wl,--as-needed -lpthread -ldl -lrt")
+
+# rharness_old_glibc(PROGRAM): gives it what the archives miss in that C library.
+function(rharness_old_glibc program)
+  set(source ${PROJECT_SOURCE_DIR}/probes/old_glibc.cc)
+  target_sources(${program} PRIVATE ${source})
+  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  foreach(function exp exp2 log log2 pow expf exp2f logf log2f powf lgamma lgammaf lgammal
+           pthread_cond_clockwait fcntl64 explicit_bzero)
+    target_link_options(${program} PRIVATE LINKER:--wrap=${function})
+  endforeach()
+endfunction()

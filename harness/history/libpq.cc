@@ -11,6 +11,13 @@ namespace rharness {
 namespace {
 
 Result<Libpq> Load() {
+#ifdef RHARNESS_ARCHIVES
+  // The backend would bring a second SOCI and a second libstdc++ into the process.
+  return Unsupported(
+      "a history in PostgreSQL needs rharness as a package; the wheel's programs hold SOCI without "
+      "it",
+      "--history");
+#endif
   // By its name alone: SOCI's own loader would look in the working directory, too.
   const std::string name =
       fmt::format("libsoci_postgresql.so.{}.{}", SOCI_VERSION / 100000, SOCI_VERSION / 100 % 1000);
