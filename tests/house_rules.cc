@@ -57,6 +57,7 @@ const Folders kTold = kBase + kCompare + Folders{"reports/", "harness/history/"}
 const std::vector<Floor>& Floors() {
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
+      {"harness/package/", {}},
       {"harness/net/", kBase},
       {"harness/verdict/", kBase},
       {"probes/order/", kBase},

@@ -82,6 +82,14 @@ def note_seed(source, value):
         pass
 
 
+def note_flag(name, value):
+    """A run may call this itself: what a rerun should find as it was, note_flag("loader.workers", 4)."""
+    try:
+        _write("flag", name, value)
+    except Exception:
+        pass
+
+
 def _seed_in(args, kwargs):
     for name in ("seed", "a", "x"):
         if name in kwargs:
