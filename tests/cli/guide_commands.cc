@@ -91,7 +91,8 @@ const std::vector<std::string>& GuideDocuments() {
                                                      "probes/GUIDE.md",
                                                      "harness/experiments/GUIDE.md",
                                                      "harness/gate/GUIDE.md",
-                                                     "harness/insight/GUIDE.md"};
+                                                     "harness/insight/GUIDE.md",
+                                                     "harness/python/GUIDE.md"};
   return documents;
 }
 

@@ -27,9 +27,9 @@ namespace fs = std::filesystem;
 
 // What a block may need that a test does not have.
 const std::set<std::string>& Needs() {
-  static const std::set<std::string> needs = {"apt",    "cudnn",         "gpu",     "kubernetes",
-                                              "mlflow", "model-signing", "network", "postgresql",
-                                              "s3",     "slurm"};
+  static const std::set<std::string> needs = {
+      "apt",     "cudnn", "gpu",        "kubernetes", "mlflow", "model-signing",
+      "network", "pip",   "postgresql", "s3",         "slurm"};
   return needs;
 }
 
@@ -92,6 +92,10 @@ GuideRun RunGuide(const std::string& document) {
     variables = {{"PGHOST", world.folder().string()},
                  {"PGPORT", std::to_string(world.port())},
                  {"PGUSER", "rharness"}};
+  }
+  // As if it were installed.
+  if (document == "harness/python/GUIDE.md") {
+    variables["PYTHONPATH"] = (source / "harness/python").string();
   }
   GuideRun run{.all = StatementsIn(GuideText(document))};
   std::vector<GuideStatement> here;

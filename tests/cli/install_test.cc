@@ -110,7 +110,7 @@ TEST_F(Install, HasAPageForEveryGuide) {
     EXPECT_THAT(shown.stdout_text, Not(HasSubstr("**"))) << page;
     ++pages;
   }
-  EXPECT_EQ(pages, 10);
+  EXPECT_EQ(pages, 11);
   EXPECT_FALSE(fs::exists(At("d/share/man/man1/rharness-guide-drill.7")));
 }
 
