@@ -1,5 +1,6 @@
 // What a newer glibc has and older ones lack: the archives of the compiler and of libraries ask for
 // it, since they were built with this machine's. In builds with RHARNESS_PROBE_SYSROOT alone.
+#undef _FILE_OFFSET_BITS  // with it, fcntl here would be the fcntl64 that is defined below
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>

@@ -4,28 +4,44 @@
 #include <fmt/format.h>
 #include <soci/version.h>
 
+#ifdef RHARNESS_ARCHIVES
+#include <soci/postgresql/soci-postgresql.h>
+#endif
+
 #include "harness/base/shared_library.h"
+#include "harness/history/libpq_calls.h"
 #include "harness/history/postgresql_url.h"
 
 namespace rharness {
 namespace {
 
-Result<Libpq> Load() {
+using Factory = const soci::backend_factory*();
+
 #ifdef RHARNESS_ARCHIVES
-  // The backend would bring a second SOCI and a second libstdc++ into the process.
-  return Unsupported(
-      "a history in PostgreSQL needs rharness as a package; the wheel's programs hold SOCI without "
-      "it",
-      "--history");
-#endif
+// The backend is in the program, libpq is the system's.
+Result<SharedLibrary> LoadBackend(Factory** factory) {
+  ASSIGN_OR_RETURN(SharedLibrary library,
+                   SharedLibrary::Load("a history in PostgreSQL", "libpq5", {"libpq.so.5"}));
+  LeadLibpqCallsTo(&library);
+  *factory = soci::factory_postgresql;
+  return library;
+}
+#else
+Result<SharedLibrary> LoadBackend(Factory** factory) {
   // By its name alone: SOCI's own loader would look in the working directory, too.
   const std::string name =
       fmt::format("libsoci_postgresql.so.{}.{}", SOCI_VERSION / 100000, SOCI_VERSION / 100 % 1000);
   ASSIGN_OR_RETURN(SharedLibrary library,
                    SharedLibrary::Load("a history in PostgreSQL", "libsoci-postgresql4.0", {name}));
+  library.Find("factory_postgresql", factory);
+  return library;
+}
+#endif
+
+Result<Libpq> Load() {
+  Factory* factory = nullptr;
+  ASSIGN_OR_RETURN(SharedLibrary library, LoadBackend(&factory));
   Libpq libpq;
-  const soci::backend_factory* (*factory)() = nullptr;
-  library.Find("factory_postgresql", &factory);
   library.Find("PQconninfoParse", &libpq.parse);
   library.Find("PQconndefaults", &libpq.defaults);
   library.Find("PQconninfoFree", &libpq.free_options);

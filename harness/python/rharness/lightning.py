@@ -1,5 +1,7 @@
 """For Lightning: Trainer(callbacks=[rharness.lightning.RunCallback()])."""
 
+import os
+
 try:
     from lightning.pytorch.callbacks import Callback
 except ImportError:
@@ -16,8 +18,6 @@ class RunCallback(Callback):
         self.run = Run() if run is None else run
 
     def on_train_start(self, trainer, pl_module):
-        import os
-
         seed = os.environ.get("PL_GLOBAL_SEED", "")
         if seed.isdigit():
             self.run.seed("lightning.seed_everything", int(seed))

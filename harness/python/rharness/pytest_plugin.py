@@ -125,7 +125,7 @@ def _record(item, settings, folder):
     for metric, margin in sorted((settings["margin"] or {}).items()):
         words += ["--metric", "%s,direction=none,margin=%r,primary" % (metric, float(margin))]
     if settings["weights"] is not None:
-        words += ["--weights", str(settings["weights"])]
+        words += ["--weights", str(settings["weights"]), "--keep", "kept"]  # kept: a drift has a size
     if settings["timeout"] is not None:
         words += ["--timeout", "%ds" % settings["timeout"]]
     environment = dict(os.environ)
