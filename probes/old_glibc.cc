@@ -94,7 +94,12 @@ int VisitObject(dl_phdr_info* info, std::size_t, void* data) {
 // What a program that was linked on the machine at hand would call.
 template <class Function>
 Function* Newest(const char* name) {
-  void* const found = dlsym(RTLD_DEFAULT, name);
+  void* found = dlsym(RTLD_DEFAULT, name);
+  if (found == nullptr) {
+    // Nothing else of libm is called, so that the program is not linked with it.
+    void* const math = dlopen("libm.so.6", RTLD_LAZY);
+    if (math != nullptr) found = dlsym(math, name);
+  }
   if (found == nullptr) std::abort();
   return reinterpret_cast<Function*>(found);
 }

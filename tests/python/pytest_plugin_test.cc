@@ -20,7 +20,7 @@ class PytestPlugin : public PythonModule {
   }
   // pytest over one file; its report on stdout.
   ProcessResult Test(const std::string& text) const {
-    Write("test_it.py", "import os, random\nimport pytest\n\n" + text);
+    Write("test_it.py", "import os, random, unittest\nimport pytest\n\n" + text);
     auto variables = Variables();
     variables["PYTHONPATH"] = RHARNESS_SOURCE_DIR "/harness/python";
     return Execute(
@@ -86,6 +86,19 @@ class TestTraining:
   EXPECT_EQ(std::ranges::count(log, '\n'), 3) << log;
 }
 
+TEST_F(PytestPlugin, GivesItsRunsTheOptionsOfTheIniFile) {
+  Write("pytest.ini", "[pytest]\nreproducible_options = --rate 3\n");
+  Write("conftest.py",
+        "def pytest_addoption(parser):\n    parser.addoption('--rate', type=int, default=0)\n");
+  const ProcessResult done = Test(R"(
+@pytest.mark.reproducible
+def test_training(request):
+    assert request.config.getoption("rate") == 3
+    return {"rate": 3}
+)");
+  EXPECT_EQ(done.outcome.exit_code, 0) << done.stdout_text;
+}
+
 TEST_F(PytestPlugin, FailsATestThatMeasuresNothingAndOneThatFails) {
   const ProcessResult done = Test(R"(
 @pytest.mark.reproducible
@@ -102,11 +115,17 @@ def test_unmarked(reproducible_run):
 @pytest.mark.reproducible(bound=1)
 def test_misspelt():
     return {"a": 1}
+
+class TestCase(unittest.TestCase):
+    @pytest.mark.reproducible
+    def test_method(self):
+        pass
 )");
   EXPECT_EQ(done.outcome.exit_code, 1);
   EXPECT_THAT(done.stdout_text, HasSubstr("the test measured nothing"));
   EXPECT_THAT(done.stdout_text, HasSubstr("assert 1 == 2"));
   EXPECT_THAT(done.stdout_text, HasSubstr("needs @pytest.mark.reproducible"));
+  EXPECT_THAT(done.stdout_text, HasSubstr("needs a plain test function"));
   EXPECT_THAT(done.stdout_text, HasSubstr("reproducible takes margin, runs, timeout, weights"));
   EXPECT_THAT(done.stdout_text, Not(HasSubstr("passed")));
 }

@@ -12,6 +12,7 @@ result, and its text is what a failure says.
     def test_training(): return {"accuracy": train()}
 """
 
+import inspect
 import json
 import os
 import re
@@ -33,6 +34,10 @@ class _RecordedRun(Run):
     def __init__(self, folder):
         super().__init__(os.path.join(folder, "metrics.json"), write=True)
         self.folder = folder
+
+
+def pytest_addoption(parser):
+    parser.addini("reproducible_options", "options of pytest for the runs of reproducible tests", type="args", default=[])
 
 
 def pytest_configure(config):
@@ -61,6 +66,12 @@ def pytest_collection_modifyitems(config, items):
         # The child sets the fixtures up.
         if _mark(item) is not None and hasattr(item, "fixturenames"):
             item.fixturenames = []
+
+
+def pytest_runtest_setup(item):
+    # Methods of unittest.TestCase and coroutines are called by others: the mark would do nothing.
+    if _mark(item) is not None and (type(item) is not pytest.Function or inspect.iscoroutinefunction(item.obj)):
+        pytest.fail("reproducible needs a plain test function", pytrace=False)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -112,7 +123,7 @@ def _pytest_command(item):
         words += ["-n", "0"]
     if config.pluginmanager.hasplugin("_cov") or config.pluginmanager.hasplugin("pytest_cov"):
         words += ["--no-cov"]
-    return words + [os.path.join(root, item.nodeid)]
+    return words + config.getini("reproducible_options") + [os.path.join(root, item.nodeid)]
 
 
 def _record(item, settings, folder):
