@@ -10,6 +10,7 @@
 
 #include "compare/weights/foreign_formats.h"
 #include "compare/weights/names.h"
+#include "compare/weights/onnx.h"
 #include "compare/weights/open_checkpoint.h"
 #include "compare/weights/orbax.h"
 #include "compare/weights/saved_model.h"
@@ -29,8 +30,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSafetensors = ".safetensors";
 constexpr std::array<std::string_view, 8> kOtherEndings = {".gguf", ".pt",   ".pth", ".pth.tar",
                                                            ".bin",  ".ckpt", ".npz", ".npy"};
-// Names of checkpoints that data sets and other models have as well.
-constexpr std::array<std::string_view, 4> kWeakEndings = {".keras", ".h5", ".hdf5", ".msgpack"};
+// Models that may lie beside the weights that they were made of.
+constexpr std::array<std::string_view, 2> kModelEndings = {".keras", ".onnx"};
+// Names of checkpoints that data sets have as well.
+constexpr std::array<std::string_view, 3> kWeakEndings = {".h5", ".hdf5", ".msgpack"};
 constexpr std::string_view kTfIndexEnding = ".index";
 constexpr std::string_view kTfStateFile = "checkpoint";  // names the latest of several indexes
 
@@ -48,6 +51,14 @@ std::string Some(const std::vector<std::string>& names) {
   const std::size_t more = names.size() - quoted.size();
   return fmt::format("{}{}", fmt::join(quoted, ", "),
                      more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+// The files of an ONNX model's external data.
+Status AddDataOf(const InputFile& file, std::vector<std::string>* files) {
+  if (!file.name().ends_with(".onnx")) return {};
+  ASSIGN_OR_RETURN(std::vector<std::string> data, OnnxDataFiles(file));
+  std::ranges::move(data, std::back_inserter(*files));
+  return {};
 }
 
 bool IsReadError(const Error& error) {
@@ -146,6 +157,7 @@ Result<WeightSet> FolderReader::OpenMain() const {
   if (main.files.size() == 1) {
     main.name = main.files.front();
     ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder_ / main.name, nullptr, below_));
+    RETURN_IF_ERROR(AddDataOf(file, &main.files));
     ASSIGN_OR_RETURN(main.checkpoint, OpenCheckpointFile(std::move(file)));
     return main;
   }
@@ -197,7 +209,11 @@ Status FolderReader::AddBeside(const std::string& name) {
   const SideFile side = SideFileOf(name);
   if (side == SideFile::kContext || side == SideFile::kModel) return AddPart(name, *file, {});
   auto beside = OpenCheckpointFile(*file);
-  if (beside.ok()) return AddSet({name, std::move(*beside), {}});
+  if (beside.ok()) {
+    WeightSet set{name, std::move(*beside), {}};
+    RETURN_IF_ERROR(AddDataOf(*file, &set.files));
+    return AddSet(std::move(set));
+  }
   return AddPart(name, *file, beside.error().message);
 }
 
@@ -293,7 +309,13 @@ bool IsTfIndexName(std::string_view name, const std::vector<std::string>& names)
 
 }  // namespace
 
-bool MayBeCheckpointName(std::string_view name) { return EndsWithAny(name, kWeakEndings); }
+bool IsModelName(std::string_view name) {
+  return IsCheckpointName(name) || EndsWithAny(name, kModelEndings);
+}
+
+bool MayBeCheckpointName(std::string_view name) {
+  return EndsWithAny(name, kModelEndings) || EndsWithAny(name, kWeakEndings);
+}
 
 FolderContents SortContents(const std::vector<std::string>& names) {
   FolderContents contents;

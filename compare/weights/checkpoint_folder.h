@@ -31,6 +31,8 @@ FolderContents SortContents(const std::vector<std::string>& names);
 
 // Whether a name is that of a checkpoint file ("x.safetensors", "x.pt", "x.npz").
 bool IsCheckpointName(std::string_view name);
+// The same or the name of a model ("x.onnx", "x.keras"), which may be one beside its weights.
+bool IsModelName(std::string_view name);
 
 // Whether it is one that other data have as well ("x.h5", "x.msgpack").
 bool MayBeCheckpointName(std::string_view name);

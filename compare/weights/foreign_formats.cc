@@ -10,7 +10,6 @@ namespace {
 
 using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
 
-constexpr std::string_view kOnnx = "an ONNX model";
 constexpr std::string_view kOcdbt =
     "a part of an OCDBT database, which is read as a whole, by the name of its folder";
 constexpr std::string_view kSavedModel =
@@ -48,7 +47,6 @@ struct Ending {
   std::string_view format;
 };
 constexpr auto kEndings = std::to_array<Ending>({
-    {".onnx", kOnnx},
     {".ocdbt", kOcdbt},
     {".pb", kSavedModel},
     {".index", kTfIndex},
@@ -62,14 +60,6 @@ constexpr auto kEndings = std::to_array<Ending>({
      "a part of a distributed checkpoint, which means nothing but to its .metadata"},
 });
 
-// The first field of a model is its ir_version, a small number; a name, a graph or the like
-// follows.
-bool LooksLikeOnnx(std::string_view head) {
-  constexpr std::string_view kTags = "\x12\x1a\x22\x28\x32\x3a\x42"sv;
-  return head.size() > 2 && head[0] == 8 && head[1] > 1 && head[1] < 64 &&
-         kTags.find(head[2]) != kTags.npos;
-}
-
 }  // namespace
 
 Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view head) {
@@ -78,7 +68,6 @@ Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view
            head.substr(candidate.offset).starts_with(candidate.bytes);
   });
   if (mark != kMarks.end()) return mark->format;
-  if (LooksLikeOnnx(head)) return kOnnx;
   // A sorted table of LevelDB's format ends in this number.
   constexpr std::string_view kTableEnd = "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv;
   constexpr std::uint64_t kFooterBytes = 48;

@@ -16,6 +16,7 @@
 #include "compare/weights/keras.h"
 #include "compare/weights/names.h"
 #include "compare/weights/npy.h"
+#include "compare/weights/onnx.h"
 #include "compare/weights/orbax.h"
 #include "compare/weights/safetensors.h"
 #include "compare/weights/sharded.h"
@@ -80,7 +81,7 @@ Result<std::string> HeadOf(const InputFile& file) {
 
 constexpr std::string_view kExpected =
     "a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), flax (.msgpack), "
-    "TensorFlow (.index), .npz or .npy file";
+    "TensorFlow (.index), ONNX, .npz or .npy file";
 
 // What a file is that begins like none of the formats.
 std::string Describe(std::string_view head) {
@@ -107,6 +108,11 @@ bool MayBeSafetensors(std::string_view head, const InputFile& file) {
   return length <= file.size_bytes() - kLengthBytes;
 }
 
+// By its content, or by its name: another writer may put its fields in another order.
+bool IsOnnx(std::string_view head, const InputFile& file) {
+  return LooksLikeOnnx(head) || (file.name().ends_with(".onnx") && !IsText(head));
+}
+
 }  // namespace
 
 bool IsText(std::string_view head) {
@@ -130,6 +136,7 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
     return Unsupported("is a JSON file; expected one that holds tensors itself", file.name());
   }
   if (LooksLikeMsgpack(head)) return OpenFlaxMsgpack(std::move(file));
+  if (IsOnnx(head, file)) return OpenOnnx(std::move(file));
   ASSIGN_OR_RETURN(std::string_view format, ForeignFormatOf(file, head));
   if (format.empty()) format = ForeignFormatByName(file.name());
   if (!format.empty()) {
@@ -166,6 +173,7 @@ Result<std::vector<std::string>> PartsOfCheckpoint(const std::filesystem::path& 
   ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
   ASSIGN_OR_RETURN(const bool tensorflow, IsTfIndex(file));
   if (tensorflow) return TfDataFiles(file);
+  if (!LooksLikeSafetensors(head) && IsOnnx(head, file)) return OnnxDataFiles(file);
   if (!LooksLikeJson(head)) return std::vector<std::string>();
   ASSIGN_OR_RETURN(ShardIndex index, ReadShardIndex(file));
   return std::move(index.shards);

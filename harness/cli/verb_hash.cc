@@ -91,14 +91,20 @@ Result<CheckpointEntry> HashCheckpoint(const std::string& path, int threads) {
 
 // By the name alone, so that other files cost no second look.
 bool HasCheckpointName(const Entry& entry) {
-  if (!entry.is_tree) return IsCheckpointName(entry.path) || entry.path.ends_with(".index.json");
+  if (!entry.is_tree) {
+    return IsCheckpointName(entry.path) || MayBeCheckpointName(entry.path) ||
+           entry.path.ends_with(".index.json");
+  }
   const Result<FolderContents> contents = ListFolder(entry.path);
   return contents.ok() && !contents->empty();
 }
 
 // Many things are called .bin, and many folders hold some file of numbers.
 bool IsSurelyCheckpoint(const Entry& entry) {
-  if (!entry.is_tree) return !entry.path.ends_with(".bin");
+  if (!entry.is_tree) {
+    const bool named = IsModelName(entry.path) || entry.path.ends_with(".index.json");
+    return named && !entry.path.ends_with(".bin");
+  }
   const Result<FolderContents> contents = ListFolder(entry.path);
   return contents.ok() && (contents->distributed || !contents->indexes.empty() ||
                            std::ranges::find(contents->safetensors, "model.safetensors") !=

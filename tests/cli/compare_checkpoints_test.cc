@@ -120,9 +120,9 @@ TEST_F(CompareVerb, ComparesWhatLiesBesideAnIndex) {
   std::filesystem::copy_file(At("x/adapter.safetensors"), At("y/adapter.safetensors"),
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(Compare({At("x"), At("y")}).outcome.exit_code, 0);
-  Write("x/model.onnx", std::string("\x08\x07\x12\x07pytorch", 11));
+  Write("x/model.mlmodel", "unread");
   const Json json = CompareJson({At("x"), At("y")}, 3);
-  EXPECT_NE(json.Find("headline")->AsString().find("model.onnx was not compared"),
+  EXPECT_NE(json.Find("headline")->AsString().find("model.mlmodel was not compared"),
             std::string::npos);
 }
 

@@ -82,7 +82,7 @@ std::string RoleByName(std::string_view path) {
   const bool log = name.starts_with("events.out.tfevents") ||
                    std::ranges::any_of(kForPeople, [&](auto end) { return name.ends_with(end); });
   if (log) return "log";
-  if (!IsCheckpointName(name)) return "other";
+  if (!IsModelName(name)) return "other";
   return name.find("optim") != name.npos ? "optimizer" : "weights";
 }
 

@@ -21,8 +21,6 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
   const std::vector<Row> rows = {
       {std::string("PK\x05\x06\x00\x00\x00\x00\x00\x00", 10), "empty zip archive"},
       {"\x80\x02\x8a\nl\xfc\x9c", "pickle"},
-      // The eight bytes after which a reader of safetensors would look for a header.
-      {"\x08\x0e\x3a\x7e\x0a\x11\x0a\x01xyz", "an ONNX model"},
       {"\x08\x01\x12\x80\x01\x0a\x02xyz", "a TensorFlow SavedModel"},
       {std::string("\x1c\0\0\0TFL3\x14\0\x20\0", 12), "a TensorFlow Lite model"},
       {"\x0c\xdb\x3a\x2a\x15\x01\x02\x03", "a part of an OCDBT database"},
@@ -42,7 +40,7 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
 
 TEST_F(Checkpoints, NamesByItsNameWhatItsContentDoesNotSay) {
   for (const auto& [name, text] : std::vector<std::pair<std::string, std::string_view>>{
-           {"model.onnx", "an ONNX model"},
+           {"model.mlmodel", "a Core ML model"},
            {"model.ckpt.data-00000-of-00001", "the data of a TensorFlow checkpoint"},
            {"__0_0.distcp", "nothing but to its .metadata"}}) {
     const auto result = Open(std::string(100, '\0'), name);
