@@ -15,16 +15,19 @@ namespace rharness {
 
 enum class TorchGlobalKind {
   kOrderedDict,
-  kTensor,          // _rebuild_tensor: storage, offset, size, stride
-  kTensorV2,        // and requires_grad, hooks, metadata
-  kTensorV3,        // and requires_grad, hooks, dtype, metadata
-  kTensorOfType,    // function, type, its arguments, state
-  kParameter,       // a tensor first
-  kUnreadTensor,    // quantised, sparse, meta, ...
-  kTensorClass,     // torch.Tensor and Parameter; before 0.4 they are called with a tensor
-  kStorage,         // of one dtype
-  kUntypedStorage,  // of bytes
-  kUnreadStorage,   // of a dtype that is not read
+  kTensor,            // _rebuild_tensor: storage, offset, size, stride
+  kTensorV2,          // and requires_grad, hooks, metadata
+  kTensorV3,          // and requires_grad, hooks, dtype, metadata
+  kTensorOfType,      // function, type, its arguments, state
+  kParameter,         // a tensor first
+  kQuantised,         // _rebuild_qtensor: storage, offset, size, stride, how it is quantised
+  kComposed,          // of several tensors: sparse, nested (torch_composed.h)
+  kUnreadTensor,      // meta, of a device, ...
+  kTensorClass,       // torch.Tensor and Parameter; before 0.4 they are called with a tensor
+  kStorage,           // of one dtype
+  kUntypedStorage,    // of bytes
+  kQuantisedStorage,  // of the integers of a quantised dtype
+  kUnreadStorage,     // of a dtype that is not read
   kDType,
   kUnreadDType,
   kPlain,    // a value that holds no tensor: a size, a device, a version
@@ -34,7 +37,7 @@ enum class TorchGlobalKind {
 struct TorchGlobal {
   std::string_view name;  // "module name"
   TorchGlobalKind kind;
-  DType dtype = DType::kU8;  // of kStorage and kDType
+  DType dtype = DType::kU8;  // of storages and kDType
 };
 
 std::span<const std::string_view> TorchGlobalNames();  // for ParsePickle

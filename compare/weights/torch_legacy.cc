@@ -73,13 +73,14 @@ Result<std::map<std::string_view, std::uint64_t>> LegacyReader::ItemBytesByKey(
     const auto storage = ReadStorageId(pickle, id);
     if (!storage) continue;
     const TorchGlobal& type = TorchGlobalAt(pickle.Global(storage->type));
-    if (type.kind != TorchGlobalKind::kStorage && type.kind != TorchGlobalKind::kUntypedStorage) {
+    const bool typed =
+        type.kind == TorchGlobalKind::kStorage || type.kind == TorchGlobalKind::kQuantisedStorage;
+    if (!typed && type.kind != TorchGlobalKind::kUntypedStorage) {
       return Unsupported(
           fmt::format("storage {} is of class {}; expected a class that is read",
                       Quoted(storage->key), Quoted(pickle.GlobalName(storage->type))),
           file_.name());
     }
-    const bool typed = type.kind == TorchGlobalKind::kStorage;
     const auto size = typed ? static_cast<std::uint64_t>(BitsOf(type.dtype)) / 8 : 1;
     if (bytes.emplace(storage->key, size).first->second != size) {
       return Refuse(

@@ -74,6 +74,8 @@ bool TorchTensors::IsTensor(PickleId object) const {
     case Kind::kTensorV3:
     case Kind::kTensorOfType:
     case Kind::kParameter:
+    case Kind::kQuantised:
+    case Kind::kComposed:
     case Kind::kUnreadTensor:
     case Kind::kTensorClass:
       return true;
@@ -90,6 +92,7 @@ Result<TorchTensors::Call> TorchTensors::Unwrap(PickleId object, std::string_vie
       case Kind::kTensor:
       case Kind::kTensorV2:
       case Kind::kTensorV3:
+      case Kind::kQuantised:
         return call;
       case Kind::kTensorOfType: {
         ASSIGN_OR_RETURN(call, UnwrapType(call));
@@ -135,7 +138,7 @@ Result<TorchTensors::Call> TorchTensors::UnwrapType(const Call& call) const {
 
 std::vector<PickleId> TorchTensors::AttributesOf(PickleId object) const {
   constexpr std::size_t kState = 3;  // of _rebuild_from_type_v2 and _rebuild_parameter_with_state
-  constexpr std::size_t kParameterHooks = 2, kTensorHooks = 5;
+  constexpr std::size_t kParameterHooks = 2, kTensorHooks = 5, kQuantisedHooks = 6;
   std::vector<PickleId> attributes;
   const auto add = [&](std::span<const PickleId> arguments, std::size_t index) {
     if (index < arguments.size() && !IsEmpty(arguments[index])) {
@@ -152,6 +155,7 @@ std::vector<PickleId> TorchTensors::AttributesOf(PickleId object) const {
       if (tuple) add(pickle_.Items(arguments[2]), kTensorHooks);
     }
     if (kind == Kind::kTensorV2 || kind == Kind::kTensorV3) add(arguments, kTensorHooks);
+    if (kind == Kind::kQuantised) add(arguments, kQuantisedHooks);
     if (kind != Kind::kParameter) break;
     add(arguments, kParameterHooks);
     add(arguments, kState);
@@ -263,6 +267,17 @@ std::optional<View> TorchTensors::ReadBytes(PickleId id, std::string name) {
   return view;
 }
 
+View TorchTensors::Own(std::string name, DType dtype, std::vector<std::uint64_t> shape,
+                       std::string bytes, PickleId stated) {
+  View view{.name = std::move(name), .dtype = dtype, .source = sources_.size()};
+  view.strides = DenseStrides(shape, false);
+  view.shape = std::move(shape);
+  view.stated_at = pickle_.offset(stated);
+  const auto memory = std::make_shared<const std::string>(std::move(bytes));
+  sources_.push_back({.size_bytes = memory->size(), .memory = memory});
+  return view;
+}
+
 // Of the array's data; keeps repeated ones once.
 std::optional<std::size_t> TorchTensors::SourceOf(const PickledArray& array) {
   const auto known = source_by_data_.find(array.data);
@@ -278,7 +293,10 @@ std::optional<std::size_t> TorchTensors::SourceOf(const PickledArray& array) {
 // Conjugated and negated views store other values than they represent.
 Status TorchTensors::CheckMetadata(const Call& call) const {
   const std::size_t index = call.callee->kind == Kind::kTensorV3 ? 7 : 6;
-  if (call.arguments.size() <= index || call.callee->kind == Kind::kTensor) return {};
+  const Kind kind = call.callee->kind;
+  if (call.arguments.size() <= index || kind == Kind::kTensor || kind == Kind::kQuantised) {
+    return {};
+  }
   const PickleId metadata = call.arguments[index];
   if (pickle_.kind(metadata) == PickleKind::kNone) return {};
   if (pickle_.kind(metadata) == PickleKind::kDict && pickle_.Entries(metadata).empty()) return {};
@@ -311,14 +329,17 @@ Result<TorchTensors::Storage> TorchTensors::ReadStorage(const Call& call) {
                   "expected a storage as ('storage', class, key, location, number of elements)");
   }
   const TorchGlobal& type = TorchGlobalAt(pickle_.Global(id->type));
-  if (type.kind != Kind::kStorage && type.kind != Kind::kUntypedStorage) {
+  const bool quantised =
+      type.kind == Kind::kQuantisedStorage && call.callee->kind == Kind::kQuantised;
+  const bool typed = quantised || type.kind == Kind::kStorage;
+  if (!typed && type.kind != Kind::kUntypedStorage) {
     return NotRead(call, fmt::format("a storage of class {}; expected a class that is read",
                                      NameOf(id->type)));
   }
   if (id->location == "meta") {
     return NotRead(call, "lies on the device 'meta', without bytes; expected a stored tensor");
   }
-  Storage storage{.dtype = type.dtype, .typed = type.kind == Kind::kStorage};
+  Storage storage{.dtype = type.dtype, .typed = typed};
   ASSIGN_OR_RETURN(storage.source, SourceFor(call, id->key, id->elements,
                                              storage.typed ? ItemBytes(storage.dtype) : 1));
   return storage;

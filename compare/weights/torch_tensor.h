@@ -67,6 +67,9 @@ class TorchTensors {
   std::optional<View> ReadArray(PickleId object, std::string name);
   // Bytes or a bytearray as a view; empty: it is none.
   std::optional<View> ReadBytes(PickleId id, std::string name);
+  // A view of bytes that the pickle states otherwise, at `stated`.
+  View Own(std::string name, DType dtype, std::vector<std::uint64_t> shape, std::string bytes,
+           PickleId stated);
   std::vector<ViewSource> TakeSources() { return std::move(sources_); }
 
  private:

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compare/weights/pickle_text.h"
+#include "compare/weights/torch_composed.h"
 #include "compare/weights/torch_containers.h"
 #include "compare/weights/torch_numpy.h"
 #include "compare/weights/torch_zip.h"
@@ -302,9 +303,12 @@ Status Flattener::AddUnread(PickleId id, std::string why) {
 }
 
 Status Flattener::VisitTensor(PickleId id) {
-  Result<View> view = tensors_.Read(id, name_);
-  if (!view.ok() && view.error().code != ErrorCode::kUnsupported) return view.error();
-  RETURN_IF_ERROR(view.ok() ? AddView(id, std::move(*view)) : AddUnread(id, view.error().message));
+  Result<std::vector<View>> views = ReadTorchTensor(pickle_, &tensors_, id, name_);
+  if (!views.ok() && views.error().code != ErrorCode::kUnsupported) return views.error();
+  if (!views.ok()) RETURN_IF_ERROR(AddUnread(id, views.error().message));
+  if (views.ok()) {
+    for (View& view : *views) RETURN_IF_ERROR(AddView(id, std::move(view)));
+  }
   if (entered_[id]) return {};
   entered_[id] = true;
   const std::size_t own = name_.size();

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/compare/weights/framework_files.h"
+#include "tests/compare/weights/python_files.h"
 #include "tests/compare/weights/python_files_fixture.h"
 
 namespace rharness {
@@ -43,6 +44,12 @@ TEST_F(FrameworkFiles, OfFlaxAndOrbaxAreReadAsJaxSays) {
   }
   CheckAll();
   CheckEqual(3);
+}
+
+TEST_F(FrameworkFiles, OfTorchAreReadAsTorchSays) {
+  if (!Run(kTorchProgram, python_)) GTEST_SKIP() << "RHARNESS_PEERS has no torch";
+  CheckAll();
+  CheckUnread();
 }
 
 TEST_F(FrameworkFiles, OfTensorFlowAndKerasAreReadAsTheySay) {

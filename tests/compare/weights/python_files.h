@@ -100,10 +100,18 @@ expect('old_views.pt', views)
 torch.jit.script(torch.nn.Linear(2, 2)).save('script.pt')
 refused.write('script.pt\tTorchScript\n')
 unread = open('unread.txt', 'w')
-torch.save({'q': torch.quantize_per_tensor(base, 0.1, 0, torch.qint8)}, 'quantised.pt')
-unread.write("quantised.pt\ttensor 'q': is made by torch._utils._rebuild_qtensor\n")
-torch.save({'s': base.to_sparse()}, 'sparse.pt')
-unread.write("sparse.pt\ttensor 's': is made by torch._utils._rebuild_sparse_tensor\n")
+integers = torch.quantize_per_tensor(base, 0.1, 3, torch.qint8)
+channels = torch.quantize_per_channel(base, torch.linspace(.1, .5, 40), torch.arange(40), 1, torch.quint8)
+entries, rows, tiles = base.to_sparse(), base.to_sparse_csr(), base.to_sparse_csr() if not hasattr(base, 'to_sparse_bsr') else base.to_sparse_bsr((5, 4))
+torch.save({'q': integers, 'c': channels, 's': entries, 'r': rows, 't': tiles}, 'composed.pt')
+composed = {'q': integers.int_repr(), 'q/scale': torch.tensor(integers.q_scale(), dtype=torch.float64),
+            'q/zero_point': torch.tensor(3), 'c': channels.int_repr(), 'c/axis': torch.tensor(1),
+            'c/scale': channels.q_per_channel_scales(), 'c/zero_point': channels.q_per_channel_zero_points(),
+            's/indices': entries.indices(), 's/values': entries.values(), 's/shape': torch.tensor([50, 40])}
+for name, t in {'r': rows, 't': tiles}.items():
+    composed.update({name + '/crow_indices': t.crow_indices(), name + '/col_indices': t.col_indices(),
+                     name + '/values': t.values(), name + '/shape': torch.tensor([50, 40])})
+expect('composed.pt', composed)
 torch.save({'m': torch.zeros(2, device='meta')}, 'meta.pt')
 unread.write("meta.pt\ttensor 'm': \n")
 )py";

@@ -17,7 +17,7 @@ TEST_F(PythonFiles, OfTorchAreReadAsTorchSays) {
   if (!Run(kTorchProgram)) GTEST_SKIP() << "/usr/bin/python3 has no torch";
   CheckAll();
   CheckUnread();
-  EXPECT_EQ(Rows("unread.txt").size(), 3u);
+  EXPECT_EQ(Rows("unread.txt").size(), 1u);
   const std::string digest = DigestOf(folder_ / "plain.pt");
   EXPECT_EQ(DigestOf(folder_ / "another name.pth"), digest);
   EXPECT_EQ(DigestOf(folder_ / "buffer.bin"), digest);
