@@ -64,6 +64,7 @@ class MemberReader {
     reader_.ReadOptional(key, &value);
   }
   void MayIf(bool, std::string_view key, auto& value, const About& = {}) { May(key, value); }
+  void OrNull(bool, std::string_view key, auto& value, const About& = {}) { May(key, value); }
   void Plain(std::string_view key, auto& values, const About& = {}) {
     reader_.ReadArray(key, &values);
   }

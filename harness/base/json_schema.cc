@@ -70,6 +70,18 @@ Json ValuesOf(std::string_view text, bool integers, bool or_null) {
   return values;
 }
 
+Json ExamplesOf(std::string_view lines) {
+  Json values = Json::MakeArray();
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    Result<Json> value = ParseJson(line, "an example");
+    values.Append(value.ok() ? *std::move(value) : Json(line));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return values;
+}
+
 }  // namespace
 
 // What the nouns of one document have in common.
@@ -83,6 +95,9 @@ class SchemaDocument {
         {{"type", "object"}, {"required", Json::MakeArray()}, {"properties", Json::MakeObject()}});
     MemberSchema io(this, &noun);
     describe(io);
+    if (head_.extensible) {
+      noun.Set("patternProperties", Json::MakeObject({{"^x-", Json::MakeObject()}}));
+    }
     if (head_.closed) noun.Set("additionalProperties", false);
     return noun;
   }
@@ -90,6 +105,10 @@ class SchemaDocument {
     const std::string name = NameOfType(noun.type);
     if (definitions_.emplace(name, Json()).second) definitions_[name] = Describe(noun.describe);
     return noun.or_null ? OrNull(Reference(name)) : Reference(name);
+  }
+  Json Define(std::string_view name, Json schema) {
+    definitions_.emplace(name, std::move(schema));
+    return Reference(name);
   }
   Json Number(const About& about) {
     const bool bounded = about.least() != About::kNoBound || about.positive();
@@ -107,6 +126,7 @@ class SchemaDocument {
     for (const auto& [key, value] : body.AsObject()) {
       if (!described || key != "description") schema.Set(key, value);
     }
+    if (*head_.example != '\0') schema.Set("examples", ExamplesOf(head_.example));
     if (definitions_.empty()) return schema;
     Json definitions = Json::MakeObject();
     for (const auto& [name, definition] : definitions_) definitions.Set(name, definition);
@@ -134,8 +154,17 @@ void SchemaNoun::Constant(std::string_view key, std::string_view value) {
   Add(key, Json::MakeObject({{"const", value}}), true, {});
 }
 
+void SchemaNoun::NotEmpty() { noun_.Set("minProperties", 1); }
+
+Json SchemaNoun::Defined(std::string_view name, Json schema) {
+  return document_.Define(name, std::move(schema));
+}
+
+Json SchemaNoun::Defined(const NounRef& noun) { return document_.Define(noun); }
+
 void SchemaNoun::Add(std::string_view key, Json schema, bool required, const About& about) {
   if (*about.text() != '\0') schema.Set("description", about.text());
+  if (!about.examples().empty()) schema.Set("examples", ExamplesOf(about.examples()));
   Json properties = *noun_.Find("properties");
   properties.Set(key, std::move(schema));
   noun_.Set("properties", std::move(properties));
@@ -197,6 +226,8 @@ Json ArraySchema(Json items, const About& about) {
 
 }  // namespace
 
+Json SchemaNoun::ValueSchema(JsonShape shape) { return OneValue(&document_, shape, {}); }
+
 void SchemaNoun::Value(std::string_view key, JsonShape shape, bool required, const About& about) {
   Add(key, OneValue(&document_, shape, about), required, about);
 }
@@ -217,6 +248,14 @@ void SchemaNoun::Times(std::string_view key, bool or_null, bool required, const 
   Json schema = Typed("string");
   schema.Set("format", "date-time");
   Add(key, or_null ? OrNull(std::move(schema)) : std::move(schema), required, about);
+}
+
+void SchemaNoun::OfKind(std::string_view key, Json kind, bool required, const About& about) {
+  if (!about.pattern().empty()) kind.Set("pattern", about.pattern());
+  if (about.most() != About::kNoBound) kind.Set("maximum", about.most());
+  if (about.least_items() != About::kNoBound) kind.Set("minItems", about.least_items());
+  if (about.most_items() != About::kNoBound) kind.Set("maxItems", about.most_items());
+  Add(key, std::move(kind), required, about);
 }
 
 void SchemaNoun::OneNoun(std::string_view key, const NounRef& noun, bool required,

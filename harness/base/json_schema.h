@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "harness/base/json.h"
@@ -23,9 +24,11 @@ struct SchemaHead {
   const char* id = "";
   const char* title = "";
   const char* description = "";  // may be empty
+  const char* example = "";      // a whole document
   const char* number = "A JSON number, or a value that is not finite as a string.";
-  bool closed = false;  // no noun in it has a member that is not listed
-  bool finite = false;  // no number in it is written as "nan", "inf" or "-inf"
+  bool closed = false;      // no noun in it has a member that is not listed
+  bool extensible = false;  // but for "x-..."
+  bool finite = false;      // no number in it is written as "nan", "inf" or "-inf"
 };
 
 // One of several forms of a document.
@@ -100,6 +103,14 @@ class SchemaNoun {
   void Noun(const char* description);
   void Schema(std::string_view name, int version);
   void Constant(std::string_view key, std::string_view value);
+  void NotEmpty();  // one member at least
+  // A further rule of the noun, such as "allOf".
+  void Rule(std::string_view key, Json value) { noun_.Set(key, std::move(value)); }
+  // What refers to a definition of the document / to a noun of it.
+  Json Defined(std::string_view name, Json schema);
+  Json Defined(const NounRef& noun);
+  // What a value of this type is.
+  Json ValueSchema(JsonShape shape);
   // A member of any schema.
   void Add(std::string_view key, Json schema, bool required, const About& about);
 
@@ -109,6 +120,7 @@ class SchemaNoun {
   void Names(std::string_view key, const std::vector<std::string_view>& names, bool or_null,
              bool required, const About& about);
   void Times(std::string_view key, bool or_null, bool required, const About& about);
+  void OfKind(std::string_view key, Json kind, bool required, const About& about);
   void OneNoun(std::string_view key, const NounRef& noun, bool required, const About& about);
   void Nouns(std::string_view key, const NounRef& noun, bool or_null, bool required,
              const About& about);

@@ -16,6 +16,10 @@ namespace rharness {
 template <class T, class Noun>
 concept Is = std::same_as<std::remove_const_t<T>, Noun>;
 
+// A kind of member, which says what its C++ type does not (strict_members.h).
+template <class K>
+concept MemberKind = std::is_empty_v<K>;
+
 // A table of (value, name), read in both directions.
 template <class T, std::size_t n>
 using NameTable = std::array<std::pair<T, std::string_view>, n>;
@@ -67,6 +71,9 @@ class About {
   constexpr About LeastItems(int least) const { return With(&About::least_items_, least); }
   constexpr About MostItems(int most) const { return With(&About::most_items_, most); }
 
+  // Values as JSON, one a line; a line that is no JSON is a text.
+  constexpr About Examples(const char* values) const { return With(&About::examples_, values); }
+
   static constexpr int kNoBound = -1;
   const char* text() const { return text_; }  // "": none
   int least() const { return least_; }
@@ -79,6 +86,7 @@ class About {
   std::string_view pattern() const { return pattern_; }
   bool always() const { return always_; }
   bool optional() const { return optional_; }
+  std::string_view examples() const { return examples_; }
   int least_items() const { return least_items_; }
   int most_items() const { return most_items_; }
 
@@ -93,6 +101,7 @@ class About {
   const char* text_ = "";
   const char* one_of_ = "";
   const char* pattern_ = "";
+  const char* examples_ = "";
   int least_ = kNoBound;
   int most_ = kNoBound;
   int least_items_ = kNoBound;

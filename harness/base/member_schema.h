@@ -15,24 +15,19 @@
 #include "harness/base/json_members.h"
 #include "harness/base/json_schema.h"
 #include "harness/base/member_facts.h"
+#include "harness/base/strict_schema.h"
 
 namespace rharness {
 
-class MemberSchema : public SchemaNoun {
+class MemberSchema : public StrictSchema {
  public:
   static constexpr bool kWrites = true;
-  using SchemaNoun::SchemaNoun;
+  using StrictSchema::May;
+  using StrictSchema::Must;
+  using StrictSchema::StrictSchema;
 
   bool Present(std::string_view, bool) { return true; }
 
-  template <class T>
-  void Must(std::string_view key, const T&, const About& about = {}) {
-    Value(key, ShapeOf<T>(), true, about);
-  }
-  template <class T>
-  void May(std::string_view key, const T&, const About& about = {}) {
-    Value(key, ShapeOf<T>(), false, about);
-  }
   template <class T>
   void MayIf(bool, std::string_view key, const T&, const About& about = {}) {
     Value(key, ShapeOf<T>(), false, about);
