@@ -22,6 +22,7 @@ struct RunbookPage {
 std::string RunbookTitle(const RunbookPage& page);
 
 std::string WriteMarkdown(const RunbookPage& page, std::string_view version);
+Json ToJson(const std::vector<RunbookPage>& pages, std::string_view version);
 // `back`: the text of a link to the page at "../index.html"; empty: none.
 std::string WriteHtml(const RunbookPage& page, std::string_view version, std::string_view back);
 // All of them, by area, each linked to "CODE/index.html".

@@ -21,6 +21,7 @@ std::vector<NamedSchema> ReportSchemas() {
           {"report", ReportSchema},
           {"retention", RetentionSchema},
           {"retirements", RetirementsSchema},
+          {"runbook", RunbookSchema},
           {"sensitivity", SensitivitySchema},
           {"trends", TrendsSchema}};
 }

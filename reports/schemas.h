@@ -28,6 +28,7 @@ Json PropertiesSchema();
 Json ReportSchema();
 Json RetentionSchema();
 Json RetirementsSchema();
+Json RunbookSchema();
 Json SensitivitySchema();
 Json TrendsSchema();
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
@@ -13,6 +14,7 @@
 #include "harness/cli/guide_files.h"
 #include "harness/cli/guide_page.h"
 #include "harness/cli/manual.h"
+#include "harness/cli/policy_check.h"
 #include "harness/cli/verb.h"
 #include "reports/schemas.h"
 
@@ -92,9 +94,13 @@ Status WriteCompletion(const Command& root, const fs::path& folder) {
 }
 
 Status WriteSchemas(const fs::path& folder) {
-  for (const NamedSchema& schema : ReportSchemas()) {
-    RETURN_IF_ERROR(
-        WriteTo(folder, fmt::format("{}.schema.json", schema.name), schema.build().Dump(2) + "\n"));
+  const std::vector<NamedSchema> others = {{"policy_check", PolicyCheckSchema}};
+  for (const auto& schemas :
+       {ReportSchemas(), others}) {
+    for (const NamedSchema& schema : schemas) {
+      RETURN_IF_ERROR(WriteTo(folder, fmt::format("{}.schema.json", schema.name),
+                              schema.build().Dump(2) + "\n"));
+    }
   }
   return {};
 }

@@ -27,16 +27,6 @@ struct ExplainArguments {
   bool json = false;
 };
 
-Json PageJson(const RunbookPage& page) {
-  Json json = Json::MakeObject({{"code", page.code}, {"area", page.area}});
-  for (const auto& [part, text] : page.parts) {
-    std::string key = part;
-    key.front() = static_cast<char>(key.front() - 'A' + 'a');
-    json.Set(key, text);
-  }
-  return json;
-}
-
 std::string ListText(const std::vector<RunbookPage>& pages, int columns) {
   std::string text, area;
   for (const RunbookPage& page : pages) {
@@ -84,12 +74,7 @@ Result<int> Explain(const ExplainArguments& arguments) {
   }
   if (arguments.codes.empty()) pages = RunbookPages();
   if (!arguments.out.empty()) RETURN_IF_ERROR(WritePages(pages, arguments));
-  if (arguments.json) {
-    Json list = Json::MakeArray();
-    for (const RunbookPage& page : pages) list.Append(PageJson(page));
-    return PrintJson(Json::MakeObject(
-        {{"schema", "rharness.runbook/v1"}, {"version", kVersion}, {"pages", std::move(list)}}));
-  }
+  if (arguments.json) return PrintJson(ToJson(pages, kVersion));
   if (!arguments.out.empty()) return kExitOk;
   const int columns = TextColumns(STDOUT_FILENO);
   if (arguments.codes.empty()) return Print(ListText(pages, columns));

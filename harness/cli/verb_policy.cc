@@ -8,12 +8,12 @@
 #include "harness/base/log.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/gameday_options.h"
+#include "harness/cli/policy_check.h"
 #include "harness/cli/trusted_policy.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/risk.h"
 #include "harness/drill/substitutes.h"
 #include "harness/insight/objectives/family_checks.h"
-#include "harness/records/manifest/fields.h"
 #include "harness/records/policy/policy.h"
 #include "reports/text.h"
 
@@ -114,14 +114,6 @@ std::string OptionText(const ProfileOption& option) {
   return fmt::format("{}: {}", option.name, fmt::join(option.values, ", "));
 }
 
-std::string StandsText(const Substitute& one) {
-  if (!one.is_proved()) {
-    return fmt::format("{}, signed by {}, {}", one.reason,
-                       SignerInWords(one.signed_by, one.verified), FormatUntil(one.until));
-  }
-  return fmt::format("by proof: {}, {}", one.proof.front().string(), one.proof.back().string());
-}
-
 std::string ProfilesText(std::string_view what, const std::vector<Profile>& profiles) {
   std::string text;
   for (const Profile& profile : profiles) {
@@ -129,18 +121,6 @@ std::string ProfilesText(std::string_view what, const std::vector<Profile>& prof
     for (const ProfileOption& option : profile.options) text += "  " + OptionText(option) + "\n";
   }
   return text;
-}
-
-Json ProfilesJson(const std::vector<Profile>& profiles) {
-  Json named = Json::MakeObject();
-  for (const Profile& profile : profiles) {
-    Json options = Json::MakeObject();
-    for (const ProfileOption& option : profile.options) {
-      options.Set(option.name, ToJson(option.values));
-    }
-    named.Set(profile.name, std::move(options));
-  }
-  return named;
 }
 
 std::string LastText(double count) {
@@ -192,60 +172,6 @@ std::string TextOf(const Policy& policy, const std::vector<std::string>& warning
   return TerminalSafe(text);
 }
 
-// Null where a rule does not say it.
-Json RetentionJson(const std::vector<RetentionRule>& rules) {
-  Json list = Json::MakeArray();
-  for (const RetentionRule& one : rules) {
-    list.Append(Json::MakeObject({{"families", one.families},
-                                  {"keep_last", one.keep_last},
-                                  {"keep_days", one.keep_days},
-                                  {"where", one.where}}));
-  }
-  return list;
-}
-
-Json HoldsJson(const std::vector<Hold>& holds) {
-  const auto glob = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  Json list = Json::MakeArray();
-  for (const Hold& one : holds) {
-    list.Append(Json::MakeObject({{"families", glob(one.families)},
-                                  {"runs", glob(one.runs)},
-                                  {"reason", one.reason},
-                                  {"where", one.where}}));
-  }
-  return list;
-}
-
-Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
-  Json substitutes = Json::MakeArray();
-  for (const Substitute& one : policy.substitutes) {
-    substitutes.Append(Json::MakeObject(
-        {{"recorded", one.recorded}, {"here", one.here}, {"stands_by", StandsText(one)}}));
-  }
-  Json stakes = Json::MakeArray();
-  for (const Stake& one : policy.stakes) {
-    stakes.Append(Json::MakeObject({{"runs", one.runs}, {"stake", one.stake}}));
-  }
-  Json objectives = Json::MakeArray();
-  for (const Objective& one : policy.objectives) {
-    objectives.Append(Json::MakeObject({{"families", one.families}, {"where", one.where}}));
-  }
-  return Json::MakeObject({{"schema", "rharness.policy_check/v1"},
-                           {"profiles", ProfilesJson(policy.profiles)},
-                           {"gamedays", ProfilesJson(policy.gamedays)},
-                           {"substitutes", std::move(substitutes)},
-                           {"stakes", std::move(stakes)},
-                           {"objectives", std::move(objectives)},
-                           {"rules", static_cast<std::uint64_t>(policy.rules.size())},
-                           {"waivers", static_cast<std::uint64_t>(policy.waivers.size())},
-                           {"required_probes", static_cast<std::uint64_t>(policy.must_have.size())},
-                           {"drill_required", policy.drill_required},
-                           {"retirement_approvals", policy.approvals.retirement},
-                           {"retention", RetentionJson(policy.retention)},
-                           {"holds", HoldsJson(policy.holds)},
-                           {"warnings", ToJson(warnings)}});
-}
-
 Result<int> Check(const Arguments& arguments) {
   const WallTime now = SystemClock().Now();
   ASSIGN_OR_RETURN(const Policy policy, LoadTrustedPolicy(arguments.file, arguments.trust, now));
@@ -254,7 +180,7 @@ Result<int> Check(const Arguments& arguments) {
   ASSIGN_OR_RETURN(const Stakes stakes, Stakes::Parse(policy.stakes));
   ASSIGN_OR_RETURN(const Substitutes substitutes, Substitutes::Load(policy.substitutes, now));
   const std::vector<std::string> warnings = WarningsOf(policy, substitutes, now);
-  if (arguments.json) return PrintJson(JsonOf(policy, warnings));
+  if (arguments.json) return PrintJson(PolicyCheckJson(policy, warnings));
   if (!Globals().quiet) return Print(TextOf(policy, warnings));
   for (const std::string& warning : warnings) LogWarning(TerminalSafe(warning));
   return kExitOk;

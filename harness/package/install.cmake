@@ -74,5 +74,4 @@ install(FILES
   harness/trust/attestation/verdict.schema.json harness/trust/attestation/withdrawal.schema.json
   harness/records/manifest/evidence.schema.json harness/records/manifest/manifest.schema.json
   harness/execution/rerun/ticket.schema.json
-  reports/policy_check.schema.json reports/runbook.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

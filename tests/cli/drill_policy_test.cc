@@ -124,7 +124,8 @@ TEST_F(PolicyProgram, CheckSaysWhatAPolicyComesTo) {
   EXPECT_EQ(json.Find("holds")->Dump(),
             R"([{"families":"mlp","runs":"a*","reason":"case 7","where":"p.yaml:11"}])");
   EXPECT_EQ(json.Find("retirement_approvals")->Dump(), "true");
-  const std::string schema = RHARNESS_SOURCE_DIR "/reports/policy_check.schema.json";
+  ASSERT_EQ(Run({kRharness, "documents", "--schemas", "schemas"}).outcome.exit_code, 0);
+  const std::string schema = At("schemas/policy_check.schema.json").string();
   ExpectDescribed(LoadSchemaFile(schema), json);
   EXPECT_NE(Validate(schema, json), 1);
   EXPECT_EQ(json.Find("profiles")->Find("night")->Find("dispatch")->Dump(), R"(["slurm"])");

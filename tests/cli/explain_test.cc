@@ -39,7 +39,8 @@ TEST_F(ExplainProgram, WritesTheRunbookWhereAlertsLinkTo) {
   EXPECT_EQ(nowhere.outcome.exit_code, 2) << nowhere.stdout_text;
   EXPECT_THAT(nowhere.stderr_text, HasSubstr("--format"));
   EXPECT_EQ(Run({kRharness, "explain", "no_such_code"}).outcome.exit_code, 2);
-  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/runbook.schema.json");
+  ASSERT_EQ(Run({kRharness, "documents", "--schemas", "schemas"}).outcome.exit_code, 0);
+  const auto schema = ReadJsonFile(At("schemas/runbook.schema.json"));
   ASSERT_TRUE(schema.ok()) << schema.error().ToString();
   const auto pages = ParseJson(Run({kRharness, "explain", "--json"}).stdout_text, "runbook");
   ASSERT_TRUE(pages.ok()) << pages.error().ToString();
