@@ -16,6 +16,8 @@
 #include "harness/cli/manual.h"
 #include "harness/cli/policy_check.h"
 #include "harness/cli/verb.h"
+#include "harness/execution/rerun/ticket_schema.h"
+#include "harness/records/manifest/record_schemas.h"
 #include "reports/schemas.h"
 
 namespace rharness {
@@ -94,9 +96,10 @@ Status WriteCompletion(const Command& root, const fs::path& folder) {
 }
 
 Status WriteSchemas(const fs::path& folder) {
-  const std::vector<NamedSchema> others = {{"policy_check", PolicyCheckSchema}};
+  const std::vector<NamedSchema> others = {{"policy_check", PolicyCheckSchema},
+                                           {"ticket", TicketSchema}};
   for (const auto& schemas :
-       {ReportSchemas(), others}) {
+       {ReportSchemas(), RecordSchemas(), others}) {
     for (const NamedSchema& schema : schemas) {
       RETURN_IF_ERROR(WriteTo(folder, fmt::format("{}.schema.json", schema.name),
                               schema.build().Dump(2) + "\n"));

@@ -72,6 +72,4 @@ install(FILES
   harness/trust/attestation/deletion.schema.json harness/trust/attestation/endorsement.schema.json
   harness/trust/attestation/model.schema.json harness/trust/attestation/retirement.schema.json
   harness/trust/attestation/verdict.schema.json harness/trust/attestation/withdrawal.schema.json
-  harness/records/manifest/evidence.schema.json harness/records/manifest/manifest.schema.json
-  harness/execution/rerun/ticket.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

@@ -1,4 +1,4 @@
-// Evidence: the results of one rerun, "rharness.evidence/v1" (evidence.schema.json).
+// Evidence: the results of one rerun, "rharness.evidence/v1" (evidence_members.h).
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_EVIDENCE_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_EVIDENCE_H_
 

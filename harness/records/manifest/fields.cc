@@ -1,4 +1,4 @@
-// The checks of single fields, and the readers of the records made of them.
+// The checks of single fields.
 #include "harness/records/manifest/fields.h"
 
 #include <fmt/format.h>
@@ -9,33 +9,14 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
-#include "harness/base/spelling.h"
-#include "harness/records/manifest/environment_secrets.h"
-#include "harness/records/manifest/lineage.h"
+#include "harness/base/known_members.h"
 
 namespace rharness {
 namespace {
 
-constexpr std::string_view kRoles[] = {"weights", "optimizer", "metrics",
-                                       "log",     "other",     kModelOfTracker};
-
 bool HasControlCharacter(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
-
-std::string Hint(std::string_view name, std::initializer_list<std::string_view> known) {
-  if (name.size() > 64) return "";
-  std::string_view best;
-  std::size_t distance = 3;
-  for (const std::string_view candidate : known) {
-    const std::size_t d = EditDistance(name, candidate);
-    if (d < distance) {
-      distance = d;
-      best = candidate;
-    }
-  }
-  return best.empty() ? "" : fmt::format("; did you mean \"{}\"?", best);
 }
 
 // Reads a string member; false when there is nothing to check.
@@ -52,94 +33,10 @@ std::string Quoted(std::string_view text) {
   return fmt::format("\"{}\"", TerminalSafe(text.substr(0, 80)));
 }
 
-template <class T>
-void ReadList(JsonReader& reader, std::string_view key, std::vector<T>* out,
-              void (*read)(JsonReader&, T*)) {
-  reader.ReadEach(key, out, read);
-}
-
-void ReadCodeFile(JsonReader& reader, CodeFile* out) {
-  RefuseUnknownMembers(reader, {"path", "sha256"});
-  ReadRelativePath(reader, "path", Presence::kRequired, &out->path);
-  ReadHex(reader, "sha256", &out->sha256);
-}
-
-void ReadMadeBy(JsonReader& reader, MadeBy* out) {
-  RefuseUnknownMembers(reader, {"repository", "commit", "version"});
-  ReadRepository(reader, &out->repository);
-  if (reader.ok() && HoldsCredential(out->repository)) {
-    reader.Fail("expected a URL without user and password", "repository");
-  }
-  ReadHex(reader, "commit", &out->commit);
-  if (reader.ok() && !out->commit.empty() && !IsFullCommit(out->commit)) {
-    reader.Fail("expected a full commit, of 40 or 64 hexadecimal digits", "commit");
-  }
-  ReadText(reader, "version", &out->version);
-  if (reader.ok() && *out == MadeBy()) {
-    reader.Fail("is empty; expected a repository, a commit or a version");
-  }
-}
-
-void ReadDataItem(JsonReader& reader, DataItem* out) {
-  RefuseUnknownMembers(reader, {"name", "location", "path", "kind", "sha256", "size_bytes",
-                                "other_digest", "source", "made_by"});
-  ReadName(reader, "name", &out->name);
-  ReadAnyPath(reader, "location", Presence::kOptional, &out->location);
-  ReadAnyPath(reader, "path", Presence::kRequired, &out->path);
-  ReadChoice(reader, "kind", Presence::kOptional, {"file", "directory", "delta", ""}, &out->kind);
-  ReadHex(reader, "sha256", &out->sha256);
-  reader.ReadOptional("size_bytes", &out->size_bytes);
-  ReadText(reader, "other_digest", &out->other_digest);
-  ReadText(reader, "source", &out->source);
-  if (reader.ok() && HoldsCredential(out->source)) {
-    reader.Fail("expected a URL without user and password", "source");
-  }
-  reader.ReadOptionalObject("made_by", &out->made_by, ReadMadeBy);
-}
-
-void ReadTensor(JsonReader& reader, TensorRecord* out) {
-  RefuseUnknownMembers(reader, {"name", "dtype", "shape", "sha256", "non_finite"});
-  reader.Read("name", &out->name);
-  ReadName(reader, "dtype", &out->dtype);
-  if (!reader.Has("shape")) reader.Fail("missing; expected an array of sizes", "shape");
-  reader.ReadArray("shape", &out->shape);
-  ReadHex(reader, "sha256", &out->sha256);
-  reader.ReadOptional("non_finite", &out->non_finite);
-}
-
-void ReadArtifactPart(JsonReader& reader, ArtifactPart* out) {
-  RefuseUnknownMembers(reader, {"path", "size_bytes", "sha256"});
-  ReadRelativePath(reader, "path", Presence::kRequired, &out->path);
-  reader.ReadOptional("size_bytes", &out->size_bytes);
-  ReadHex(reader, "sha256", &out->sha256);
-}
-
-void ReadArtifact(JsonReader& reader, Artifact* out) {
-  RefuseUnknownMembers(reader, {"role", "path", "location", "size_bytes", "sha256", "tensor_digest",
-                                "tensors", "parts"});
-  ReadChoice(reader, "role", Presence::kRequired,
-             {kRoles[0], kRoles[1], kRoles[2], kRoles[3], kRoles[4], kRoles[5]}, &out->role);
-  ReadRelativePath(reader, "path", Presence::kRequired, &out->path);
-  ReadAnyPath(reader, "location", Presence::kOptional, &out->location);
-  reader.ReadOptional("size_bytes", &out->size_bytes);
-  ReadHex(reader, "sha256", &out->sha256);
-  ReadHex(reader, "tensor_digest", &out->tensor_digest);
-  ReadList(reader, "tensors", &out->tensors, ReadTensor);
-  ReadList(reader, "parts", &out->parts, ReadArtifactPart);
-}
-
 }  // namespace
 
 void RefuseUnknownMembers(JsonReader& reader, std::initializer_list<std::string_view> known) {
-  if (!reader.ok() || reader.over_values()) return;
-  if (!reader.json().IsObject()) {
-    return reader.Fail(fmt::format("expected an object, found {}", reader.json().KindName()));
-  }
-  for (const auto& [name, value] : reader.json().AsObject()) {
-    if (name.starts_with("x-")) continue;
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return reader.Fail(fmt::format("unknown member {}{}", Quoted(name), Hint(name, known)));
-  }
+  RefuseUnknownMembers(reader, std::span(known.begin(), known.size()));
 }
 
 bool IsName(std::string_view text) {
@@ -192,9 +89,9 @@ void ReadHex(JsonReader& reader, std::string_view key, std::string* out) {
 }
 
 void ReadChoice(JsonReader& reader, std::string_view key, Presence presence,
-                std::initializer_list<std::string_view> choices, std::string* out) {
+                std::span<const std::string_view> choices, std::string* out) {
   if (!ReadString(reader, key, presence, out)) return;
-  if (std::find(choices.begin(), choices.end(), *out) != choices.end()) return;
+  if (std::ranges::find(choices, *out) != choices.end()) return;
   std::string expected;
   for (const std::string_view choice : choices) {
     if (!choice.empty()) expected += fmt::format("{}\"{}\"", expected.empty() ? "" : ", ", choice);
@@ -258,87 +155,6 @@ void ReadSpan(JsonReader& reader, std::string_view key, double* out) {
   reader.ReadOptional(key, out);
   if (!reader.ok() || (std::isfinite(*out) && *out >= 0.0)) return;
   reader.Fail(fmt::format("expected a finite number of at least 0; found {}", *out), key);
-}
-
-void ReadSeeds(JsonReader& reader, std::map<std::string, std::int64_t>* out) {
-  reader.ReadEachMember("seeds", out, [](const std::string& name, JsonReader& value, auto* seed) {
-    if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
-    value.Get(seed);
-  });
-}
-
-void ReadCodeFiles(JsonReader& reader, std::string_view key, std::vector<CodeFile>* out) {
-  ReadList(reader, key, out, ReadCodeFile);
-}
-
-void ReadData(JsonReader& reader, std::vector<DataItem>* out) {
-  ReadList(reader, "data", out, ReadDataItem);
-}
-
-void ReadArtifacts(JsonReader& reader, std::vector<Artifact>* out) {
-  ReadList(reader, "artifacts", out, ReadArtifact);
-}
-
-void ReadCurvePoints(JsonReader& reader, Curve* out) {
-  for (const std::string_view key : {"steps", "values"}) {
-    if (!reader.Has(key)) return reader.Fail("missing; expected an array of numbers", key);
-  }
-  reader.ReadArray("steps", &out->steps);
-  reader.ReadArray("values", &out->values);
-  if (!reader.ok()) return;
-  if (out->steps.size() != out->values.size()) {
-    return reader.Fail(fmt::format("has {} values for {} steps; expected one a step",
-                                   out->values.size(), out->steps.size()),
-                       "values");
-  }
-  const auto falling = std::adjacent_find(out->steps.begin(), out->steps.end(),
-                                          [](auto a, auto b) { return a >= b; });
-  if (falling != out->steps.end()) {
-    reader.Fail(fmt::format("expected strictly increasing steps; found {} after {}", *(falling + 1),
-                            *falling),
-                "steps");
-  }
-}
-
-void ReadUnreadMembers(JsonReader& reader, std::optional<UnreadMembers>* out) {
-  if (reader.json().Find("unread_metrics") != nullptr) out->emplace();
-  if (!*out) return;
-  const auto read = [](const std::string& name, JsonReader& value, std::string* text) {
-    value.Get(text);
-    if (name.size() > kUnreadNameBytes || text->size() > kUnreadTextBytes) {
-      value.Fail(fmt::format("expected a name of at most {} bytes and a text of at most {}",
-                             kUnreadNameBytes, kUnreadTextBytes));
-    }
-  };
-  reader.ReadEachMember("unread_metrics", &**out, read);
-}
-
-void ReadRunMetrics(JsonReader& reader, RunMetrics* out) {
-  RefuseUnknownMembers(reader, {"metrics", "curves", "software"});
-  reader.ForEachMember("metrics", [&](const std::string& name, JsonReader& value) {
-    if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
-    value.Get(&out->metrics[name]);
-  });
-  reader.ForEachMember("curves", [&](const std::string& name, JsonReader& value) {
-    if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
-    RefuseUnknownMembers(value, {"steps", "values"});
-    Curve& curve = out->curves.emplace_back();
-    curve.name = name;
-    ReadCurvePoints(value, &curve);
-  });
-  reader.ForEachMember("software", [&](const std::string& name, JsonReader& value) {
-    if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
-    value.Get(&out->software[name]);
-  });
-}
-
-void ReadResources(JsonReader& reader, Resources* out) {
-  RefuseUnknownMembers(reader, {"cpus", "gpus", "memory_bytes", "disk_bytes", "timeout_seconds"});
-  ReadCount(reader, "cpus", &out->cpus);
-  ReadCount(reader, "gpus", &out->gpus);
-  reader.ReadOptional("memory_bytes", &out->memory_bytes);
-  reader.ReadOptional("disk_bytes", &out->disk_bytes);
-  ReadSpan(reader, "timeout_seconds", &out->timeout_seconds);
 }
 
 }  // namespace rharness

@@ -1,6 +1,6 @@
 // A manifest: everything needed to run a training run again and to judge the result.
 //
-// Role: the unit of history, "rharness.manifest/v1" (manifest.schema.json in this folder). Plain
+// Role: the unit of history, "rharness.manifest/v1" (manifest_members.h lists its members). Plain
 // data; admission.h checks whether it is complete and consistent.
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_MANIFEST_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_MANIFEST_H_

@@ -7,11 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
-
 namespace rharness {
-
-class JsonReader;
 
 // The grade of a field from another tool.
 //   exact:   the source holds it to be an identity or the value itself (a full commit, a SHA-256, a
@@ -34,10 +30,6 @@ struct Origin {
   std::vector<FieldOrigin> fields;   // by path
   std::vector<std::string> remarks;  // unreadable parts, one sentence each
 };
-
-// "origin" of a manifest. Errors stick to the reader.
-void ReadOrigin(JsonReader& reader, Origin* out);
-Json ToJson(const Origin& origin);
 
 }  // namespace rharness
 

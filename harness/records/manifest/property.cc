@@ -11,17 +11,19 @@
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/spelling.h"
+#include "harness/base/strict_member_reader.h"
 #include "harness/records/manifest/command_arguments.h"
 #include "harness/records/manifest/fields.h"
+#include "harness/records/manifest/property_members.h"
 
 namespace rharness {
 namespace {
 
 using Names = std::vector<std::string_view>;
 
+// The members that a kind of property has, beside name, label and within.
 struct KindRow {
   PropertyKind kind;
-  std::string_view name;
   Names required;
   Names optional;
 };
@@ -29,16 +31,13 @@ struct KindRow {
 const std::vector<KindRow>& Kinds() {
   static const Names other_way = {"arguments", "command", "environment"};
   static const std::vector<KindRow> rows = {
-      {PropertyKind::kRepeated, "repeated", {}, {}},
-      {PropertyKind::kResumed, "resumed", {"at", "stop", "checkpoint"}, {"resume", "laid_at"}},
-      {PropertyKind::kAccumulated, "accumulated", {}, other_way},
-      {PropertyKind::kLoaderWorkers, "loader_workers", {}, other_way},
-      {PropertyKind::kProcesses, "processes", {}, other_way},
-      {PropertyKind::kResharded, "resharded", {"checkpoint", "steps"}, {"laid_at"}},
-      {PropertyKind::kEvaluatedTwice,
-       "evaluated_twice",
-       {"checkpoint", "command"},
-       {"laid_at", "again"}}};
+      {PropertyKind::kRepeated, {}, {}},
+      {PropertyKind::kResumed, {"at", "stop", "checkpoint"}, {"resume", "laid_at"}},
+      {PropertyKind::kAccumulated, {}, other_way},
+      {PropertyKind::kLoaderWorkers, {}, other_way},
+      {PropertyKind::kProcesses, {}, other_way},
+      {PropertyKind::kResharded, {"checkpoint", "steps"}, {"laid_at"}},
+      {PropertyKind::kEvaluatedTwice, {"checkpoint", "command"}, {"laid_at", "again"}}};
   return rows;
 }
 
@@ -67,92 +66,17 @@ void CheckPlaceholders(JsonReader& reader, std::string_view key, std::string_vie
   }
 }
 
-void ReadWords(JsonReader& reader, std::string_view key, const Names& placeholders,
-               std::vector<std::string>* out) {
-  reader.ReadArray(key, out);
-  if (!reader.ok() || !reader.Has(key)) return;
-  if (out->empty()) return reader.Fail("is empty; expected one argument or more", key);
-  for (const std::string& word : *out) {
-    if (word.find('\0') != word.npos) return reader.Fail("contains a NUL byte", key);
-    CheckPlaceholders(reader, key, word, placeholders);
-  }
+void CheckWords(JsonReader& reader, std::string_view key, const Names& placeholders,
+                const std::vector<std::string>& words) {
+  for (const std::string& word : words) CheckPlaceholders(reader, key, word, placeholders);
 }
 
-void ReadProgram(JsonReader& reader, const Names& placeholders, std::vector<std::string>* out) {
-  ReadWords(reader, "command", placeholders, out);
-  if (reader.ok() && !out->empty() && out->front().empty()) {
+void CheckProgram(JsonReader& reader, const Names& placeholders,
+                  const std::vector<std::string>& command) {
+  CheckWords(reader, "command", placeholders, command);
+  if (reader.ok() && !command.empty() && command.front().empty()) {
     reader.Fail("expected a program and its arguments; the program's name is empty", "command");
   }
-}
-
-void ReadPlace(JsonReader& reader, std::string_view key, const Names& placeholders,
-               std::string* out) {
-  ReadRelativePath(reader, key, Presence::kOptional, out);
-  if (!reader.ok() || !reader.Has(key)) return;
-  if (out->empty()) return reader.Fail("is empty; expected a file or a folder", key);
-  CheckPlaceholders(reader, key, *out, placeholders);
-}
-
-void ReadLabel(JsonReader& reader, std::string* out) {
-  reader.ReadOptional("label", out);
-  if (!reader.ok() || !reader.Has("label") || (IsRunId(*out) && out->size() <= 64)) return;
-  reader.Fail(
-      "expected 1 to 64 letters, digits, '.', '_' and '-', beginning with a letter, digit or '_'",
-      "label");
-}
-
-void ReadVariables(JsonReader& reader, std::map<std::string, std::optional<std::string>>* out) {
-  reader.ForEachMember("environment", [&](const std::string& name, JsonReader& value) {
-    if (!IsVariableName(name))
-      return value.Fail("expected letters, digits and '_', no digit first");
-    std::optional<std::string>& set = (*out)[name];
-    if (value.json().IsNull()) return;
-    value.Get(&set.emplace());
-    if (set->find('\0') != set->npos) value.Fail("contains a NUL byte");
-  });
-}
-
-void ReadCutPoints(JsonReader& reader, std::vector<std::int64_t>* out) {
-  reader.ReadArray("at", out);
-  if (!reader.ok() || !reader.Has("at")) return;
-  if (out->empty() || out->size() > kMostCutPoints) {
-    return reader.Fail(
-        fmt::format("has {} cut points; expected 1 to {}", out->size(), kMostCutPoints), "at");
-  }
-  const auto falling = [](std::int64_t a, std::int64_t b) { return a >= b; };
-  if (out->front() < 1 || std::ranges::adjacent_find(*out, falling) != out->end()) {
-    reader.Fail("expected steps of 1 or more, strictly increasing", "at");
-  }
-}
-
-void ReadMargin(JsonReader& value, double* out) {
-  value.Get(out);
-  if (!value.ok() || (std::isfinite(*out) && *out >= 0.0)) return;
-  value.Fail("expected a finite number of at least 0");
-}
-
-void ReadWithin(JsonReader& reader, Within* out) {
-  RefuseUnknownMembers(reader, {"metrics", "tensors"});
-  reader.ForEachMember("metrics", [&](const std::string& name, JsonReader& value) {
-    if (!IsName(name)) return value.Fail("expected a name of a metric or a curve");
-    ReadMargin(value, &out->metrics[name]);
-  });
-  reader.ReadOptional("tensors", &out->tensors);
-  if (reader.ok() && out->tensors && !(*out->tensors >= 0.0 && *out->tensors < 1.0)) {
-    reader.Fail("expected a relative difference of at least 0 and less than 1", "tensors");
-  }
-  if (reader.ok() && out->empty()) {
-    reader.Fail("is empty; expected margins of metrics, or a tolerance of tensors");
-  }
-}
-
-void ReadStep(JsonReader& reader, ReshardStep* out) {
-  RefuseUnknownMembers(reader, {"command", "saved"});
-  for (const char* key : {"command", "saved"}) {
-    if (!reader.Has(key)) return reader.Fail("missing", key);
-  }
-  ReadProgram(reader, {kCheckpointPlaceholder}, &out->command);
-  ReadPlace(reader, "saved", {}, &out->saved);
 }
 
 void RefuseMembersOfOthers(JsonReader& reader, const KindRow& row) {
@@ -163,11 +87,13 @@ void RefuseMembersOfOthers(JsonReader& reader, const KindRow& row) {
         Holds(row.optional, name)) {
       continue;
     }
-    return reader.Fail(fmt::format("is no member of the property {}", row.name), name);
+    return reader.Fail(fmt::format("is no member of the property {}", PropertyKindName(row.kind)),
+                       name);
   }
   for (const std::string_view name : row.required) {
     if (!reader.Has(name)) {
-      return reader.Fail(fmt::format("missing; the property {} needs it", row.name), name);
+      return reader.Fail(
+          fmt::format("missing; the property {} needs it", PropertyKindName(row.kind)), name);
     }
   }
   if (!Holds(row.optional, "arguments")) return;
@@ -231,55 +157,52 @@ void CheckWhole(JsonReader& reader, const Property& property) {
   }
 }
 
-void ReadProperty(JsonReader& reader, Property* out) {
-  RefuseUnknownMembers(reader, {"name", "label", "at", "stop", "resume", "checkpoint", "laid_at",
-                                "arguments", "command", "environment", "again", "steps", "within"});
-  std::string name;
-  reader.Read("name", &name);
-  if (!reader.ok()) return;
-  const auto row = std::ranges::find(Kinds(), name, &KindRow::name);
-  if (row == Kinds().end()) {
-    Names names;
-    for (const KindRow& one : Kinds()) names.push_back(one.name);
-    return reader.Fail(fmt::format("expected one of {}; found '{}'", fmt::join(names, ", "),
-                                   TerminalSafe(name.substr(0, 80))),
-                       "name");
-  }
-  out->kind = row->kind;
-  RefuseMembersOfOthers(reader, *row);
-  ReadLabel(reader, &out->label);
+void CheckAllPlaceholders(JsonReader& reader, const Property& property) {
   const Names step = {kStepPlaceholder};
   const Names checkpoint = {kCheckpointPlaceholder};
-  const bool resumed = out->kind == PropertyKind::kResumed;
-  const bool evaluated = out->kind == PropertyKind::kEvaluatedTwice;
-  ReadCutPoints(reader, &out->at);
-  ReadWords(reader, "stop", step, &out->stop);
-  ReadWords(reader, "resume", {kStepPlaceholder, kCheckpointPlaceholder}, &out->resume);
-  ReadPlace(reader, "checkpoint", resumed ? step : Names(), &out->checkpoint);
-  ReadPlace(reader, "laid_at", resumed ? step : Names(), &out->laid_at);
-  ReadWords(reader, "arguments", {}, &out->arguments);
-  ReadProgram(reader, evaluated ? checkpoint : Names(), &out->command);
-  ReadVariables(reader, &out->environment);
-  ReadWords(reader, "again", checkpoint, &out->again);
-  reader.ForEach("steps", [&](JsonReader& r) { ReadStep(r, &out->steps.emplace_back()); });
-  reader.ReadObject("within", false, [&](JsonReader& r) { ReadWithin(r, &out->within); });
-  CheckWhole(reader, *out);
+  const bool resumed = property.kind == PropertyKind::kResumed;
+  const bool evaluated = property.kind == PropertyKind::kEvaluatedTwice;
+  CheckWords(reader, "stop", step, property.stop);
+  CheckWords(reader, "resume", {kStepPlaceholder, kCheckpointPlaceholder}, property.resume);
+  CheckPlaceholders(reader, "checkpoint", property.checkpoint, resumed ? step : Names());
+  CheckPlaceholders(reader, "laid_at", property.laid_at, resumed ? step : Names());
+  CheckWords(reader, "arguments", {}, property.arguments);
+  CheckProgram(reader, evaluated ? checkpoint : Names(), property.command);
+  CheckWords(reader, "again", checkpoint, property.again);
 }
 
 }  // namespace
 
-std::string_view PropertyKindName(PropertyKind kind) { return RowOf(kind).name; }
+void CheckMembers(JsonReader& reader, const Within& within) {
+  if (within.empty())
+    reader.Fail("is empty; expected margins of metrics, or a tolerance of tensors");
+}
+
+void CheckMembers(JsonReader& reader, const ReshardStep& step) {
+  CheckProgram(reader, {kCheckpointPlaceholder}, step.command);
+  CheckPlaceholders(reader, "saved", step.saved, {});
+}
+
+void CheckMembers(JsonReader& reader, const Property& property) {
+  RefuseMembersOfOthers(reader, RowOf(property.kind));
+  CheckAllPlaceholders(reader, property);
+  CheckWhole(reader, property);
+}
+
+std::string_view PropertyKindName(PropertyKind kind) { return NameIn(kPropertyKindNames, kind); }
 
 std::string NameOf(const Property& property) {
   std::string name(PropertyKindName(property.kind));
   return property.label.empty() ? name : name + ":" + property.label;
 }
 
+Json ToJson(const Property& property) { return StrictWriter::Written(property); }
+
 void ReadProperties(JsonReader& reader, std::vector<Property>* out) {
   std::set<std::string> names;
   reader.ForEach("properties", [&](JsonReader& element) {
     Property& property = out->emplace_back();
-    ReadProperty(element, &property);
+    StrictReader::ReadInto(element, property);
     if (!element.ok()) return;
     if (out->size() > kMostProperties) {
       element.Fail(fmt::format("is one too many; expected {} at most", kMostProperties));

@@ -9,9 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/base/json_reader.h"
-
 namespace rharness {
 
 enum class PythonKind {
@@ -40,10 +37,6 @@ struct PythonEnvironment {
   std::vector<std::string> search_path;
   std::string user_base;  // folder of `pip install --user`; empty: none
 };
-
-// What is not known is left out.
-Json ToJson(const PythonEnvironment& python);
-void ReadPythonEnvironment(JsonReader& reader, PythonEnvironment* out);
 
 }  // namespace rharness
 

@@ -7,6 +7,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/json_arrays.h"
 #include "harness/base/json_member_reader.h"
 #include "harness/records/manifest/fields.h"
 #include "harness/trust/attestation/verdict_statement.h"
@@ -69,7 +70,7 @@ Json LayersJson(const AttestedVerdict& verdict) {
   for (const AttestedLayer& one : verdict.layers) {
     list.Append(Json::MakeObject({{"layer", LayerName(one.layer)},
                                   {"state", LayerStateName(one.state)},
-                                  {"differs", ToJson(one.differs)},
+                                  {"differs", PlainArray(one.differs)},
                                   {"reasons", ReasonsJson(one.reasons)}}));
   }
   return list;
@@ -141,7 +142,8 @@ void ReadVerdictMembers(JsonReader& reader, AttestedVerdict* out) {
   std::string verdict;
   ReadRunId(reader, &out->run_id);
   reader.Read("family", &out->family);
-  ReadChoice(reader, "declared", Presence::kRequired, {"bitwise", "statistical"}, &out->declared);
+  static constexpr std::array<std::string_view, 2> kPromises = {"bitwise", "statistical"};
+  ReadChoice(reader, "declared", Presence::kRequired, kPromises, &out->declared);
   reader.ReadObject("manifest", true, [&](JsonReader& one) { ReadSubject(one, &out->manifest); });
   reader.ReadObject("drill", true, [&](JsonReader& one) {
     one.Read("id", &out->drill_id);

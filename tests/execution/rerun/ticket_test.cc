@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "harness/execution/rerun/ticket_schema.h"
 #include "tests/records/manifest/schema_check.h"
 
 namespace rharness {
@@ -39,6 +40,12 @@ Ticket Example() {
   ticket.manifest.duration_seconds = 0.3;
   ticket.manifest.seeds["numpy"] = -7;
   return ticket;
+}
+
+// Evidence answers to it. The digest of version 0.1.0, 2026-11-29.
+TEST(Ticket, KeepsItsDigest) {
+  EXPECT_EQ(TicketSha256(Example()),
+            "0542f04455e726ea1bdaac59066a96d48853284ac75d295c3eed25fdaf46db88");
 }
 
 TEST(Ticket, ComesBackAsItWas) {
@@ -111,8 +118,6 @@ TEST(Ticket, WithoutANumberOfItsOwnIsRefused) {
   }
 }
 
-constexpr char kSchema[] = RHARNESS_SOURCE_DIR "/harness/execution/rerun/ticket.schema.json";
-
 // Every member that a ticket can have, but for those of the manifest, which has a schema of its
 // own.
 Json WholeTicket() {
@@ -125,7 +130,7 @@ Json WholeTicket() {
 }
 
 TEST(TicketSchema, DescribesEveryMemberThatIsWritten) {
-  const Json schema = LoadSchemaFile(kSchema);
+  const Json schema = TicketSchema();
   ExpectDescribed(schema, WholeTicket());
   std::set<std::string> missing;
   CollectDescribed(schema, &missing);
@@ -152,19 +157,19 @@ TEST(TicketSchema, RequiresWhatTheReaderRequires) {
     const auto parsed = ParseTicket(with_manifest, "t.json");
     return parsed.ok() || parsed.error().code == ErrorCode::kIntegrity;
   };
-  ExpectSameRequirements(LoadSchemaFile(kSchema), WholeTicket(), accepts, 25);
+  ExpectSameRequirements(TicketSchema(), WholeTicket(), accepts, 25);
 }
 
 TEST(TicketSchema, AgreesWithAnIndependentValidator) {
-  const int whole = Validate(kSchema, WholeTicket());
+  const int whole = ValidateBy(TicketSchema(), WholeTicket());
   if (whole == 77) GTEST_SKIP() << "python3 with the package jsonschema is not installed";
   EXPECT_EQ(whole, 0);
-  EXPECT_EQ(Validate(kSchema, ToJson(Example())), 0);
+  EXPECT_EQ(ValidateBy(TicketSchema(), ToJson(Example())), 0);
   for (const auto& [name, value] : std::map<std::string, Json>{
            {"attempt", Json(0)}, {"sha256", Json("x")}, {"nodes", Json("n1")}, {"gpus", Json(1)}}) {
     Json wrong = WholeTicket();
     wrong.Set(name, value);
-    EXPECT_EQ(Validate(kSchema, wrong), 1) << name;
+    EXPECT_EQ(ValidateBy(TicketSchema(), wrong), 1) << name;
   }
 }
 

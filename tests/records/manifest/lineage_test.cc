@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/records/manifest/record_schemas.h"
 #include "tests/records/manifest/example.h"
 #include "tests/records/manifest/schema_check.h"
 
@@ -35,9 +36,7 @@ TEST(Lineage, IsTheSameAfterWritingAndReading) {
   ASSERT_TRUE(manifest.ok()) << manifest.error().ToString();
   EXPECT_EQ(manifest->metrics[0].evaluated_on, "test");
   const Json json = ToJson(*manifest);
-  ExpectDescribed(LoadSchemaFile(std::string(RHARNESS_SOURCE_DIR) +
-                                 "/harness/records/manifest/manifest.schema.json"),
-                  json);
+  ExpectDescribed(ManifestSchema(), json);
   const auto again = ParseManifest(json, "again");
   ASSERT_TRUE(again.ok()) << again.error().ToString();
   EXPECT_EQ(ToJson(*again).Dump(), json.Dump());

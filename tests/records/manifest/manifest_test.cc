@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "tests/records/manifest/example.h"
 
@@ -63,6 +64,14 @@ TEST(Manifest, SurvivesWritingAndReadingWithEveryMember) {
   for (const auto& [name, value] : source.AsObject()) {
     ASSERT_NE(written.Find(name), nullptr) << name;
   }
+}
+
+// A history and signed statements name a record by its bytes. Digests of version 0.1.0, 2026-11-29.
+TEST(Records, KeepTheirBytes) {
+  EXPECT_EQ(Sha256HexOf(ToJson(ExampleManifest()).Dump()),
+            "6426bba6ba128d6816dde07cd8e9d7783a0e44fa1b97bbf0c6711cd11e42af6c");
+  EXPECT_EQ(Sha256HexOf(ToJson(ExampleEvidence()).Dump()),
+            "4a87fa7674b07108f85977ea31e060ce7845932db56a0b039fb142b0e6737133");
 }
 
 TEST(Manifest, KeepsTheBitsOfDoublesThroughText) {

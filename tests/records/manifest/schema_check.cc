@@ -179,4 +179,10 @@ int Validate(const std::string& schema, const Json& json) {
   return result.outcome.exit_code;
 }
 
+int ValidateBy(const Json& schema, const Json& json) {
+  const auto folder = ScopedTempDir::Make();
+  const auto path = folder->path() / "of.schema.json";
+  return WriteJsonFile(path, schema).ok() ? Validate(path.string(), json) : -1;
+}
+
 }  // namespace rharness

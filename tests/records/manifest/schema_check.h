@@ -25,6 +25,7 @@ void CollectDescribed(const Json& node, std::set<std::string>* missing);
 
 // By Python's jsonschema: 0 valid, 1 invalid, 77 no validator here.
 int Validate(const std::string& schema, const Json& json);
+int ValidateBy(const Json& schema, const Json& json);
 
 }  // namespace rharness
 

@@ -1,21 +1,19 @@
 // The JSON Schemas against the code: what is written is described, what is required is required by
 // both, and (with Python's jsonschema) the examples are valid and their faults are not.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "harness/records/manifest/record_schemas.h"
 #include "tests/records/manifest/example.h"
 #include "tests/records/manifest/schema_check.h"
 
 namespace rharness {
 namespace {
 
-std::string SchemaPath(std::string_view record) {
-  return fmt::format("{}/harness/records/manifest/{}.schema.json", RHARNESS_SOURCE_DIR, record);
+Json LoadSchema(std::string_view record) {
+  return record == "manifest" ? ManifestSchema() : EvidenceSchema();
 }
-
-Json LoadSchema(std::string_view record) { return LoadSchemaFile(SchemaPath(record)); }
 
 bool AcceptsManifest(const Json& json) { return ParseManifest(json, "m").ok(); }
 bool AcceptsEvidence(const Json& json) { return ParseEvidence(json, "e").ok(); }
@@ -69,16 +67,16 @@ TEST(Schemas, DescribeEveryFieldAndGiveValidExamples) {
 }
 
 TEST(Schemas, AgreeWithAnIndependentValidator) {
-  const int manifest = Validate(SchemaPath("manifest"), ToJson(ExampleManifest()));
+  const int manifest = ValidateBy(ManifestSchema(), ToJson(ExampleManifest()));
   if (manifest == 77) GTEST_SKIP() << "python3 with the package jsonschema is not installed";
   EXPECT_EQ(manifest, 0);
-  EXPECT_EQ(Validate(SchemaPath("evidence"), ToJson(ExampleEvidence())), 0);
+  EXPECT_EQ(ValidateBy(EvidenceSchema(), ToJson(ExampleEvidence())), 0);
   Json wrong = ToJson(ExampleManifest());
   wrong.Set("command", "python3 train.py");
-  EXPECT_EQ(Validate(SchemaPath("manifest"), wrong), 1);
+  EXPECT_EQ(ValidateBy(ManifestSchema(), wrong), 1);
   wrong = ToJson(ExampleManifest());
   wrong.Set("familly", "x");
-  EXPECT_EQ(Validate(SchemaPath("manifest"), wrong), 1);
+  EXPECT_EQ(ValidateBy(ManifestSchema(), wrong), 1);
 }
 
 }  // namespace

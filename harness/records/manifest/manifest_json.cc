@@ -1,0 +1,46 @@
+// Manifests to JSON and back. What is missing or inconsistent passes here, so that admission can
+// list all of it instead of the first.
+#include "harness/base/files.h"
+#include "harness/base/json_reader.h"
+#include "harness/base/strict_member_reader.h"
+#include "harness/records/manifest/manifest.h"
+#include "harness/records/manifest/manifest_members.h"
+
+namespace rharness {
+
+Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  Manifest manifest;
+  StrictReader::ReadInto(reader, manifest);
+  RETURN_IF_ERROR(reader.status());
+  return manifest;
+}
+
+Status CheckManifest(Manifest* manifest, std::string_view file) {
+  // What few have is written and read.
+  if (!manifest->properties.empty() || manifest->observation ||
+      !manifest->environment.packages.empty() || manifest->environment.python) {
+    const auto read = ParseManifest(ToJson(*manifest), file);
+    return read.ok() ? Status() : Status(read.error());
+  }
+  JsonReader reader(JsonReader::OverValues{}, std::string(file));
+  StrictReader::ReadInto(reader, *manifest);
+  return reader.status();
+}
+
+Json ToJson(const Manifest& manifest) { return StrictWriter::Written(manifest); }
+
+Result<Manifest> LoadManifest(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+  return ParseManifest(json, path.string());
+}
+
+Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  RunMetrics metrics;
+  StrictReader::ReadInto(reader, metrics);
+  RETURN_IF_ERROR(reader.status());
+  return metrics;
+}
+
+}  // namespace rharness
