@@ -89,15 +89,14 @@ Result<int> ProveBetween(const ProofArguments& arguments) {
 
 // One document of proofs, and what it needs a head for.
 struct CheckedProof {
-  std::string file;
-  std::vector<std::string> said;  // one line each
+  ProvenFile shown;
   std::vector<SizedRoot> trees;
   std::optional<HeadText> head;  // that came with it
 };
 
 Result<CheckedProof> CheckOne(const std::string& file) {
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(file, kMostProofBytes));
-  CheckedProof checked{.file = file, .said = {}, .trees = {}, .head = {}};
+  CheckedProof checked{.shown = {.file = file, .proves = {}}, .trees = {}, .head = {}};
   const Json* schema = json.Find("schema");
   const bool between = schema != nullptr && schema->kind() == Json::Kind::kString &&
                        schema->AsString().starts_with("rharness.audit_consistency/");
@@ -105,8 +104,9 @@ Result<CheckedProof> CheckOne(const std::string& file) {
     ASSIGN_OR_RETURN(const ConsistencyProof proof, ParseConsistencyProof(json, file));
     RETURN_IF_ERROR(CheckProof(proof, file));
     checked.trees = {proof.first, proof.second};
-    checked.said.push_back(fmt::format("the tree of {} entries is the beginning of that of {}",
-                                       proof.first.size, proof.second.size));
+    checked.shown.proves.push_back(
+        fmt::format("the tree of {} entries is the beginning of that of {}", proof.first.size,
+                    proof.second.size));
     return checked;
   }
   ASSIGN_OR_RETURN(const InclusionProof proof, ParseInclusionProof(json, file));
@@ -115,9 +115,10 @@ Result<CheckedProof> CheckOne(const std::string& file) {
   if (!proof.head.empty()) checked.head = HeadText{proof.head, file + ": $.head"};
   for (const EntryProof& one : proof.entries) {
     ASSIGN_OR_RETURN(const AuditEntry entry, ParseEntry(one.line, file));
-    checked.said.push_back(fmt::format("{} with sha256 {} is in the tree of {} entries, since {}",
-                                       EntryWords(entry.index, entry.kind, entry.name),
-                                       entry.sha256, proof.tree.size, FormatTime(entry.time)));
+    checked.shown.proves.push_back(
+        fmt::format("{} with sha256 {} is in the tree of {} entries, since {}",
+                    EntryWords(entry.index, entry.kind, entry.name), entry.sha256, proof.tree.size,
+                    FormatTime(entry.time)));
   }
   return checked;
 }
@@ -152,13 +153,13 @@ Error NoHeadFor(const SizedRoot& tree, const CheckedProof& proof,
     return IntegrityError(fmt::format("is for the root {} over {} entries, which is that of no "
                                       "head that was given",
                                       ToHex(tree.root), tree.size),
-                          proof.file);
+                          proof.shown.file);
   }
   return InvalidInput(
       fmt::format(
           "needs {}; missing: the one over {}{}", NeededHeads(proof.trees), tree.size,
           between ? "" : "; `rharness audit prove --head OLDER` proves it for an older one"),
-      proof.file);
+      proof.shown.file);
 }
 
 // Every tree of every proof must be that of a head. Those that were given must be used: a head that
@@ -178,20 +179,6 @@ Status HoldToGivenHeads(const std::vector<CheckedProof>& proofs,
     if (!used[i]) return InvalidInput("is a head that no proof is for", heads[i].where);
   }
   return {};
-}
-
-Json CheckedJson(const std::vector<CheckedProof>& proofs, const std::vector<SeenHead>& heads) {
-  Json array = Json::MakeArray();
-  for (const CheckedProof& proof : proofs) {
-    Json said = Json::MakeArray();
-    for (const std::string& line : proof.said) said.Append(line);
-    array.Append(Json::MakeObject({{"file", proof.file}, {"proves", std::move(said)}}));
-  }
-  Json seen = Json::MakeArray();
-  for (const SeenHead& head : heads) seen.Append(ToJson(head));
-  return Json::MakeObject({{"schema", "rharness.audit_check/v1"},
-                           {"proofs", std::move(array)},
-                           {"heads", std::move(seen)}});
 }
 
 Result<int> CheckProofs(const ProofArguments& arguments) {
@@ -221,12 +208,16 @@ Result<int> CheckProofs(const ProofArguments& arguments) {
     ASSIGN_OR_RETURN(heads.emplace_back(), SeeGivenHead(text, trust));
   }
   RETURN_IF_ERROR(HoldToGivenHeads(proofs, heads));
-  if (arguments.json) return PrintJson(CheckedJson(proofs, heads));
+  if (arguments.json) {
+    std::vector<ProvenFile> shown;
+    for (const CheckedProof& proof : proofs) shown.push_back(proof.shown);
+    return PrintJson(CheckedJson(shown, heads));
+  }
   if (Globals().quiet) return kExitOk;
   std::string text;
   for (const CheckedProof& proof : proofs) {
-    for (const std::string& line : proof.said) {
-      text += TerminalSafe(fmt::format("{}: {}", proof.file, line)) + "\n";
+    for (const std::string& line : proof.shown.proves) {
+      text += TerminalSafe(fmt::format("{}: {}", proof.shown.file, line)) + "\n";
     }
   }
   for (const SeenHead& head : heads) {

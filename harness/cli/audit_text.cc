@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/cli/audit_members.h"
 #include "harness/cli/verb.h"
 
 namespace rharness {
 namespace {
-
-constexpr std::size_t kMostMissingNamed = 100;
 
 std::string RecordsAre(std::uint64_t count) {
   return count == 1 ? "1 record is" : fmt::format("{} records are", count);
@@ -63,35 +62,6 @@ std::string CoverText(const CheckedLog& log, bool trusted) {
   return text;
 }
 
-Json FaultJson(const AuditOutcome& outcome) {
-  if (!outcome.fault) return {};
-  Json bad;
-  if (outcome.bad) {
-    bad = Json::MakeObject(
-        {{"index", outcome.bad->index}, {"kind", outcome.bad->kind}, {"name", outcome.bad->name}});
-  }
-  return Json::MakeObject({{"where", outcome.fault->where},
-                           {"message", outcome.fault->message},
-                           {"entry", std::move(bad)}});
-}
-
-Json ExceptionsJson(const std::vector<ChangedException>& exceptions) {
-  Json array = Json::MakeArray();
-  for (const ChangedException& one : exceptions) {
-    array.Append(Json::MakeObject({{"index", one.index},
-                                   {"kind", one.kind},
-                                   {"name", one.name},
-                                   {"state", one.is_there ? "changed" : "gone"}}));
-  }
-  return array;
-}
-
-Json HeadsJson(const std::vector<SeenHead>& heads) {
-  Json array = Json::MakeArray();
-  for (const SeenHead& one : heads) array.Append(ToJson(one));
-  return array;
-}
-
 }  // namespace
 
 std::string ChangedWords(const ChangedException& one) {
@@ -122,18 +92,6 @@ std::string HeadWords(const SeenHead& head) {
                      FormatTime(head.head.time), signers);
 }
 
-Json ToJson(const SeenHead& head) {
-  Json keys = Json::MakeArray();
-  for (const AcceptedKey& key : head.signed_by) {
-    keys.Append(Json::MakeObject({{"name", key.name}, {"owner", key.owner}, {"keyid", key.id}}));
-  }
-  return Json::MakeObject({{"where", head.where},
-                           {"tree_size", head.head.tree.size},
-                           {"root_sha256", ToHex(head.head.tree.root)},
-                           {"time", FormatTime(head.head.time)},
-                           {"signed_by", std::move(keys)}});
-}
-
 std::string AppendedText(const Appended& done, const std::filesystem::path& log) {
   std::string text;
   if (done.mended) text += OneLine("an append that was cut short was taken back first");
@@ -148,14 +106,7 @@ std::string AppendedText(const Appended& done, const std::filesystem::path& log)
 }
 
 Json AppendedJson(const Appended& done, const std::filesystem::path& log) {
-  return Json::MakeObject({{"schema", "rharness.audit_appended/v1"},
-                           {"log", log.string()},
-                           {"added", done.added},
-                           {"tree_size", done.tree.size},
-                           {"root_sha256", ToHex(done.tree.root)},
-                           {"signed", done.signed_now},
-                           {"mended", done.mended},
-                           {"head", done.head}});
+  return MemberWriter::Written(AppendedDocument{done, log.string()});
 }
 
 std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request) {
@@ -184,27 +135,7 @@ std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request) 
 }
 
 Json AuditJson(const AuditOutcome& outcome, const AuditRequest& request) {
-  const CheckedLog& log = outcome.log;
-  Json missing = Json::MakeArray();
-  for (std::size_t i = 0; i < std::min(outcome.missing.size(), kMostMissingNamed); ++i) {
-    missing.Append(
-        Json::MakeObject({{"kind", outcome.missing[i].kind}, {"name", outcome.missing[i].name}}));
-  }
-  const bool holds = !outcome.fault.has_value();
-  return Json::MakeObject({{"schema", "rharness.audit/v1"},
-                           {"log", request.folder.string()},
-                           {"holds", holds},
-                           {"fault", FaultJson(outcome)},
-                           {"tree_size", holds ? Json(log.tree.size) : Json()},
-                           {"root_sha256", holds ? Json(ToHex(log.tree.root)) : Json()},
-                           {"signed_entries", log.signed_entries()},
-                           {"heads", HeadsJson(log.heads)},
-                           {"kept", HeadsJson(log.kept)},
-                           {"not_in_log", std::uint64_t{outcome.missing.size()}},
-                           {"first_not_in_log", std::move(missing)},
-                           {"exceptions", ExceptionsJson(outcome.exceptions)},
-                           {"not_looked_at", outcome.not_looked_at},
-                           {"unfinished", outcome.unfinished.has_value()}});
+  return MemberWriter::Written(AuditDocument{outcome, request.folder.string()});
 }
 
 }  // namespace rharness

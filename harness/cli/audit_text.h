@@ -14,7 +14,6 @@ namespace rharness {
 
 // "head over 12 entries, of 2026-11-25T08:00:00.000Z, signed by ada (Ada)"
 std::string HeadWords(const SeenHead& head);
-Json ToJson(const SeenHead& head);
 
 // "entry 12 (waiver policy.yaml/jit_*) was changed in its policy, ...".
 std::string ChangedWords(const ChangedException& one);
@@ -30,6 +29,12 @@ Json AppendedJson(const Appended& done, const std::filesystem::path& log);
 
 // Of a log that holds.
 std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request);
+// A document of proofs that hold, and what it shows: a line each.
+struct ProvenFile {
+  std::string file;
+  std::vector<std::string> proves;
+};
+Json CheckedJson(const std::vector<ProvenFile>& proofs, const std::vector<SeenHead>& heads);
 Json AuditJson(const AuditOutcome& outcome, const AuditRequest& request);
 
 }  // namespace rharness

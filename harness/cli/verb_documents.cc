@@ -10,6 +10,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/version.h"
+#include "harness/cli/audit_schemas.h"
 #include "harness/cli/completion.h"
 #include "harness/cli/guide_files.h"
 #include "harness/cli/guide_page.h"
@@ -99,7 +100,7 @@ Status WriteSchemas(const fs::path& folder) {
   const std::vector<NamedSchema> others = {{"policy_check", PolicyCheckSchema},
                                            {"ticket", TicketSchema}};
   for (const auto& schemas :
-       {ReportSchemas(), RecordSchemas(), others}) {
+       {ReportSchemas(), RecordSchemas(), AuditSchemas(), others}) {
     for (const NamedSchema& schema : schemas) {
       RETURN_IF_ERROR(WriteTo(folder, fmt::format("{}.schema.json", schema.name),
                               schema.build().Dump(2) + "\n"));

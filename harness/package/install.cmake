@@ -66,9 +66,7 @@ install(DIRECTORY ${documents}/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rha
         COMPONENT documentation)
 install(FILES
   compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
-  harness/trust/audit/audit.schema.json harness/trust/audit/audit_appended.schema.json harness/trust/audit/audit_check.schema.json
-  harness/trust/audit/audit_consistency.schema.json harness/trust/audit/audit_entry.schema.json
-  harness/trust/audit/audit_proof.schema.json harness/trust/audit/tree_head.schema.json
+  harness/trust/audit/audit_entry.schema.json
   harness/trust/attestation/deletion.schema.json harness/trust/attestation/endorsement.schema.json
   harness/trust/attestation/model.schema.json harness/trust/attestation/retirement.schema.json
   harness/trust/attestation/verdict.schema.json harness/trust/attestation/withdrawal.schema.json

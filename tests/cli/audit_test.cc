@@ -18,10 +18,11 @@ using testing::Not;
 
 class AuditVerb : public AuditWorld {
  protected:
-  static void ExpectSchema(const std::string& text, const std::string& name) {
+  void ExpectSchema(const std::string& text, const std::string& name) {
     const auto json = ParseJson(text, name);
     ASSERT_TRUE(json.ok()) << json.error().ToString() << text;
-    const std::string path = RHARNESS_SOURCE_DIR "/harness/trust/audit/" + name + ".schema.json";
+    ASSERT_EQ(Run({kRharness, "documents", "--schemas", "schemas"}).outcome.exit_code, 0);
+    const std::string path = At("schemas/" + name + ".schema.json").string();
     ExpectDescribed(LoadSchemaFile(path), *json);
     EXPECT_NE(Validate(path, *json), 1) << text;
   }

@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/records/manifest/fields.h"
+#include "harness/base/strict_member_reader.h"
 #include "harness/trust/attestation/envelope.h"
 #include "harness/trust/attestation/statement.h"
 #include "harness/trust/audit/entry_file.h"
+#include "harness/trust/audit/proof_members.h"
 
 namespace rharness {
 namespace {
@@ -29,8 +30,7 @@ Result<TreeHead> ReadTreeHead(const SignedStatement& statement, const std::strin
   }
   TreeHead head;
   JsonReader reader(statement.predicate, where, "$.predicate");
-  reader.Read("tree_size", &head.tree.size);
-  ReadTime(reader, "time", Presence::kRequired, &head.time);
+  StrictReader::ReadOpen(reader, head);
   const auto root = ParseTreeHash(statement.subjects[0].sha256);
   const Status status = reader.status();
   if (!status.ok()) {
@@ -62,8 +62,7 @@ Result<std::string> SignTreeHead(const TreeHead& head, Signer* signer) {
   SignedStatement statement;
   statement.subjects = {{kTreeHeadSubject, ToHex(head.tree.root)}};
   statement.predicate_type = kTreeHeadPredicate;
-  statement.predicate =
-      Json::MakeObject({{"tree_size", head.tree.size}, {"time", FormatTime(head.time)}});
+  statement.predicate = StrictWriter::Written(head);
   SignedEnvelope envelope{
       .payload_type = kStatementPayload, .payload = ToJson(statement).Dump(), .signatures = {}};
   RETURN_IF_ERROR(SignEnvelope(signer, &envelope));

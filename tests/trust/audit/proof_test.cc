@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/trust/audit/log_view.h"
+#include "harness/trust/audit/proof_schemas.h"
 #include "tests/records/manifest/schema_check.h"
 #include "tests/trust/audit/audited.h"
 
@@ -131,14 +132,12 @@ TEST_F(Proofs, AreNotMadeOfALogThatIsNotThatOfTheHead) {
 }
 
 TEST_F(Proofs, AreWhatTheirSchemasSay) {
-  const std::string folder = RHARNESS_SOURCE_DIR "/harness/trust/audit/";
   const Json inclusion = ToJson(*ProveRun(&log_, "run-4", tree_));
   const Json between = ToJson(*ProveConsistency(&log_, {5, *TreeRoot(&log_.nodes, 5)}, tree_));
-  for (const auto& [name, json] :
-       {std::pair("audit_proof", &inclusion), std::pair("audit_consistency", &between)}) {
-    const std::string path = folder + name + ".schema.json";
-    ExpectDescribed(LoadSchemaFile(path), *json);
-    EXPECT_NE(Validate(path, *json), 1) << name;
+  for (const auto& [schema, json] : {std::pair(InclusionProofSchema(), &inclusion),
+                                     std::pair(ConsistencyProofSchema(), &between)}) {
+    ExpectDescribed(schema, *json);
+    EXPECT_NE(ValidateBy(schema, *json), 1);
   }
   EXPECT_FALSE(ParseInclusionProof(between, "p").ok());
   EXPECT_FALSE(ParseConsistencyProof(inclusion, "p").ok());
