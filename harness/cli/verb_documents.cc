@@ -19,6 +19,7 @@
 #include "harness/cli/verb.h"
 #include "harness/execution/rerun/ticket_schema.h"
 #include "harness/records/manifest/record_schemas.h"
+#include "harness/trust/attestation/statement_schemas.h"
 #include "reports/schemas.h"
 
 namespace rharness {
@@ -100,7 +101,7 @@ Status WriteSchemas(const fs::path& folder) {
   const std::vector<NamedSchema> others = {{"policy_check", PolicyCheckSchema},
                                            {"ticket", TicketSchema}};
   for (const auto& schemas :
-       {ReportSchemas(), RecordSchemas(), AuditSchemas(), others}) {
+       {ReportSchemas(), RecordSchemas(), AuditSchemas(), StatementSchemas(), others}) {
     for (const NamedSchema& schema : schemas) {
       RETURN_IF_ERROR(WriteTo(folder, fmt::format("{}.schema.json", schema.name),
                               schema.build().Dump(2) + "\n"));

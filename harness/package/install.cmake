@@ -67,7 +67,5 @@ install(DIRECTORY ${documents}/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rha
 install(FILES
   compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
   harness/trust/audit/audit_entry.schema.json
-  harness/trust/attestation/deletion.schema.json harness/trust/attestation/endorsement.schema.json
-  harness/trust/attestation/model.schema.json harness/trust/attestation/retirement.schema.json
-  harness/trust/attestation/verdict.schema.json harness/trust/attestation/withdrawal.schema.json
+  harness/trust/attestation/model.schema.json harness/trust/attestation/verdict.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

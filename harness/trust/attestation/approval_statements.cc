@@ -5,7 +5,8 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/records/manifest/fields.h"
+#include "harness/base/strict_member_reader.h"
+#include "harness/trust/attestation/approval_members.h"
 
 namespace rharness {
 namespace {
@@ -23,10 +24,10 @@ SignedStatement StatementOf(const char* predicate, const SignedSubject& subject,
   return statement;
 }
 
-// Reads the members of a predicate of this type about one subject.
-template <class T, class F>
-Result<T> ReadAs(const SignedStatement& statement, const char* predicate, std::string_view where,
-                 F read) {
+// Reads a predicate of this type about one subject.
+template <class T>
+Result<T> ReadPredicate(const SignedStatement& statement, const char* predicate,
+                        std::string_view where, SignedSubject T::*subject) {
   const std::string place(where);
   if (statement.predicate_type != predicate || statement.subjects.size() != 1) {
     return IntegrityError(
@@ -35,25 +36,24 @@ Result<T> ReadAs(const SignedStatement& statement, const char* predicate, std::s
         place);
   }
   T value;
+  value.*subject = statement.subjects[0];
   JsonReader reader(statement.predicate, place, "$.predicate");
-  read(reader, &value);
+  StrictReader::ReadOpen(reader, value);
   if (reader.ok()) return value;
   const Status status = reader.status();
   return IntegrityError(fmt::format("is no statement of {}: {}", predicate, status.error().message),
                         status.error().where);
 }
 
-void ReadEnd(JsonReader& reader, WallTime requested, WallTime* expires) {
-  ReadTime(reader, "expires", Presence::kRequired, expires);
-  if (reader.ok() && *expires <= requested) reader.Fail("is over before it begins", "expires");
+void CheckEnd(JsonReader& reader, WallTime requested, WallTime expires) {
+  if (expires <= requested) reader.Fail("is over before it begins", "expires");
 }
 
 void CheckNamed(JsonReader& reader, const SignedSubject& subject, const std::string& expected) {
-  if (reader.ok() && subject.name != expected) {
-    reader.Fail(fmt::format("the subject is '{}'; expected {}",
-                            TerminalSafe(subject.name.substr(0, 200)), TerminalSafe(expected)),
-                "run_id");
-  }
+  if (subject.name == expected) return;
+  reader.Fail(fmt::format("the subject is '{}'; expected {}",
+                          TerminalSafe(subject.name.substr(0, 200)), TerminalSafe(expected)),
+              "run_id");
 }
 
 }  // namespace
@@ -62,69 +62,42 @@ SignedSubject ManifestSubject(const Manifest& manifest) {
   return {manifest.run_id + ".json", Sha256HexOf(ToJson(manifest).Dump(2) + "\n")};
 }
 
+void CheckMembers(JsonReader& reader, const Retirement& retirement) {
+  if (retirement.reason.empty()) reader.Fail("expected a reason", "reason");
+  CheckEnd(reader, retirement.requested, retirement.expires);
+  CheckNamed(reader, retirement.manifest, retirement.run_id + ".json");
+}
+
+void CheckMembers(JsonReader& reader, const Withdrawal& withdrawal) {
+  CheckNamed(reader, withdrawal.statement, WithdrawnName(withdrawal.run_id));
+}
+
+void CheckMembers(JsonReader& reader, const Deletion& deletion) {
+  CheckEnd(reader, deletion.requested, deletion.expires);
+}
+
 SignedStatement RetirementStatement(const Retirement& retirement) {
-  return StatementOf(kRetirementPredicate, retirement.manifest,
-                     Json::MakeObject({{"run_id", retirement.run_id},
-                                       {"family", retirement.family},
-                                       {"reason", retirement.reason},
-                                       {"requested", FormatTime(retirement.requested)},
-                                       {"expires", FormatTime(retirement.expires)}}));
+  return StatementOf(kRetirementPredicate, retirement.manifest, StrictWriter::Written(retirement));
 }
 
 SignedStatement WithdrawalStatement(const Withdrawal& withdrawal) {
-  return StatementOf(kWithdrawalPredicate, withdrawal.statement,
-                     Json::MakeObject({{"run_id", withdrawal.run_id},
-                                       {"family", withdrawal.family},
-                                       {"reason", withdrawal.reason},
-                                       {"withdrawn", FormatTime(withdrawal.withdrawn)}}));
+  return StatementOf(kWithdrawalPredicate, withdrawal.statement, StrictWriter::Written(withdrawal));
 }
 
 SignedStatement DeletionStatement(const Deletion& deletion) {
-  return StatementOf(kDeletionPredicate, deletion.list,
-                     Json::MakeObject({{"items", deletion.items},
-                                       {"bytes", deletion.bytes},
-                                       {"reason", deletion.reason},
-                                       {"requested", FormatTime(deletion.requested)},
-                                       {"expires", FormatTime(deletion.expires)}}));
+  return StatementOf(kDeletionPredicate, deletion.list, StrictWriter::Written(deletion));
 }
 
 Result<Retirement> ReadRetirement(const SignedStatement& statement, std::string_view where) {
-  return ReadAs<Retirement>(statement, kRetirementPredicate, where,
-                            [&](JsonReader& reader, Retirement* out) {
-                              out->manifest = statement.subjects[0];
-                              reader.Read("run_id", &out->run_id);
-                              reader.Read("family", &out->family);
-                              reader.Read("reason", &out->reason);
-                              if (reader.ok() && out->reason.empty())
-                                reader.Fail("expected a reason", "reason");
-                              ReadTime(reader, "requested", Presence::kRequired, &out->requested);
-                              ReadEnd(reader, out->requested, &out->expires);
-                              CheckNamed(reader, out->manifest, out->run_id + ".json");
-                            });
+  return ReadPredicate(statement, kRetirementPredicate, where, &Retirement::manifest);
 }
 
 Result<Withdrawal> ReadWithdrawal(const SignedStatement& statement, std::string_view where) {
-  return ReadAs<Withdrawal>(statement, kWithdrawalPredicate, where,
-                            [&](JsonReader& reader, Withdrawal* out) {
-                              out->statement = statement.subjects[0];
-                              reader.Read("run_id", &out->run_id);
-                              reader.Read("family", &out->family);
-                              reader.Read("reason", &out->reason);
-                              ReadTime(reader, "withdrawn", Presence::kRequired, &out->withdrawn);
-                              CheckNamed(reader, out->statement, WithdrawnName(out->run_id));
-                            });
+  return ReadPredicate(statement, kWithdrawalPredicate, where, &Withdrawal::statement);
 }
 
 Result<Deletion> ReadDeletion(const SignedStatement& statement, std::string_view where) {
-  return ReadAs<Deletion>(statement, kDeletionPredicate, where,
-                          [&](JsonReader& reader, Deletion* out) {
-                            out->list = statement.subjects[0];
-                            reader.Read("items", &out->items);
-                            reader.Read("bytes", &out->bytes);
-                            reader.Read("reason", &out->reason);
-                            ReadTime(reader, "requested", Presence::kRequired, &out->requested);
-                            ReadEnd(reader, out->requested, &out->expires);
-                          });
+  return ReadPredicate(statement, kDeletionPredicate, where, &Deletion::list);
 }
 
 }  // namespace rharness

@@ -11,7 +11,8 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
-#include "harness/records/manifest/fields.h"
+#include "harness/base/strict_member_reader.h"
+#include "harness/trust/attestation/approval_members.h"
 #include "harness/trust/attestation/envelope.h"
 #include "reports/text.h"
 
@@ -151,8 +152,7 @@ SignedStatement EndorsementStatement(const Endorsement& endorsement) {
   SignedStatement statement;
   statement.subjects = {endorsement.file};
   statement.predicate_type = kEndorsementPredicate;
-  statement.predicate =
-      Json::MakeObject({{"made", FormatTime(endorsement.made)}, {"reason", endorsement.reason}});
+  statement.predicate = StrictWriter::Written(endorsement);
   return statement;
 }
 
@@ -167,8 +167,7 @@ Result<Endorsement> ReadEndorsement(const SignedStatement& statement, std::strin
   Endorsement endorsement;
   endorsement.file = statement.subjects[0];
   JsonReader reader(statement.predicate, place, "$.predicate");
-  ReadTime(reader, "made", Presence::kRequired, &endorsement.made);
-  reader.ReadOptional("reason", &endorsement.reason);
+  StrictReader::ReadOpen(reader, endorsement);
   if (reader.ok()) return endorsement;
   const Status status = reader.status();
   return IntegrityError("is no endorsement: " + status.error().message, status.error().where);

@@ -7,7 +7,9 @@
 #include <algorithm>
 
 #include "harness/base/digest.h"
+#include "harness/trust/attestation/approval_statements.h"
 #include "harness/trust/attestation/endorsed_file.h"
+#include "harness/trust/attestation/statement_schemas.h"
 #include "harness/trust/attestation/verification.h"
 #include "tests/records/manifest/schema_check.h"
 #include "tests/trust/attestation/attested.h"
@@ -203,8 +205,7 @@ TEST_F(Endorsed, StatementsAreReadStrictly) {
 }
 
 TEST_F(Endorsed, StatementsHaveASchemaThatRequiresWhatTheReaderRequires) {
-  const Json schema =
-      LoadSchemaFile(RHARNESS_SOURCE_DIR "/harness/trust/attestation/endorsement.schema.json");
+  const Json schema = EndorsementSchema();
   const Json json = ToJson(EndorsementStatement(
       {.file = {"policy.yaml", std::string(64, 'a')}, .reason = "reviewed", .made = world_.now}));
   ExpectDescribed(schema, json);
@@ -215,6 +216,33 @@ TEST_F(Endorsed, StatementsHaveASchemaThatRequiresWhatTheReaderRequires) {
         return statement.ok() && ReadEndorsement(*statement, "s").ok();
       },
       7);
+}
+
+TEST(ApprovalSchemas, RequireWhatTheReadersRequire) {
+  const WallTime now = ParseTime("2026-06-01T00:00:00Z").value();
+  const WallTime later = now + std::chrono::hours(1);
+  const std::string sha256(64, 'a');
+  const auto hold = [](const Json& schema, const SignedStatement& statement, auto read, int least) {
+    const Json json = ToJson(statement);
+    ExpectDescribed(schema, json);
+    EXPECT_NE(ValidateBy(schema, json), 1);
+    const auto accepts = [&](const Json& one) {
+      const auto parsed = ParseStatement(one.Dump(), "s");
+      return parsed.ok() && read(*parsed, "s").ok();
+    };
+    ExpectSameRequirements(schema, json, accepts, least);
+  };
+  hold(RetirementSchema(), RetirementStatement({"a", "f", {"a.json", sha256}, "why", now, later}),
+       ReadRetirement, 10);
+  hold(WithdrawalSchema(), WithdrawalStatement({"a", "f", {"a.retirement", sha256}, "why", now}),
+       ReadWithdrawal, 10);
+  hold(DeletionSchema(), DeletionStatement({{"deletion.json", sha256}, 1, 2, "why", now, later}),
+       ReadDeletion, 10);
+  // Both people sign these bytes.
+  const Json json = ToJson(RetirementStatement({"a", "f", {"a.json", sha256}, "why", now, later}));
+  EXPECT_EQ(json.Find("predicate")->Dump(),
+            R"({"run_id":"a","family":"f","reason":"why","requested":"2026-06-01T00:00:00.000Z",)"
+            R"("expires":"2026-06-01T01:00:00.000Z"})");
 }
 
 TEST_F(Endorsed, OfTomorrowIsRefused) {
