@@ -86,6 +86,7 @@ struct DocumentSection {
   std::string words = {};  // a paragraph
   std::vector<std::string> items = {};
   DocumentFacts facts = {};
+  std::map<std::string, Verdict> badges = {};  // by name, of a fact whose value has it in words
   std::vector<DocumentPicture> pictures = {};
   std::vector<DocumentSign> strip = {};  // for pages alone: oldest first, the last 2,000
   std::vector<DocumentColumn> columns = {};
@@ -102,7 +103,7 @@ struct Document {
   std::string name;   // "isolation": of NAME.html and NAME.json, and of the suite
   std::string about;  // "Isolation of np-1"
   std::string version;
-  WallTime made{};  // the epoch: not known
+  WallTime made{};  // or of the newest of what it shows; the epoch: not known
   Verdict tone = Verdict::kInconclusive;
   std::string headline;
   std::string next;

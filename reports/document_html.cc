@@ -214,9 +214,20 @@ std::string StripHtml(const std::vector<DocumentSign>& strip, std::string_view r
          HtmlLeftOut(strip.size(), strip.size() - first, record);
 }
 
-std::string FactsHtml(const DocumentFacts& facts) {
+std::string FactsHtml(const DocumentFacts& facts,
+                      const std::map<std::string, Verdict>& badges = {}) {
   std::string out;
-  for (const auto& [name, value] : facts) out += HtmlFact(HtmlText(name, 200), HtmlWords(value));
+  for (const auto& [name, value] : facts) {
+    std::string html = HtmlWords(value);
+    if (const auto badge = badges.find(name); badge != badges.end()) {
+      const std::string words = VerdictBadge(badge->second);
+      const std::string in_colour =
+          fmt::format("<span class=\"b {}\">{}</span>", VerdictName(badge->second), words);
+      const std::size_t at = html.find(words);
+      if (at != html.npos) html.replace(at, words.size(), in_colour);
+    }
+    out += HtmlFact(HtmlText(name, 200), html);
+  }
   return out.empty() ? "" : fmt::format("<dl class=\"facts\">{}</dl>\n", out);
 }
 
@@ -244,8 +255,8 @@ std::string SectionHtml(const DocumentSection& section, const Document& document
   if (!section.words.empty()) {
     out += fmt::format("<p class=\"soft\">{}</p>\n", HtmlText(section.words, 1500));
   }
-  out +=
-      FactsHtml(section.facts) + PicturesHtml(section.pictures) + StripHtml(section.strip, record);
+  out += FactsHtml(section.facts, section.badges) + PicturesHtml(section.pictures) +
+         StripHtml(section.strip, record);
   std::string items;
   const std::size_t shown = std::min(section.items.size(), kMostPageItems);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -308,7 +319,8 @@ std::vector<std::size_t> UsedColumns(const DocumentSection& section) {
 std::string HtmlSections(const Document& document) { return SectionsHtml(document, 0); }
 
 std::string WriteHtml(const Document& document) {
-  std::string out = HtmlHead(document.headline);
+  std::string out = HtmlHead(
+      fmt::format("{} – {}", SafeText(document.headline, 300), SafeText(document.about, 200)));
   out += HtmlTop({.page_class = VerdictName(document.tone),
                   .eyebrow_html = HtmlText(OriginOf(document), 600),
                   .answer = document.headline,

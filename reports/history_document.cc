@@ -17,6 +17,8 @@ using As = DocumentCell::As;
 
 constexpr std::size_t kMostStreaks = 500;
 constexpr std::size_t kMostChanges = 50;
+constexpr char kLastGood[] = "last good drill";
+constexpr char kFirstBad[] = "first bad drill after it";
 
 std::string PlaceWords(const StoredVerdict& one) {
   return fmt::format("{} {}, drill {}", FormatTime(one.decided), VerdictBadge(one.verdict),
@@ -45,8 +47,9 @@ DocumentSection SinceWhen(const RunHistory& history, const RunOutlook& outlook) 
   const auto place = [&](const std::optional<std::size_t>& at) {
     return at ? PlaceWords(history.verdicts[*at]) : "none";
   };
-  section.facts = {{"last good drill", place(outlook.last_good)},
-                   {"first bad drill after it", place(outlook.first_bad)}};
+  section.facts = {{kLastGood, place(outlook.last_good)}, {kFirstBad, place(outlook.first_bad)}};
+  if (outlook.last_good) section.badges[kLastGood] = history.verdicts[*outlook.last_good].verdict;
+  if (outlook.first_bad) section.badges[kFirstBad] = history.verdicts[*outlook.first_bad].verdict;
   const std::string flaky = FlakyWords(outlook.steadiness);
   section.facts.emplace_back(
       "flaky", flaky.empty() ? fmt::format("no: {} of {} verdicts differed from the one before",
@@ -195,6 +198,7 @@ Document DocumentOf(const RunHistory& history, std::string_view version) {
                     .notes = history.notes,
                     .record = "the output of --json",
                     .exit_code = 0};
+  if (!history.verdicts.empty()) document.made = history.verdicts.back().decided;
   if (history.run.retired) {
     document.notes.push_back("retired: " +
                              RetiredInWords(*history.run.retired, history.run.retirement));

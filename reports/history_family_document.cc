@@ -152,15 +152,22 @@ DocumentSection TogetherByDate(const FamilyHistory& history) {
 
 bool IsSteady(const FamilyRun& run) { return StandingNow(run) == Standing::kGood && !IsFlaky(run); }
 
+// A flag of its own: a good run may be flaky.
+DocumentCell FlakyCell(const Steadiness& steadiness) {
+  if (steadiness.unexplained == 0) return "";
+  DocumentCell cell(fmt::format("flaky {} of {}", steadiness.unexplained, steadiness.steps),
+                    As::kBadge);
+  cell.tone = Verdict::kInconclusive;
+  return cell;
+}
+
 DocumentRow RowOf(const FamilyRun& run) {
   const Steadiness steadiness = SteadinessOf(run.verdicts, run.changes);
   DocumentRow row{
       .tone = run.run.last_verdict.value_or(Verdict::kInfra),
       .cells = {run.run.run_id, BadgeCell(run.run.last_verdict, "never judged"),
                 run.last_good ? FormatMinute(run.last_good->decided) : std::string("never"),
-                steadiness.unexplained == 0
-                    ? std::string()
-                    : fmt::format("flaky {} of {}", steadiness.unexplained, steadiness.steps),
+                FlakyCell(steadiness),
                 StripCell(run.verdicts, [](Verdict verdict) { return verdict; })}};
   if (run.run.retired) row.details.push_back(RetiredWords(run.run));
   return row;
@@ -264,6 +271,7 @@ Document DocumentOf(const FamilyHistory& history, std::string_view version, int 
         NeverWords(static_cast<std::size_t>(outlook.never), history.runs.size()));
   }
   if (!history.drills.empty()) {
+    document.made = history.drills.back().started;
     document.facts = {
         {"Drills", fmt::format("the last {} that judged any of them, {} to {}",
                                history.drills.size(), FormatMinute(history.drills.front().started),

@@ -149,6 +149,31 @@ TEST(RunHistory, WritesThePageThatAnswersSinceWhenAndOverWhat) {
   }
 }
 
+TEST(RunHistory, HasBadgesOfTheLastGoodAndTheFirstBadDrillAndItsNameInTheTitle) {
+  const std::string page = Page(SampleRunHistory("iiidd", true, NumpyUpgrade()));
+  EXPECT_TRUE(Contains(
+      page, "<span class=\"b identical\">✓ identical</span>, drill <span class=\"w\">night-2"));
+  EXPECT_TRUE(Contains(
+      page, "<span class=\"b drifted\">✗ drifted</span>, drill <span class=\"w\">night-3"));
+  const std::size_t at = page.find("<title>");
+  const std::string title = page.substr(at, page.find("</title>") - at);
+  EXPECT_TRUE(Contains(title, "Drifted since 2026-11-04 02:00 UTC")) << title;
+  EXPECT_TRUE(Contains(title, "– History of the run mlp-1 · family mlp")) << title;
+  const std::string good = Page(SampleRunHistory("iii", true, NothingDiffers()));
+  EXPECT_FALSE(Contains(good, "class=\"b drifted\"")) << "no drill was bad";
+}
+
+TEST(HistoryReport, IsOfTheTimeOfTheNewestDrill) {
+  const Document run = DocumentOf(SampleRunHistory("iiidd", true, NumpyUpgrade()), "1");
+  EXPECT_TRUE(Contains(WriteJunit(run), "timestamp=\"2026-11-05T02:00:00\"")) << WriteJunit(run);
+  EXPECT_TRUE(Contains(OriginOf(run), "· 2026-11-05 02:00 UTC")) << OriginOf(run);
+  const FamilyHistory family = SampleFamily();
+  EXPECT_TRUE(
+      Contains(WriteJunit(DocumentOf(family, "1")),
+               "timestamp=\"" + FormatTime(family.drills.back().started).substr(0, 19) + "\""));
+  EXPECT_FALSE(Contains(WriteJunit(DocumentOf(SampleRunHistory("", true, {}), "1")), "timestamp"));
+}
+
 TEST(RunHistory, SaysThatNoDrillHasJudgedItYet) {
   const RunHistory empty = SampleRunHistory("", true, {});
   const HtmlFacts facts = CheckHtml(Page(empty));
@@ -195,6 +220,7 @@ TEST(FamilyHistory, DrawsAGridOfRunsByDrills) {
   const HtmlFacts facts = CheckHtml(Page(SampleFamily()));
   EXPECT_EQ(facts.error, "");
   EXPECT_EQ(std::set<std::string>(facts.ids.begin(), facts.ids.end()).size(), facts.ids.size());
+  EXPECT_TRUE(Contains(Page(SampleFamily()), "<span class=\"b inconclusive\">flaky "));
   EXPECT_EQ(facts.elements.at("i"), 42);  // a cell a run and drill, and one of them together
   for (const std::string& href : facts.hrefs) {
     EXPECT_EQ(std::count(facts.ids.begin(), facts.ids.end(), href.substr(1)), 1) << href;
