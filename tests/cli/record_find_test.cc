@@ -214,19 +214,39 @@ TEST_F(RecordFinds, ThePathsOfTheFirstVersionInALaterOne) {
       << drill.stdout_text << drill.stderr_text;
 }
 
-TEST_F(RecordFinds, AFolderOfManyFilesAsOneItem) {
-  fs::create_directories(At("project/images"));
-  for (int i = 0; i < 20; ++i) Write("images/" + std::to_string(i) + ".txt", std::to_string(i));
+TEST_F(RecordFinds, AFolderOfManyFilesOrFoldersAsOneItem) {
+  for (int i = 0; i < 10; ++i) {
+    fs::create_directories(At("project/images/" + std::to_string(i)));
+    for (int k = 0; k < 10; ++k) {
+      Write("images/" + std::to_string(i) + "/" + std::to_string(k) + ".txt", std::to_string(k));
+    }
+  }
   std::string program = kProgram;
   program.insert(program.find("weights ="),
-                 "data += [float(open(f'images/{i}.txt').read()) for i in range(20)]\n");
+                 "data += [float(open(f'images/{i}/{k}.txt').read()) for i in range(10) for k in "
+                 "range(10)]\n");
   Write("train.py", program);
   ASSERT_EQ(Record({}).outcome.exit_code, 0);
   const Manifest manifest = Recorded();
   ASSERT_EQ(manifest.data.size(), 2u);
   EXPECT_EQ(manifest.data[0].path, "images");
   EXPECT_EQ(manifest.data[0].kind, "directory");
-  EXPECT_EQ(GuessOf(manifest, "data[0]"), "the run read 20 files of it");
+  EXPECT_EQ(GuessOf(manifest, "data[0]"), "the run read 100 files of it");
+}
+
+// What the run wrote itself and read again is no input: a rerun would get the old one.
+TEST_F(RecordFinds, NoInputInAFileThatTheRunWrote) {
+  std::string program = kProgram;
+  program.insert(
+      program.find("weights ="),
+      "open('cache.txt', 'w').write('7')\ndata.append(float(open('cache.txt').read()))\n");
+  Write("train.py", program);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  for (const char* name : {"runs/project-1.json", "runs/project-2.json"}) {
+    const Manifest manifest = Recorded(name);
+    ASSERT_EQ(manifest.data.size(), 1u) << name;
+    EXPECT_EQ(manifest.data[0].path, "input/data.csv");
+  }
 }
 
 }  // namespace

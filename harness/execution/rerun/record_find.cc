@@ -109,20 +109,34 @@ void AddData(const RecordRequest& request, const fs::path& folder, const std::st
   out->data.push_back(std::move(item));
 }
 
-// Data by their folders: a folder of many files is one item.
+// Data by their folders: a folder of many files is one item, and so is one of many such folders.
 void AddAllData(const RecordRequest& request, const fs::path& folder,
                 const std::vector<std::string>& paths, Recording* out) {
-  std::map<std::string, std::vector<std::string>> by_folder;
-  for (const std::string& path : paths) {
-    by_folder[fs::path(path).parent_path().string()].push_back(path);
-  }
-  for (const auto& [parent, files] : by_folder) {
-    if (files.size() > kMostFound && !parent.empty()) {
-      AddData(request, folder, parent, fmt::format("the run read {} files of it", files.size()),
-              out);
-      continue;
+  std::map<std::string, std::size_t> items;  // with the number of files that were read of each
+  for (const std::string& path : paths) items[path] = 1;
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::map<std::string, std::vector<std::string>> by_folder;
+    for (const auto& [path, count] : items) {
+      by_folder[fs::path(path).parent_path().string()].push_back(path);
     }
-    for (const std::string& path : files) AddData(request, folder, path, "the run read it", out);
+    for (const auto& [parent, inside] : by_folder) {
+      // Neither the run's own folder, which it writes to, nor the root of all.
+      if (inside.size() <= kMostFound || parent.empty() || parent == "/") continue;
+      std::size_t count = 0;
+      for (const std::string& path : inside) {
+        count += items[path];
+        items.erase(path);
+      }
+      items[parent] += count;
+      changed = true;
+    }
+  }
+  for (const auto& [path, count] : items) {
+    std::error_code ignored;
+    const bool whole = fs::is_directory(folder / path, ignored);
+    AddData(request, folder, path,
+            whole ? fmt::format("the run read {} files of it", count) : "the run read it", out);
   }
 }
 

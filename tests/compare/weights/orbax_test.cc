@@ -8,6 +8,7 @@
 #include "compare/weights/ocdbt.h"
 #include "compare/weights/tensor_digest.h"
 #include "harness/base/base64.h"
+#include "harness/base/crc32c.h"
 #include "tests/compare/weights/ocdbt_files.h"
 #include "tests/compare/weights/safetensors_file.h"
 
@@ -202,13 +203,75 @@ TEST_F(OrbaxFiles, AreRefusedWithTheFaultNamed) {
   }
 }
 
+// A manifest or node around an uncompressed body, with the checksum that it needs.
+std::string OcdbtPart(const std::string& magic, const std::string& body) {
+  std::string part = magic + LittleEndian64(14 + body.size() + 4) + std::string(2, '\0') + body;
+  return part + LittleEndian64(Crc32c(part)).substr(0, 4);
+}
+
+std::string LeafOf(const std::vector<std::pair<std::string, std::string>>& values) {
+  std::string prefixes(values.size() - 1, '\0'), sizes, keys, lengths, kinds, content;
+  for (const auto& [key, value] : values) {
+    sizes += static_cast<char>(key.size());
+    keys += key;
+    lengths += static_cast<char>(value.size());
+    kinds += '\0';
+    content += value;
+  }
+  return std::string(2, '\0') + static_cast<char>(values.size()) + prefixes + sizes + keys +
+         lengths + kinds + content;
+}
+
+std::string ManifestBodyOf(std::size_t node_bytes) {
+  return std::string(16, 'u') + "\0\x01\x01\x04\0"s + "\x01\x03\0d/x"s + "\x01\x01\0\0\0"s +
+         static_cast<char>(node_bytes | 0x80) + static_cast<char>(node_bytes >> 7) +
+         std::string(3 + 8 + 1, '\0');
+}
+
+TEST_F(OrbaxFiles, AreAnErrorOrReadableWhateverABodyWithARightChecksumSays) {
+  const std::string leaf = LeafOf(
+      {{"w/.zarray", R"({"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"|u1","fill_value":0})"},
+       {"w/0", "ab"},
+       {"w/1", "cd"}});
+  const std::string node_magic = "\x0c\xdb\x20\xde", manifest_magic = "\x0c\xdb\x3a\x2a";
+  const auto write = [&](const std::string& body, const std::string& manifest) {
+    WriteText("ck/d/x", OcdbtPart(node_magic, body));
+    WriteText("ck/manifest.ocdbt", OcdbtPart(manifest_magic, manifest));
+  };
+  const std::string manifest = ManifestBodyOf(leaf.size() + 18);
+  write(leaf, manifest);
+  const auto whole = OpenCheckpoint(folder() / "ck");
+  ASSERT_TRUE(whole.ok()) << whole.error().ToString();
+  EXPECT_EQ(ReadAll(**whole, 0), "abcd");
+  std::size_t refused = 0;
+  for (const bool of_leaf : {true, false}) {
+    const std::string& body = of_leaf ? leaf : manifest;
+    for (std::size_t at = 0; at < body.size(); ++at) {
+      for (const int byte : {0, 1, 0x7f, 0x80, 0xff}) {
+        std::string changed = body;
+        changed[at] = static_cast<char>(byte);
+        of_leaf ? write(changed, manifest) : write(leaf, changed);
+        const auto checkpoint = OpenCheckpoint(folder() / "ck");
+        if (!checkpoint.ok()) {
+          EXPECT_NE(checkpoint.error().where, "");
+          ++refused;
+        } else {
+          (void)DigestCheckpoint(**checkpoint);
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, leaf.size());
+}
+
 TEST_F(OrbaxFiles, NeverLeaveTheirFolder) {
-  // The path of the data file in an uncompressed manifest is one that leads out.
-  WriteAll(kOrbaxFiles, "ck");
-  WriteText("out", "x");
-  fs::remove_all(folder() / "ck/d");
-  fs::create_directory_symlink(folder(), folder() / "ck/d");
-  EXPECT_FALSE(OpenCheckpoint(folder() / "ck").ok());
+  std::string body = ManifestBodyOf(100);
+  body.replace(body.find("d/x"), 3, "../");
+  WriteText("ck/manifest.ocdbt", OcdbtPart("\x0c\xdb\x3a\x2a", body));
+  const auto outside = OpenCheckpoint(folder() / "ck");
+  ASSERT_FALSE(outside.ok());
+  EXPECT_NE(outside.error().message.find("expected one below the database"), std::string::npos)
+      << outside.error().ToString();
 }
 
 }  // namespace
