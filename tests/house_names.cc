@@ -1,6 +1,7 @@
 // Names that clash: of types, and of functions that hide one of their folder.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -155,6 +156,25 @@ Violations CheckHidden(const std::map<std::string, std::string>& tree) {
                      fmt::format("{} hides that of {} from the sources compiled "
                                  "with it",
                                  one.text, hidden->second)});
+  }
+  return found;
+}
+
+Violations CheckMemberLists(const std::map<std::string, std::string>& tree) {
+  static const std::regex list(R"(Is<(\w+)> T>\s+void Members\()");
+  std::map<std::string, std::string> first;  // where a noun has its list
+  Violations found;
+  for (const auto& [path, text] : tree) {
+    if (!IsCode(path) || path.starts_with("tests/")) continue;
+    const std::string code = StripCode(text);
+    for (std::sregex_iterator at(code.begin(), code.end(), list), end; at != end; ++at) {
+      const auto [known, is_new] = first.emplace((*at)[1], path);
+      if (is_new) continue;
+      const auto line = std::count(code.begin(), code.begin() + at->position(), '\n') + 1;
+      found.push_back(
+          {path, static_cast<int>(line),
+           fmt::format("{} has a list of members in {}, too", known->first, known->second)});
+    }
   }
   return found;
 }

@@ -75,6 +75,10 @@ Violations CheckTypes(const std::map<std::string, std::string>& tree);
 // one's place in the others.
 Violations CheckHidden(const std::map<std::string, std::string>& tree);
 
+// Headers and sources: a noun has one list of members (harness/base/json_members.h). Of two, the
+// linker takes one for both, without a word, where one class runs both, as that of schemas does.
+Violations CheckMemberLists(const std::map<std::string, std::string>& tree);
+
 // Every folder of sources holds a README.md. The folders of tests mirror the tree and share theirs.
 Violations CheckFolders(const std::vector<std::string>& files);
 

@@ -175,6 +175,17 @@ TEST(House, FindsATypeThatTwoHeadersDefine) {
             "a.h:2: rharness::Said is the name of a type in b.h\n");
 }
 
+TEST(House, FindsANounWithTwoListsOfMembers) {
+  const std::string list =
+      "// Is<Note> T>\ntemplate <class Io, Is<Note> T>\nvoid Members(Io& io, T& note) {\n}\n";
+  EXPECT_EQ(
+      TextOf(CheckMemberLists({{"a.h", list}, {"b/c.cc", "\n" + list}, {"tests/d.cc", list}})),
+      "b/c.cc:3: Note has a list of members in a.h, too\n");
+  const std::string part =
+      "template <class Io, Is<Note> T>\nvoid PartMembers(Io& io, T& note) {\n}\n";
+  EXPECT_EQ(TextOf(CheckMemberLists({{"a.h", list + part}, {"b.h", part}})), "");
+}
+
 TEST(House, FindsAFunctionThatHidesOneOfItsFolder) {
   const std::string open = "namespace rharness {\n", unnamed = "namespace {\n";
   const std::string header = open + "bool Stopped();\nint Take(const Text& a, int b = 1);\n}\n";
@@ -247,6 +258,7 @@ TEST(House, KeepsItsRules) {
   }
   add(CheckTypes(tree));
   add(CheckHidden(tree));
+  add(CheckMemberLists(tree));
   EXPECT_TRUE(all.empty()) << TextOf(all);
 }
 
