@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/json.h"
+
 namespace rharness {
 
 struct RunbookPage {
