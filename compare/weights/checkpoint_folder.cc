@@ -31,7 +31,8 @@ constexpr std::string_view kSafetensors = ".safetensors";
 constexpr std::array<std::string_view, 8> kOtherEndings = {".gguf", ".pt",   ".pth", ".pth.tar",
                                                            ".bin",  ".ckpt", ".npz", ".npy"};
 // Models that may lie beside the weights that they were made of.
-constexpr std::array<std::string_view, 2> kModelEndings = {".keras", ".onnx"};
+constexpr std::array<std::string_view, 6> kModelEndings = {".keras", ".onnx",   ".pt2",
+                                                           ".ptl",   ".joblib", ".ubj"};
 // Names of checkpoints that data sets have as well.
 constexpr std::array<std::string_view, 3> kWeakEndings = {".h5", ".hdf5", ".msgpack"};
 constexpr std::string_view kTfIndexEnding = ".index";
@@ -311,6 +312,11 @@ bool IsTfIndexName(std::string_view name, const std::vector<std::string>& names)
 
 bool IsModelName(std::string_view name) {
   return IsCheckpointName(name) || EndsWithAny(name, kModelEndings);
+}
+
+bool MayHoldTensors(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kOthers = {".pkl", ".pickle", ".json", ".txt"};
+  return IsCheckpointName(name) || MayBeCheckpointName(name) || EndsWithAny(name, kOthers);
 }
 
 bool MayBeCheckpointName(std::string_view name) {

@@ -36,6 +36,9 @@ bool IsModelName(std::string_view name);
 
 // Whether it is one that other data have as well ("x.h5", "x.msgpack").
 bool MayBeCheckpointName(std::string_view name);
+// Whether it is worth a look into the file: any of these, or a name that most files with other
+// content have as well ("x.pkl").
+bool MayHoldTensors(std::string_view name);
 
 // The contents of a folder. Errors: not_found, io, unsupported (more entries than the limit).
 Result<FolderContents> ListFolder(const std::filesystem::path& folder);

@@ -18,8 +18,6 @@ constexpr std::string_view kTfIndex = "the index of a TensorFlow checkpoint";
 constexpr std::string_view kTfData =
     "the data of a TensorFlow checkpoint, which is read by the name of its .index";
 constexpr std::string_view kTflite = "a TensorFlow Lite model";
-constexpr std::string_view kExported = "a program of torch.export";
-constexpr std::string_view kPickle = "a Python pickle";
 
 struct Mark {
   std::size_t offset = 0;
@@ -28,10 +26,6 @@ struct Mark {
 };
 constexpr auto kMarks = std::to_array<Mark>({
     {0, "PK\x05\x06"sv, "an empty zip archive"},
-    {0, "\x80\x02"sv, kPickle},
-    {0, "\x80\x03"sv, kPickle},
-    {0, "\x80\x04"sv, kPickle},
-    {0, "\x80\x05"sv, kPickle},
     {0, "\x0c\xdb\x3a\x2a"sv, kOcdbt},  // a manifest
     {0, "\x0c\xdb\x20\xde"sv, kOcdbt},  // a node of the tree
     {0, "\x0c\xdb\x12\x34"sv, kOcdbt},  // a node of versions
@@ -39,6 +33,12 @@ constexpr auto kMarks = std::to_array<Mark>({
     {0, "\x08\x01\x12"sv, kSavedModel},  // saved_model_schema_version 1, then meta_graphs
     {0, "version https://"sv, "a pointer of Git LFS, which stands for a file that was not fetched"},
     {0, "\x1f\x8b"sv, "a gzip file"},
+    {0, "BZh"sv, "a bzip2 file"},
+    {0,
+     "\xfd"
+     "7zXZ"sv,
+     "an xz file"},
+    {0, "\x04\x22\x4d\x18"sv, "an lz4 file"},
     {0, "\x28\xb5\x2f\xfd"sv, "a zstd file"},
 });
 
@@ -51,8 +51,6 @@ constexpr auto kEndings = std::to_array<Ending>({
     {".pb", kSavedModel},
     {".index", kTfIndex},
     {".tflite", kTflite},
-    {".pt2", kExported},
-    {".ptl", "a TorchScript file for mobile devices"},
     {".mlmodel", "a Core ML model"},
     {".params", "an MXNet file"},
     {".pdparams", "a PaddlePaddle file"},
@@ -76,17 +74,6 @@ Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view
   RETURN_IF_ERROR(
       file.ReadAt(file.size_bytes() - tail.size(), std::as_writable_bytes(std::span(tail))));
   return tail == kTableEnd ? kTfIndex : std::string_view();
-}
-
-std::string_view ForeignArchive(const ZipDirectory& directory) {
-  for (const ZipMember& member : directory.members) {
-    const std::string_view name = member.name;
-    if (name == "archive_format" || name.ends_with("/archive_format") ||
-        name.ends_with("serialized_exported_program.json")) {
-      return kExported;
-    }
-  }
-  return {};
 }
 
 std::string_view ForeignFormatByName(std::string_view name) {

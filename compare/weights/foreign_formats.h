@@ -7,19 +7,15 @@
 #include <string_view>
 
 #include "compare/weights/input_file.h"
-#include "compare/weights/zip_archive.h"
 #include "harness/base/result.h"
 
 namespace rharness {
 
 inline constexpr std::string_view kDistributedEnding = ".distcp";
 
-// "an ONNX model": by the file's first bytes (`head`, at least 16 if it has as many) or its last;
-// empty: not known. Errors: io, integrity.
+// "a TensorFlow Lite model": by the file's first bytes (`head`, at least 16 if it has as many) or
+// its last; empty: not known. Errors: io, integrity.
 Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view head);
-
-// The same by the members of a zip archive: "an archive of torch.export".
-std::string_view ForeignArchive(const ZipDirectory& directory);
 
 // The same by the ending of a name, for a file without a telling content.
 std::string_view ForeignFormatByName(std::string_view name);

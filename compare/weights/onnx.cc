@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<OnnxModel> ModelOf(const InputFile& file) {
+Result<OnnxModel> ReadWholeModel(const InputFile& file) {
   if (file.size_bytes() > kMaxOnnxBytes) {
     return Unsupported(fmt::format("an ONNX model of {} bytes; expected at most {}, the limit of "
                                    "Protocol Buffers",
@@ -144,7 +144,7 @@ bool LooksLikeOnnx(std::string_view head) {
 }
 
 Result<std::vector<std::string>> OnnxDataFiles(const InputFile& file) {
-  ASSIGN_OR_RETURN(const OnnxModel model, ModelOf(file));
+  ASSIGN_OR_RETURN(const OnnxModel model, ReadWholeModel(file));
   std::set<std::string> files;
   for (const OnnxTensor& tensor : model.tensors) {
     if (tensor.elsewhere) files.insert(tensor.elsewhere->location);
@@ -153,7 +153,7 @@ Result<std::vector<std::string>> OnnxDataFiles(const InputFile& file) {
 }
 
 Result<std::unique_ptr<Checkpoint>> OpenOnnx(InputFile file) {
-  ASSIGN_OR_RETURN(OnnxModel model, ModelOf(file));
+  ASSIGN_OR_RETURN(OnnxModel model, ReadWholeModel(file));
   return OnnxBuilder(file).Build(std::move(model));
 }
 

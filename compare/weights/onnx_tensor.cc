@@ -68,7 +68,7 @@ constexpr auto kTypes = std::to_array<TypeRow>({
     {26, "INT2", kInts32},
 });
 
-const TypeRow* RowOf(std::int64_t type) {
+const TypeRow* OnnxTypeOf(std::int64_t type) {
   const auto row = std::ranges::find(kTypes, type, &TypeRow::number);
   return row == kTypes.end() ? nullptr : &*row;
 }
@@ -109,7 +109,7 @@ class TensorReader {
 
 Result<OnnxTensor> TensorReader::Read() {
   RETURN_IF_ERROR(ReadDescription());
-  const TypeRow* row = RowOf(tensor_.type);
+  const TypeRow* row = OnnxTypeOf(tensor_.type);
   if (row == nullptr) return NotRead(fmt::format("elements of DataType {}", tensor_.type));
   tensor_.dtype = row->dtype;
   if (elsewhere_) {
@@ -249,7 +249,7 @@ Status TensorReader::ReadExternal(const FileSpan& entry) {
 }
 
 Status TensorReader::FinishExternal() {
-  if (!tensor_.dtype && RowOf(tensor_.type)->field == kStrings) {
+  if (!tensor_.dtype && OnnxTypeOf(tensor_.type)->field == kStrings) {
     return NotRead("texts in external data");
   }
   const auto path = SafeRelativePath(external_.location, "");
@@ -265,7 +265,7 @@ Status TensorReader::FinishExternal() {
 }  // namespace
 
 std::string OnnxTypeText(const OnnxTensor& tensor) {
-  const TypeRow* row = RowOf(tensor.type);
+  const TypeRow* row = OnnxTypeOf(tensor.type);
   return fmt::format("{} [{}]", row == nullptr ? "?" : row->name, fmt::join(tensor.shape, ", "));
 }
 

@@ -13,18 +13,23 @@
 #include "compare/weights/flax_msgpack.h"
 #include "compare/weights/foreign_formats.h"
 #include "compare/weights/gguf.h"
+#include "compare/weights/joblib.h"
 #include "compare/weights/keras.h"
+#include "compare/weights/lightgbm_model.h"
 #include "compare/weights/names.h"
 #include "compare/weights/npy.h"
 #include "compare/weights/onnx.h"
 #include "compare/weights/orbax.h"
 #include "compare/weights/safetensors.h"
 #include "compare/weights/sharded.h"
+#include "compare/weights/sklearn_model.h"
 #include "compare/weights/tf_checkpoint.h"
 #include "compare/weights/torch_distributed.h"
+#include "compare/weights/torch_export.h"
 #include "compare/weights/torch_legacy.h"
 #include "compare/weights/torch_tar.h"
 #include "compare/weights/torch_zip.h"
+#include "compare/weights/xgboost_model.h"
 #include "compare/weights/zip_archive.h"
 
 namespace rharness {
@@ -37,11 +42,10 @@ Result<std::unique_ptr<Checkpoint>> OpenZip(InputFile file) {
   if (IsTorchZip(directory)) return OpenTorchZip(std::move(file), directory);
   if (IsNpz(directory)) return OpenNpz(std::move(file), directory);
   if (IsKeras(directory)) return OpenKeras(std::move(file), directory);
-  const std::string_view format = ForeignArchive(directory);
+  if (IsTorchExport(directory)) return OpenTorchExport(std::move(file), directory);
   return Unsupported(
-      fmt::format("is {}; expected an archive with data.pkl (PyTorch) or .npy members "
-                  "(numpy)",
-                  format.empty() ? "a zip archive without data.pkl or .npy members" : format),
+      "is a zip archive without data.pkl or .npy members; expected an archive with data.pkl "
+      "(PyTorch) or .npy members (numpy)",
       file.name());
 }
 
@@ -81,7 +85,7 @@ Result<std::string> HeadOf(const InputFile& file) {
 
 constexpr std::string_view kExpected =
     "a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), flax (.msgpack), "
-    "TensorFlow (.index), ONNX, .npz or .npy file";
+    "TensorFlow (.index), ONNX, .npz, .npy, joblib, XGBoost or LightGBM file";
 
 // What a file is that begins like none of the formats.
 std::string Describe(std::string_view head) {
@@ -122,6 +126,10 @@ bool IsText(std::string_view head) {
   });
 }
 
+bool IsTextCheckpoint(std::string_view head) {
+  return LooksLikeXgboost(head) || LooksLikeLightgbm(head);
+}
+
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
   ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
   if (LooksLikeSafetensors(head)) return OpenSafetensors(std::move(file));
@@ -132,11 +140,15 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
   if (reader != kReaders.end() && !part) return reader->open(std::move(file));
   ASSIGN_OR_RETURN(const bool tar, LooksLikeTar(file));
   if (tar) return OpenTorchTar(std::move(file));
+  if (LooksLikeXgboost(head)) return OpenXgboost(std::move(file));
+  if (LooksLikeLightgbm(head)) return OpenLightgbm(std::move(file));
   if (LooksLikeJson(head)) {
     return Unsupported("is a JSON file; expected one that holds tensors itself", file.name());
   }
   if (LooksLikeMsgpack(head)) return OpenFlaxMsgpack(std::move(file));
   if (IsOnnx(head, file)) return OpenOnnx(std::move(file));
+  ASSIGN_OR_RETURN(const bool dump, LooksLikeDump(file));
+  if (dump && !part) return OpenPickledModel(std::move(file));
   ASSIGN_OR_RETURN(std::string_view format, ForeignFormatOf(file, head));
   if (format.empty()) format = ForeignFormatByName(file.name());
   if (!format.empty()) {
@@ -155,6 +167,7 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& 
   if (IsOrbaxIndex(path.filename().string())) return OpenOrbax(path.parent_path(), below);
   ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path, nullptr, below));
   ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
+  if (LooksLikeXgboost(head)) return OpenXgboost(std::move(file));
   if (LooksLikeJson(head)) return OpenShardIndex(std::move(file));
   ASSIGN_OR_RETURN(const bool tensorflow, IsTfIndex(file));
   if (tensorflow) return OpenTfCheckpoint(std::move(file));
@@ -174,7 +187,7 @@ Result<std::vector<std::string>> PartsOfCheckpoint(const std::filesystem::path& 
   ASSIGN_OR_RETURN(const bool tensorflow, IsTfIndex(file));
   if (tensorflow) return TfDataFiles(file);
   if (!LooksLikeSafetensors(head) && IsOnnx(head, file)) return OnnxDataFiles(file);
-  if (!LooksLikeJson(head)) return std::vector<std::string>();
+  if (!LooksLikeJson(head) || LooksLikeXgboost(head)) return std::vector<std::string>();
   ASSIGN_OR_RETURN(ShardIndex index, ReadShardIndex(file));
   return std::move(index.shards);
 }

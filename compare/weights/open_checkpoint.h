@@ -19,6 +19,9 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file);
 // Whether a file's first bytes are text: no control character but tabs and line ends.
 bool IsText(std::string_view head);
 
+// Whether text that begins so is a checkpoint: a model of XGBoost or LightGBM.
+bool IsTextCheckpoint(std::string_view head);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_COMPARE_WEIGHTS_OPEN_CHECKPOINT_H_

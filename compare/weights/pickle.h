@@ -56,6 +56,7 @@ class Pickle {
  public:
   PickleId root() const { return root_; }
   std::size_t size() const { return nodes_.size(); }
+  std::size_t source_bytes() const { return bytes_.size(); }  // that it was parsed from
 
   // Of any node.
   PickleKind kind(PickleId id) const { return nodes_.at(id).kind; }

@@ -44,7 +44,18 @@ Result<std::uint64_t> PickleMachine::Argument(int width) {
   return value;
 }
 
+Status PickleMachine::Want(std::uint64_t size) {
+  std::string& bytes = pickle_.bytes_;
+  const std::uint64_t left = bytes.size() - position_;
+  if (stream_ == nullptr || size <= left) return {};
+  if (size > kMaxPickleBytes - position_) {
+    return Unsupported(fmt::format("more than {} bytes in one pickle", kMaxPickleBytes), Where());
+  }
+  return stream_->Feed(&bytes, size - left);
+}
+
 Result<std::string_view> PickleMachine::Take(std::uint64_t size) {
+  RETURN_IF_ERROR(Want(size));
   const std::size_t left = pickle_.bytes_.size() - position_;
   if (size > left) {
     return Refuse(fmt::format("wants {} bytes; expected at most the {} that are left", size, left));
@@ -55,6 +66,8 @@ Result<std::string_view> PickleMachine::Take(std::uint64_t size) {
 }
 
 Result<std::string_view> PickleMachine::TakeLine() {
+  constexpr std::size_t kMostLineBytes = 4096;
+  RETURN_IF_ERROR(Want(std::min(kMostLineBytes, kMaxPickleBytes - position_)));
   const std::string_view rest = std::string_view(pickle_.bytes_).substr(position_);
   const std::size_t end = rest.find('\n');
   if (end == std::string_view::npos) return Refuse("expected a line break after a name");
@@ -149,7 +162,7 @@ Status PickleMachine::Proto(int) {
 Status PickleMachine::Frame(int) {
   ASSIGN_OR_RETURN(const std::uint64_t size, Argument(8));
   const std::size_t left = pickle_.bytes_.size() - position_;
-  if (size <= left) return {};
+  if (size <= left || stream_ != nullptr) return {};
   return Refuse(fmt::format("of {} bytes; expected at most the {} that are left", size, left));
 }
 
@@ -349,7 +362,8 @@ Status PickleMachine::Build(int) {
                               PickleKindName(node.kind), has_state ? " with a state" : ""));
   }
   node.value |= std::int64_t{state} + 1;
-  return {};
+  if (stream_ == nullptr) return {};
+  return stream_->AfterBuild(pickle_, target, &pickle_.bytes_, position_);
 }
 
 Status PickleMachine::PersistentId(int) {

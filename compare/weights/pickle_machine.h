@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compare/weights/pickle.h"
+#include "compare/weights/pickle_stream.h"
 
 namespace rharness {
 
@@ -25,6 +26,12 @@ class PickleMachine {
                 std::string_view where)
       : globals_(globals), where_(where) {
     pickle_.bytes_ = std::move(bytes);
+  }
+  // `stream` must outlive this object.
+  PickleMachine(PickleStream* stream, std::span<const std::string_view> globals,
+                std::string_view where)
+      : stream_(stream), globals_(globals), where_(where) {
+    pickle_.bytes_.reserve(kMaxPickleBytes);  // so that views of it stay valid; pages come with use
   }
   // Runs until STOP; ignores the bytes after it.
   Result<Pickle> Run();
@@ -85,7 +92,10 @@ class PickleMachine {
   Status AddItems(Kind kind, std::span<const PickleId> items);
   Result<PickleId> ItemListOf(PickleId object);
 
+  Status Want(std::uint64_t size);  // feeds so many bytes from the position on, if there are
+
   Pickle pickle_;
+  PickleStream* stream_ = nullptr;
   std::span<const std::string_view> globals_;
   std::string_view where_;
   std::size_t position_ = 0;   // of the next byte

@@ -110,6 +110,7 @@ Result<Pickle> PickleMachine::Run() {
   }
   while (!stopped_) {
     opcode_at_ = position_;
+    RETURN_IF_ERROR(Want(1));
     if (position_ == bytes.size()) return Refuse("the pickle ends; expected STOP before its end");
     const auto byte = static_cast<unsigned char>(bytes[position_++]);
     if (opcode_at_ == 0 && byte != 0x80) {
@@ -139,6 +140,14 @@ Result<Pickle> PickleMachine::Run() {
 Result<Pickle> ParsePickleAtFront(std::string bytes, std::span<const std::string_view> globals,
                                   std::string_view where, std::size_t* size) {
   PickleMachine machine(std::move(bytes), globals, where);
+  ASSIGN_OR_RETURN(Pickle pickle, machine.Run());
+  *size = machine.position();
+  return pickle;
+}
+
+Result<Pickle> ParsePickleStream(PickleStream* stream, std::span<const std::string_view> globals,
+                                 std::string_view where, std::size_t* size) {
+  PickleMachine machine(stream, globals, where);
   ASSIGN_OR_RETURN(Pickle pickle, machine.Run());
   *size = machine.position();
   return pickle;

@@ -15,7 +15,7 @@ namespace {
 using Kind = TorchGlobalKind;
 
 template <class T>
-std::string Bytes(T value) {
+std::string BytesOfNumber(T value) {
   std::string bytes(sizeof(T), '\0');
   std::memcpy(bytes.data(), &value, sizeof(T));
   return bytes;
@@ -62,7 +62,7 @@ class Composer {
   template <class T>
   void AddScalar(std::string_view what, DType dtype, T value) {
     views_.push_back(
-        tensors_.Own(fmt::format("{}/{}", name_, what), dtype, {}, Bytes(value), object_));
+        tensors_.Own(fmt::format("{}/{}", name_, what), dtype, {}, BytesOfNumber(value), object_));
   }
 
   // (scheme, scale, zero_point) or (scheme, scales, zero_points, axis).
@@ -134,7 +134,7 @@ class Composer {
     std::string bytes;
     for (const PickleId item : pickle_.Items(size)) {
       if (pickle_.kind(item) != PickleKind::kInt) return NotRead("a shape of other than integers");
-      bytes += Bytes(pickle_.Int(item));
+      bytes += BytesOfNumber(pickle_.Int(item));
     }
     views_.push_back(tensors_.Own(name_ + "/shape", DType::kI64, {pickle_.Items(size).size()},
                                   std::move(bytes), object_));

@@ -8,6 +8,7 @@
 
 #include "compare/weights/pickle.h"
 #include "compare/weights/torch_globals.h"
+#include "compare/weights/torch_script.h"
 #include "compare/weights/torch_tensor.h"
 #include "compare/weights/torch_tree.h"
 
@@ -45,18 +46,7 @@ Result<std::string> FindRoot(const InputFile& file, const ZipDirectory& director
       file.name());
 }
 
-Status CheckIsPlainData(const InputFile& file, const ZipDirectory& directory,
-                        std::string_view root) {
-  const std::string code = fmt::format("{}code/", root);
-  const std::string constants = fmt::format("{}constants.pkl", root);
-  for (const ZipMember& member : directory.members) {
-    if (member.name.starts_with(code) || member.name == constants) {
-      return Unsupported(
-          fmt::format("is a TorchScript archive ({}); expected tensors saved by torch.save",
-                      ZipMemberText(member)),
-          fmt::format("{}: byte {}", file.name(), member.header_offset));
-    }
-  }
+Status CheckByteOrder(const InputFile& file, const ZipDirectory& directory, std::string_view root) {
   const ZipMember* order = directory.Find(fmt::format("{}byteorder", root));
   if (order == nullptr) return {};
   ASSIGN_OR_RETURN(const std::string text, ReadZipMember(file, *order, kMaxByteOrderBytes));
@@ -77,21 +67,30 @@ bool IsTorchZip(const ZipDirectory& directory) {
       directory.members, [](const ZipMember& member) { return RootOf(member.name).has_value(); });
 }
 
-Result<ViewCheckpointParts> ReadTorchZip(const InputFile& file, const ZipDirectory& directory) {
-  ASSIGN_OR_RETURN(const std::string root, FindRoot(file, directory));
-  RETURN_IF_ERROR(CheckIsPlainData(file, directory, root));
-  const ZipMember& member = *directory.Find(fmt::format("{}{}", root, kPickleName));
+Result<ViewCheckpointParts> ReadTorchTree(const InputFile& file, const ZipDirectory& directory,
+                                          std::string_view root, std::string_view name) {
+  const ZipMember& member = *directory.Find(fmt::format("{}{}.pkl", root, name));
   ASSIGN_OR_RETURN(std::string bytes, ReadZipMember(file, member, kMaxPickleBytes));
   std::string where = fmt::format("{}: {}", file.name(), ZipMemberText(member));
   ASSIGN_OR_RETURN(const Pickle pickle, ParsePickle(std::move(bytes), TorchGlobalNames(), where));
   const auto storage = [&](std::string_view key) -> std::optional<ViewSource> {
-    const ZipMember* record = directory.Find(fmt::format("{}data/{}", root, key));
+    const ZipMember* record = directory.Find(fmt::format("{}{}/{}", root, name, key));
     if (record == nullptr) return std::nullopt;
     return SourceOf(*record);
   };
   ASSIGN_OR_RETURN(ViewCheckpointParts parts, FlattenTorchTree(pickle, storage, std::move(where)));
   parts.begin = directory.begin;
   parts.size_bytes = directory.size_bytes;
+  return parts;
+}
+
+Result<ViewCheckpointParts> ReadTorchZip(const InputFile& file, const ZipDirectory& directory) {
+  ASSIGN_OR_RETURN(const std::string root, FindRoot(file, directory));
+  RETURN_IF_ERROR(CheckByteOrder(file, directory, root));
+  ASSIGN_OR_RETURN(ViewCheckpointParts parts, ReadTorchTree(file, directory, root, "data"));
+  if (IsTorchScript(directory, root)) {
+    RETURN_IF_ERROR(AddTorchScript(file, directory, root, &parts));
+  }
   return parts;
 }
 

@@ -13,6 +13,7 @@
 #define RHARNESS_COMPARE_WEIGHTS_TORCH_ZIP_H_
 
 #include <memory>
+#include <string_view>
 
 #include "compare/weights/checkpoint.h"
 #include "compare/weights/input_file.h"
@@ -35,8 +36,13 @@ bool IsTorchZip(const ZipDirectory& directory);
 
 // Reads the pickle of an archive in `file`; the tensors stay there. Errors: those of ParsePickle
 // and ReadZipMember; invalid_input (the pickle and the records contradict each other), unsupported
-// (TorchScript, big-endian files, an unknown kind of tensor, a limit above).
+// (big-endian files, a limit above). Archives of TorchScript are read as well (torch_script.h).
 Result<ViewCheckpointParts> ReadTorchZip(const InputFile& file, const ZipDirectory& directory);
+
+// One pickle of an archive, "ROOTdata.pkl" for the name "data", which is there, with its records
+// "ROOTdata/KEY". Errors: as above.
+Result<ViewCheckpointParts> ReadTorchTree(const InputFile& file, const ZipDirectory& directory,
+                                          std::string_view root, std::string_view name);
 
 // ReadTorchZip and MakeViewCheckpoint in one.
 Result<std::unique_ptr<Checkpoint>> OpenTorchZip(InputFile file, const ZipDirectory& directory);

@@ -92,8 +92,7 @@ Result<CheckpointEntry> HashCheckpoint(const std::string& path, int threads) {
 // By the name alone, so that other files cost no second look.
 bool HasCheckpointName(const Entry& entry) {
   if (!entry.is_tree) {
-    return IsCheckpointName(entry.path) || MayBeCheckpointName(entry.path) ||
-           entry.path.ends_with(".index.json");
+    return MayHoldTensors(entry.path) || entry.path.ends_with(".index.json");
   }
   const Result<FolderContents> contents = ListFolder(entry.path);
   return contents.ok() && !contents->empty();

@@ -95,7 +95,8 @@ bool IsUnknown(const PathPair& pair, Sides* sides) {
 bool IsNote(const fs::path& path) {
   if (SideFileOf(path.filename()) == SideFile::kModel) return false;
   const auto head = ReadHead(path, 4096);
-  return head.ok() && IsText(*head) && !IsCheckpointName(path.filename().string());
+  return head.ok() && IsText(*head) && !IsTextCheckpoint(*head) &&
+         !IsCheckpointName(path.filename().string());
 }
 
 // Whether a compared pair has no tensor and is one file twice: it shows nothing.

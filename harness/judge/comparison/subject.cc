@@ -9,6 +9,7 @@
 #include "compare/curves/curve_files.h"
 #include "compare/curves/tensorboard.h"
 #include "compare/weights/checkpoint_folder.h"
+#include "compare/weights/open_checkpoint.h"
 #include "harness/base/files.h"
 #include "harness/judge/comparison/subject_records.h"
 #include "harness/records/manifest/run_metrics.h"
@@ -131,7 +132,7 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
     }
   }
   const bool index = FirstWord(head).starts_with('{') && head.find("\"weight_map\"") != head.npos;
-  if (index) return LoadCheckpointSubject(path, options);
+  if (index || IsTextCheckpoint(head)) return LoadCheckpointSubject(path, options);
   if (LooksLikeEvalItems(path, head)) return LoadItemsSubject(path);
   const auto format = DetectCurveFormat(head);
   if (LooksLikeRunMetrics(head, format)) return LoadRunMetricsSubject(path);

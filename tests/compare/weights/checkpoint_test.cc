@@ -20,13 +20,13 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
   };
   const std::vector<Row> rows = {
       {std::string("PK\x05\x06\x00\x00\x00\x00\x00\x00", 10), "empty zip archive"},
-      {"\x80\x02\x8a\nl\xfc\x9c", "pickle"},
+      {"\x80\x02}.", "a Python pickle without an array"},
       {"\x08\x01\x12\x80\x01\x0a\x02xyz", "a TensorFlow SavedModel"},
       {std::string("\x1c\0\0\0TFL3\x14\0\x20\0", 12), "a TensorFlow Lite model"},
       {"\x0c\xdb\x3a\x2a\x15\x01\x02\x03", "a part of an OCDBT database"},
       {std::string(60, 'k') + "\x57\xfb\x80\x8b\x24\x75\x47\xdb", "of a TensorFlow checkpoint"},
       {"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"},
-      {ZipOf({{.name = "m/archive_format", .content = "pt2"}}), "a program of torch.export"},
+      {ZipOf({{.name = "m/notes", .content = "x"}}), "a zip archive without data.pkl"},
   };
   for (const Row& row : rows) {
     const auto result = Open(row.content);

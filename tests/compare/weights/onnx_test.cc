@@ -18,33 +18,34 @@ using std::string_literals::operator""s;
 
 constexpr int kFloat = 1, kInt64 = 7, kString = 8, kBool = 9, kFloat16 = 10, kInt4 = 22;
 
-std::string Dims(const std::vector<int>& dims) {
+std::string DimsOf(const std::vector<int>& dims) {
   std::string bytes;
   for (const int size : dims) bytes += NumberField(1, static_cast<std::uint64_t>(size));
   return bytes;
 }
 std::string TensorOf(const std::string& name, int type, const std::vector<int>& dims,
                      const std::string& data) {
-  return Dims(dims) + NumberField(2, static_cast<std::uint64_t>(type)) + BytesField(8, name) + data;
+  return DimsOf(dims) + NumberField(2, static_cast<std::uint64_t>(type)) + BytesField(8, name) +
+         data;
 }
-std::string Raw(const std::string& bytes) { return BytesField(9, bytes); }
-std::string Entry(const std::string& key, const std::string& value) {
+std::string RawOf(const std::string& bytes) { return BytesField(9, bytes); }
+std::string ExternalEntry(const std::string& key, const std::string& value) {
   return BytesField(13, BytesField(1, key) + BytesField(2, value));
 }
-std::string External(const std::string& location, const std::string& offset,
-                     const std::string& length) {
-  return Entry("location", location) + Entry("offset", offset) + Entry("length", length) +
-         NumberField(14, 1);
+std::string ExternalOf(const std::string& location, const std::string& offset,
+                       const std::string& length) {
+  return ExternalEntry("location", location) + ExternalEntry("offset", offset) +
+         ExternalEntry("length", length) + NumberField(14, 1);
 }
-std::string Attribute(const std::string& name, const std::string& value, int type) {
+std::string AttributeOf(const std::string& name, const std::string& value, int type) {
   return BytesField(5, BytesField(1, name) + value + NumberField(20, static_cast<unsigned>(type)));
 }
-std::string Node(const std::string& kind, const std::string& name, const std::string& rest = {}) {
+std::string NodeOf(const std::string& kind, const std::string& name, const std::string& rest = {}) {
   return BytesField(1, BytesField(1, "x") + BytesField(2, name + "_out") + BytesField(3, name) +
                            BytesField(4, kind) + rest);
 }
-std::string Initializer(const std::string& tensor) { return BytesField(5, tensor); }
-std::string Model(const std::string& graph, const std::string& producer = "pytorch") {
+std::string InitializerOf(const std::string& tensor) { return BytesField(5, tensor); }
+std::string OnnxOf(const std::string& graph, const std::string& producer = "pytorch") {
   return NumberField(1, 8) + BytesField(2, producer) + BytesField(7, graph) +
          BytesField(8, BytesField(1, "") + NumberField(2, 17));
 }
@@ -78,26 +79,27 @@ TEST_F(OnnxFiles, HaveOneDigestWithSafetensorsWhereverTheirElementsLie) {
                        {"h", "F16", "[2]", "\x00\x3c\x00\xbc"s},
                        {"b", "BOOL", "[]", "\x01"}}),
                "x.safetensors");
-  const std::string raw = Model(
-      Initializer(TensorOf("w", kFloat, {2, 3}, Raw(kWeights))) +
-      Initializer(TensorOf("n", kInt64, {2}, Raw(BytesOf(std::vector<std::int64_t>{-1, 300})))) +
-      Initializer(TensorOf("h", kFloat16, {2}, Raw("\x00\x3c\x00\xbc"s))) +
-      Initializer(TensorOf("b", kBool, {}, Raw("\x01"))));
+  const std::string raw =
+      OnnxOf(InitializerOf(TensorOf("w", kFloat, {2, 3}, RawOf(kWeights))) +
+             InitializerOf(
+                 TensorOf("n", kInt64, {2}, RawOf(BytesOf(std::vector<std::int64_t>{-1, 300})))) +
+             InitializerOf(TensorOf("h", kFloat16, {2}, RawOf("\x00\x3c\x00\xbc"s))) +
+             InitializerOf(TensorOf("b", kBool, {}, RawOf("\x01"))));
   EXPECT_EQ(DigestOf(raw), same);
   const std::string typed =
-      Model(Initializer(TensorOf(
-                "w", kFloat, {2, 3},
-                BytesField(4, kWeights.substr(0, 8)) + BytesField(4, kWeights.substr(8)))) +
-            Initializer(TensorOf("n", kInt64, {2}, PackedField(7, {~std::uint64_t{0}, 300}))) +
-            Initializer(TensorOf("h", kFloat16, {2}, PackedField(5, {0x3c00, 0xbc00}))) +
-            Initializer(TensorOf("b", kBool, {}, NumberField(5, 1))));
+      OnnxOf(InitializerOf(TensorOf(
+                 "w", kFloat, {2, 3},
+                 BytesField(4, kWeights.substr(0, 8)) + BytesField(4, kWeights.substr(8)))) +
+             InitializerOf(TensorOf("n", kInt64, {2}, PackedField(7, {~std::uint64_t{0}, 300}))) +
+             InitializerOf(TensorOf("h", kFloat16, {2}, PackedField(5, {0x3c00, 0xbc00}))) +
+             InitializerOf(TensorOf("b", kBool, {}, NumberField(5, 1))));
   EXPECT_EQ(DigestOf(typed), same);
   Write("junk" + kWeights, "w.data");
   const std::string outside =
-      Model(Initializer(TensorOf("w", kFloat, {2, 3}, External("w.data", "4", "24"))) +
-            Initializer(TensorOf("n", kInt64, {2}, PackedField(7, {~std::uint64_t{0}, 300}))) +
-            Initializer(TensorOf("h", kFloat16, {2}, Raw("\x00\x3c\x00\xbc"s))) +
-            Initializer(TensorOf("b", kBool, {}, Raw("\x01"))));
+      OnnxOf(InitializerOf(TensorOf("w", kFloat, {2, 3}, ExternalOf("w.data", "4", "24"))) +
+             InitializerOf(TensorOf("n", kInt64, {2}, PackedField(7, {~std::uint64_t{0}, 300}))) +
+             InitializerOf(TensorOf("h", kFloat16, {2}, RawOf("\x00\x3c\x00\xbc"s))) +
+             InitializerOf(TensorOf("b", kBool, {}, RawOf("\x01"))));
   EXPECT_EQ(DigestOf(outside), same);
   EXPECT_EQ(*PartsOfCheckpoint(Write(outside, "x.onnx")), std::vector<std::string>{"w.data"});
   EXPECT_TRUE(PartsOfCheckpoint(Write(raw, "x.onnx"))->empty());
@@ -105,8 +107,9 @@ TEST_F(OnnxFiles, HaveOneDigestWithSafetensorsWhereverTheirElementsLie) {
 
 TEST_F(OnnxFiles, InAFolderAreOneCheckpointWithTheirExternalData) {
   Write(kWeights, "w.data");
-  const auto path = Write(
-      Model(Initializer(TensorOf("w", kFloat, {2, 3}, External("w.data", "0", "24")))), "x.onnx");
+  const auto path =
+      Write(OnnxOf(InitializerOf(TensorOf("w", kFloat, {2, 3}, ExternalOf("w.data", "0", "24")))),
+            "x.onnx");
   const auto checkpoint = OpenCheckpoint(path.parent_path());
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
   ASSERT_EQ((*checkpoint)->unread().size(), 1u);
@@ -114,19 +117,19 @@ TEST_F(OnnxFiles, InAFolderAreOneCheckpointWithTheirExternalData) {
 }
 
 TEST_F(OnnxFiles, NameTensorsOfNodesAndSubgraphs) {
-  const std::string tensor = TensorOf("", kFloat, {6}, Raw(kWeights));
-  const std::string inner = Initializer(TensorOf("w", kFloat, {6}, Raw(kWeights))) +
-                            Node("Constant", "c", Attribute("value", BytesField(5, tensor), 4));
+  const std::string tensor = TensorOf("", kFloat, {6}, RawOf(kWeights));
+  const std::string inner = InitializerOf(TensorOf("w", kFloat, {6}, RawOf(kWeights))) +
+                            NodeOf("Constant", "c", AttributeOf("value", BytesField(5, tensor), 4));
   const std::string sparse =
-      BytesField(1, TensorOf("s", kFloat, {6}, Raw(kWeights))) +
+      BytesField(1, TensorOf("s", kFloat, {6}, RawOf(kWeights))) +
       BytesField(2, TensorOf("", kInt64, {6}, PackedField(7, {0, 1, 2, 3, 4, 5}))) +
       NumberField(3, 9);
-  const std::string model = Model(
-      Node("If", "choice", Attribute("then_branch", BytesField(6, inner), 5)) +
-      Node("If", "choice", Attribute("then_branch", BytesField(6, inner), 5)) +
-      Node("Constant", "k", Attribute("value", BytesField(5, tensor), 4)) +
-      Node("Fill", "", Attribute("value", BytesField(5, tensor), 4)) +
-      Node("Many", "m", Attribute("all", BytesField(10, tensor) + BytesField(10, tensor), 9)) +
+  const std::string model = OnnxOf(
+      NodeOf("If", "choice", AttributeOf("then_branch", BytesField(6, inner), 5)) +
+      NodeOf("If", "choice", AttributeOf("then_branch", BytesField(6, inner), 5)) +
+      NodeOf("Constant", "k", AttributeOf("value", BytesField(5, tensor), 4)) +
+      NodeOf("Fill", "", AttributeOf("value", BytesField(5, tensor), 4)) +
+      NodeOf("Many", "m", AttributeOf("all", BytesField(10, tensor) + BytesField(10, tensor), 9)) +
       BytesField(15, sparse));
   EXPECT_EQ(NamesOf(model), (std::vector<std::string>{
                                 "Fill_3.value", "If_1.then_branch/c_out", "If_1.then_branch/w",
@@ -136,47 +139,49 @@ TEST_F(OnnxFiles, NameTensorsOfNodesAndSubgraphs) {
 }
 
 TEST_F(OnnxFiles, HaveAGraphThatTellsWhatItComputesAndNotWhoWroteIt) {
-  const std::string axis = Attribute("axis", NumberField(3, 1), 2);
-  const std::string mode = Attribute("mode", BytesField(4, "reflect"), 3);
-  const std::string weights = Initializer(TensorOf("w", kFloat, {2, 3}, Raw(kWeights)));
-  const std::string graph = GraphOf(Model(Node("Pad", "p", axis + mode) + weights));
-  EXPECT_EQ(GraphOf(Model(weights + Node("Pad", "p", mode + axis + BytesField(6, "a remark")) +
-                              BytesField(2, "main") + BytesField(10, "doc") +
-                              BytesField(13, BytesField(1, "inferred")),
-                          "another producer") +
+  const std::string axis = AttributeOf("axis", NumberField(3, 1), 2);
+  const std::string mode = AttributeOf("mode", BytesField(4, "reflect"), 3);
+  const std::string weights = InitializerOf(TensorOf("w", kFloat, {2, 3}, RawOf(kWeights)));
+  const std::string graph = GraphOf(OnnxOf(NodeOf("Pad", "p", axis + mode) + weights));
+  EXPECT_EQ(GraphOf(OnnxOf(weights + NodeOf("Pad", "p", mode + axis + BytesField(6, "a remark")) +
+                               BytesField(2, "main") + BytesField(10, "doc") +
+                               BytesField(13, BytesField(1, "inferred")),
+                           "another producer") +
                     BytesField(3, "2.9") + NumberField(5, 7) + BytesField(6, "doc") +
                     BytesField(14, BytesField(1, "author") + BytesField(2, "me"))),
             graph);
   const std::string zero(4, '\0');
   for (const std::string& other :
-       {Model(Node("Pad", "p", axis) + weights), Model(Node("Slice", "p", axis + mode) + weights),
-        Model(Node("Pad", "p", mode + Attribute("axis", NumberField(3, 2), 2)) + weights),
-        Model(Node("Pad", "p", axis + mode) + Node("Pad", "q", axis + mode) + weights),
-        Model(Node("Pad", "p", axis + mode + BytesField(99, "later")) + weights),
-        Model(Node("Pad", "p", axis + mode) + weights + BytesField(11, BytesField(1, "x"))),
-        Model(Node("Pad", "p", axis + mode) + weights) +
+       {OnnxOf(NodeOf("Pad", "p", axis) + weights),
+        OnnxOf(NodeOf("Slice", "p", axis + mode) + weights),
+        OnnxOf(NodeOf("Pad", "p", mode + AttributeOf("axis", NumberField(3, 2), 2)) + weights),
+        OnnxOf(NodeOf("Pad", "p", axis + mode) + NodeOf("Pad", "q", axis + mode) + weights),
+        OnnxOf(NodeOf("Pad", "p", axis + mode + BytesField(99, "later")) + weights),
+        OnnxOf(NodeOf("Pad", "p", axis + mode) + weights + BytesField(11, BytesField(1, "x"))),
+        OnnxOf(NodeOf("Pad", "p", axis + mode) + weights) +
             BytesField(8, BytesField(1, "more") + NumberField(2, 1))}) {
     EXPECT_NE(GraphOf(other), graph);
   }
   // Values are of the tensors, and not of the graph.
-  EXPECT_EQ(GraphOf(Model(Node("Pad", "p", axis + mode) +
-                          Initializer(TensorOf("w", kFloat, {1}, Raw(zero))))),
+  EXPECT_EQ(GraphOf(OnnxOf(NodeOf("Pad", "p", axis + mode) +
+                           InitializerOf(TensorOf("w", kFloat, {1}, RawOf(zero))))),
             graph);
 }
 
 TEST_F(OnnxFiles, CompareSmallNumbersAndTextsByTheirBytes) {
   int files = 0;
   const auto unread = [&](const std::string& tensor) {
-    const auto checkpoint = MustOpen(Model(Initializer(tensor)), std::to_string(++files) + ".onnx");
+    const auto checkpoint =
+        MustOpen(OnnxOf(InitializerOf(tensor)), std::to_string(++files) + ".onnx");
     EXPECT_EQ(checkpoint->tensors().size(), 0u);
     EXPECT_EQ(checkpoint->unread().size(), 2u);
     return checkpoint->unread()[1];
   };
-  const UnreadPart small = unread(TensorOf("q", kInt4, {2, 3}, Raw("\x12\x34\x56")));
+  const UnreadPart small = unread(TensorOf("q", kInt4, {2, 3}, RawOf("\x12\x34\x56")));
   EXPECT_EQ(small.name, "q");
   EXPECT_EQ(small.kind, PartKind::kPart);
   EXPECT_NE(small.why.find("INT4 [2, 3]"), std::string::npos);
-  const UnreadPart other = unread(TensorOf("q", kInt4, {2, 3}, Raw("\x12\x34\x57")));
+  const UnreadPart other = unread(TensorOf("q", kInt4, {2, 3}, RawOf("\x12\x34\x57")));
   EXPECT_FALSE(*SameBytes(small, other));
   const auto text = [&](const std::string& a, const std::string& b) {
     return unread(TensorOf("t", kString, {2}, BytesField(6, a) + BytesField(6, b))).content;
@@ -187,28 +192,29 @@ TEST_F(OnnxFiles, CompareSmallNumbersAndTextsByTheirBytes) {
 TEST_F(OnnxFiles, AreRefusedWithTheOffsetOfTheFault) {
   const auto tensor = [](const std::string& name, int type, const std::vector<int>& dims,
                          const std::string& data) {
-    return Model(Initializer(TensorOf(name, type, dims, data)));
+    return OnnxOf(InitializerOf(TensorOf(name, type, dims, data)));
   };
   std::string deep = "x";
-  for (int i = 0; i < 100; ++i) deep = Node("If", "n", Attribute("b", BytesField(6, deep), 5));
-  const std::string w = TensorOf("w", kFloat, {6}, Raw(kWeights));
+  for (int i = 0; i < 100; ++i) deep = NodeOf("If", "n", AttributeOf("b", BytesField(6, deep), 5));
+  const std::string w = TensorOf("w", kFloat, {6}, RawOf(kWeights));
   const std::vector<std::pair<std::string, std::string>> rows = {
-      {tensor("w", kFloat, {7}, Raw(kWeights)), "24 bytes are stored; expected 28"},
-      {tensor("w", kFloat, {1 << 30, 1 << 30, 1 << 30}, Raw(kWeights)), "above 2^64"},
-      {tensor("w", kFloat, {6}, BytesField(4, kWeights) + Raw(kWeights)), "one of the two"},
+      {tensor("w", kFloat, {7}, RawOf(kWeights)), "24 bytes are stored; expected 28"},
+      {tensor("w", kFloat, {1 << 30, 1 << 30, 1 << 30}, RawOf(kWeights)), "above 2^64"},
+      {tensor("w", kFloat, {6}, BytesField(4, kWeights) + RawOf(kWeights)), "one of the two"},
       {tensor("w", kFloat, {6}, PackedField(7, {1})), "elements in field 7"},
-      {tensor("w", 77, {6}, Raw(kWeights)), "DataType 77"},
-      {tensor("w", kFloat, {-1}, Raw(kWeights)), "a dimension below 0"},
-      {tensor("w", kFloat, {6}, BytesField(3, "") + Raw(kWeights)), "segments"},
-      {Model(Initializer(w) + Initializer(w)), "the name occurs twice"},
-      {Model(deep), "more than 64 levels"},
-      {tensor("w", kFloat, {6}, External("absent", "0", "24")), "of its data is missing"},
-      {tensor("w", kFloat, {6}, External("../w", "0", "24")), "below the model's folder"},
-      {tensor("w", kFloat, {6}, External("/etc/passwd", "0", "24")), "below the model's folder"},
-      {tensor("w", kFloat, {6}, External("w.data", "-1", "24")), "expected a whole number"},
-      {tensor("w", kFloat, {6}, External("w.data", "8", "24")), "expected them within its 24"},
-      {tensor("w", kFloat, {6}, External("w.data", "18446744073709551615", "24")), "within its 24"},
-      {tensor("w", kFloat, {6}, External("link", "0", "24")), "leads out of its folder"},
+      {tensor("w", 77, {6}, RawOf(kWeights)), "DataType 77"},
+      {tensor("w", kFloat, {-1}, RawOf(kWeights)), "a dimension below 0"},
+      {tensor("w", kFloat, {6}, BytesField(3, "") + RawOf(kWeights)), "segments"},
+      {OnnxOf(InitializerOf(w) + InitializerOf(w)), "the name occurs twice"},
+      {OnnxOf(deep), "more than 64 levels"},
+      {tensor("w", kFloat, {6}, ExternalOf("absent", "0", "24")), "of its data is missing"},
+      {tensor("w", kFloat, {6}, ExternalOf("../w", "0", "24")), "below the model's folder"},
+      {tensor("w", kFloat, {6}, ExternalOf("/etc/passwd", "0", "24")), "below the model's folder"},
+      {tensor("w", kFloat, {6}, ExternalOf("w.data", "-1", "24")), "expected a whole number"},
+      {tensor("w", kFloat, {6}, ExternalOf("w.data", "8", "24")), "expected them within its 24"},
+      {tensor("w", kFloat, {6}, ExternalOf("w.data", "18446744073709551615", "24")),
+       "within its 24"},
+      {tensor("w", kFloat, {6}, ExternalOf("link", "0", "24")), "leads out of its folder"},
       {NumberField(1, 8) + BytesField(2, "x") + "\x3a\x7f", "expected at most the 0"},
       {"\x08\x08\x0b"s, "of the wire type 3"},
   };
@@ -223,16 +229,17 @@ TEST_F(OnnxFiles, AreRefusedWithTheOffsetOfTheFault) {
   }
 }
 
-std::string Whole() {
-  const std::string tensor = TensorOf("", kFloat, {6}, Raw(kWeights));
-  return Model(Initializer(TensorOf("w", kFloat, {2, 3}, Raw(kWeights))) +
-               Initializer(TensorOf("n", kInt64, {2}, PackedField(7, {~std::uint64_t{0}, 300}))) +
-               Node("Constant", "k", Attribute("value", BytesField(5, tensor), 4)) +
-               Node("Pad", "p", Attribute("f", BytesField(7, kWeights), 6)));
+std::string WholeOnnx() {
+  const std::string tensor = TensorOf("", kFloat, {6}, RawOf(kWeights));
+  return OnnxOf(
+      InitializerOf(TensorOf("w", kFloat, {2, 3}, RawOf(kWeights))) +
+      InitializerOf(TensorOf("n", kInt64, {2}, PackedField(7, {~std::uint64_t{0}, 300}))) +
+      NodeOf("Constant", "k", AttributeOf("value", BytesField(5, tensor), 4)) +
+      NodeOf("Pad", "p", AttributeOf("f", BytesField(7, kWeights), 6)));
 }
 
 TEST_F(OnnxFiles, AreNeverReadWhereTheyAreCutOff) {
-  const std::string whole = Whole();
+  const std::string whole = WholeOnnx();
   const std::string digest = DigestOf(whole), graph = GraphOf(whole);
   // A cut between two fields of the model is a model with less: other tensors or another graph.
   for (std::size_t size = 3; size < whole.size(); ++size) {
@@ -245,7 +252,7 @@ TEST_F(OnnxFiles, AreNeverReadWhereTheyAreCutOff) {
 }
 
 TEST_F(OnnxFiles, AreAnErrorOrReadableWhateverAByteSays) {
-  const std::string whole = Whole();
+  const std::string whole = WholeOnnx();
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const int flip : {1, 0x20, 0x80, 0xff}) {
       std::string changed = whole;

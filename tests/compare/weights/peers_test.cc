@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/compare/weights/framework_files.h"
+#include "tests/compare/weights/model_files.h"
 #include "tests/compare/weights/python_files.h"
 #include "tests/compare/weights/python_files_fixture.h"
 
@@ -24,6 +25,24 @@ class FrameworkFiles : public PythonFiles {
       GTEST_SKIP() << "./dev peers installs the frameworks; set RHARNESS_PEERS to their folder";
     }
     python_ = std::string(folder) + "/venv/bin/python";
+  }
+
+  // Some tensors of files that have more.
+  void CheckSome() {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& row : Rows("some.txt")) {
+      const auto checkpoint = OpenCheckpoint(folder_ / row.at(0));
+      ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+      const auto tensor = std::ranges::find((*checkpoint)->tensors(), row.at(1), &TensorInfo::name);
+      ASSERT_NE(tensor, (*checkpoint)->tensors().end()) << row[0] << " " << row[1];
+      const auto number = std::to_string(counts[row[0]]++);
+      std::ifstream bytes(folder_ / (row[0] + ".some." + number + ".bin"), std::ios::binary);
+      EXPECT_TRUE(ReadAll(**checkpoint,
+                          static_cast<std::size_t>(tensor - (*checkpoint)->tensors().begin())) ==
+                  std::string(std::istreambuf_iterator<char>(bytes), {}))
+          << row[0] << " " << row[1];
+    }
+    EXPECT_FALSE(counts.empty());
   }
 
   void CheckEqual(std::size_t rows) {
@@ -50,6 +69,31 @@ TEST_F(FrameworkFiles, OfTorchAreReadAsTorchSays) {
   if (!Run(kTorchProgram, python_)) GTEST_SKIP() << "RHARNESS_PEERS has no torch";
   CheckAll();
   CheckUnread();
+}
+
+TEST_F(FrameworkFiles, OfScikitLearnAreReadAsNumpySays) {
+  if (!Run(std::string(kExpectProgram) + std::string(kSklearnProgram), python_)) {
+    GTEST_SKIP() << "RHARNESS_PEERS has no scikit-learn or joblib";
+  }
+  CheckAll();
+  CheckEqual(2);
+  CheckSome();
+}
+
+TEST_F(FrameworkFiles, OfXgboostAndLightgbmAreReadAsTheySay) {
+  if (!Run(std::string(kExpectProgram) + std::string(kTreesProgram), python_)) {
+    GTEST_SKIP() << "RHARNESS_PEERS has neither XGBoost nor LightGBM";
+  }
+  CheckSome();
+  CheckEqual(Rows("equal.txt").size());
+}
+
+TEST_F(FrameworkFiles, OfOnnxAreReadAsOnnxSays) {
+  if (!Run(std::string(kExpectProgram) + std::string(kOnnxProgram), python_)) {
+    GTEST_SKIP() << "RHARNESS_PEERS has no onnx";
+  }
+  CheckAll();
+  CheckEqual(1);
 }
 
 TEST_F(FrameworkFiles, OfTensorFlowAndKerasAreReadAsTheySay) {

@@ -97,8 +97,20 @@ expect('module.pt', model.state_dict())
 torch.save(plain, 'old.pt', _use_new_zipfile_serialization=False); expect('old.pt', plain)
 torch.save(views, 'old_views.pt', _use_new_zipfile_serialization=False)
 expect('old_views.pt', views)
-torch.jit.script(torch.nn.Linear(2, 2)).save('script.pt')
-refused.write('script.pt\tTorchScript\n')
+class Shifted(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.sizes = torch.nn.Linear(3, 2), [1, 2]
+        self.register_buffer('shift', torch.arange(3.))
+    def forward(self, x):
+        return self.fc(x + self.shift + torch.tensor([1., 2., 3.]))
+shifted = Shifted()
+torch.jit.script(shifted).save('script.pt'); expect('script.pt', shifted.state_dict())
+torch.jit.trace(shifted, torch.zeros(1, 3)).save('trace.pt')
+expect('trace.pt', {**shifted.state_dict(), '(constants).0': torch.tensor([1., 2., 3.])})
+if hasattr(torch, 'export') and hasattr(torch.export, 'save'):
+    torch.export.save(torch.export.export(shifted, (torch.zeros(1, 3),)), 'exported.pt2')
+    expect('exported.pt2', {**shifted.state_dict(), '(constants).lifted_tensor_0': torch.tensor([1., 2., 3.])})
 unread = open('unread.txt', 'w')
 integers = torch.quantize_per_tensor(base, 0.1, 3, torch.qint8)
 channels = torch.quantize_per_channel(base, torch.linspace(.1, .5, 40), torch.arange(40), 1, torch.quint8)

@@ -1,0 +1,113 @@
+// The table of fields.
+#include "compare/weights/onnx_fields.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rharness {
+namespace {
+
+constexpr auto kFields = std::to_array<OnnxField>({
+    {OnnxMessage::kModel, 1, "ir_version", OnnxFieldKind::kInt},
+    {OnnxMessage::kModel, 2, "producer_name", OnnxFieldKind::kMetadata},
+    {OnnxMessage::kModel, 3, "producer_version", OnnxFieldKind::kMetadata},
+    {OnnxMessage::kModel, 4, "domain", OnnxFieldKind::kMetadata},
+    {OnnxMessage::kModel, 5, "model_version", OnnxFieldKind::kSkip},
+    {OnnxMessage::kModel, 6, "doc_string", OnnxFieldKind::kSkip},
+    {OnnxMessage::kModel, 7, "graph", OnnxFieldKind::kMessage, OnnxMessage::kGraph},
+    {OnnxMessage::kModel, 8, "opset_import", OnnxFieldKind::kMessage, OnnxMessage::kOperatorSet},
+    {OnnxMessage::kModel, 14, "metadata_props", OnnxFieldKind::kSkip},
+    {OnnxMessage::kModel, 20, "training_info", OnnxFieldKind::kMessage, OnnxMessage::kTraining},
+    {OnnxMessage::kModel, 25, "function", OnnxFieldKind::kMessage, OnnxMessage::kFunction},
+    {OnnxMessage::kGraph, 1, "node", OnnxFieldKind::kMessage, OnnxMessage::kNode},
+    {OnnxMessage::kGraph, 2, "name", OnnxFieldKind::kSkip},
+    {OnnxMessage::kGraph, 5, "initializer", OnnxFieldKind::kTensor},
+    {OnnxMessage::kGraph, 10, "doc_string", OnnxFieldKind::kSkip},
+    {OnnxMessage::kGraph, 11, "input", OnnxFieldKind::kMessage, OnnxMessage::kValueInfo},
+    {OnnxMessage::kGraph, 12, "output", OnnxFieldKind::kMessage, OnnxMessage::kValueInfo},
+    {OnnxMessage::kGraph, 13, "value_info", OnnxFieldKind::kSkip},
+    {OnnxMessage::kGraph, 14, "quantization_annotation", OnnxFieldKind::kMessage,
+     OnnxMessage::kAnnotation},
+    {OnnxMessage::kGraph, 15, "sparse_initializer", OnnxFieldKind::kSparse},
+    {OnnxMessage::kGraph, 16, "metadata_props", OnnxFieldKind::kSkip},
+    {OnnxMessage::kNode, 1, "input", OnnxFieldKind::kText},
+    {OnnxMessage::kNode, 2, "output", OnnxFieldKind::kText},
+    {OnnxMessage::kNode, 3, "name", OnnxFieldKind::kLabel},
+    {OnnxMessage::kNode, 4, "op_type", OnnxFieldKind::kText},
+    {OnnxMessage::kNode, 5, "attribute", OnnxFieldKind::kMessage, OnnxMessage::kAttribute},
+    {OnnxMessage::kNode, 6, "doc_string", OnnxFieldKind::kSkip},
+    {OnnxMessage::kNode, 7, "domain", OnnxFieldKind::kLabel},
+    {OnnxMessage::kNode, 8, "overload", OnnxFieldKind::kLabel},
+    {OnnxMessage::kNode, 9, "metadata_props", OnnxFieldKind::kSkip},
+    {OnnxMessage::kAttribute, 1, "name", OnnxFieldKind::kText},
+    {OnnxMessage::kAttribute, 2, "f", OnnxFieldKind::kFloat},
+    {OnnxMessage::kAttribute, 3, "i", OnnxFieldKind::kInt},
+    {OnnxMessage::kAttribute, 4, "s", OnnxFieldKind::kText},
+    {OnnxMessage::kAttribute, 5, "t", OnnxFieldKind::kTensor},
+    {OnnxMessage::kAttribute, 6, "g", OnnxFieldKind::kMessage, OnnxMessage::kGraph},
+    {OnnxMessage::kAttribute, 7, "floats", OnnxFieldKind::kFloat},
+    {OnnxMessage::kAttribute, 8, "ints", OnnxFieldKind::kInt},
+    {OnnxMessage::kAttribute, 9, "strings", OnnxFieldKind::kText},
+    {OnnxMessage::kAttribute, 10, "tensors", OnnxFieldKind::kTensor},
+    {OnnxMessage::kAttribute, 11, "graphs", OnnxFieldKind::kMessage, OnnxMessage::kGraph},
+    {OnnxMessage::kAttribute, 13, "doc_string", OnnxFieldKind::kSkip},
+    {OnnxMessage::kAttribute, 14, "tp", OnnxFieldKind::kMessage, OnnxMessage::kType},
+    {OnnxMessage::kAttribute, 15, "type_protos", OnnxFieldKind::kMessage, OnnxMessage::kType},
+    {OnnxMessage::kAttribute, 20, "type", OnnxFieldKind::kInt},
+    {OnnxMessage::kAttribute, 21, "ref_attr_name", OnnxFieldKind::kLabel},
+    {OnnxMessage::kAttribute, 22, "sparse_tensor", OnnxFieldKind::kSparse},
+    {OnnxMessage::kAttribute, 23, "sparse_tensors", OnnxFieldKind::kSparse},
+    {OnnxMessage::kValueInfo, 1, "name", OnnxFieldKind::kText},
+    {OnnxMessage::kValueInfo, 2, "type", OnnxFieldKind::kMessage, OnnxMessage::kType},
+    {OnnxMessage::kValueInfo, 3, "doc_string", OnnxFieldKind::kSkip},
+    {OnnxMessage::kValueInfo, 4, "metadata_props", OnnxFieldKind::kSkip},
+    {OnnxMessage::kType, 1, "tensor", OnnxFieldKind::kMessage, OnnxMessage::kTensorType},
+    {OnnxMessage::kType, 4, "sequence", OnnxFieldKind::kMessage, OnnxMessage::kElementType},
+    {OnnxMessage::kType, 5, "map", OnnxFieldKind::kMessage, OnnxMessage::kMapType},
+    {OnnxMessage::kType, 6, "denotation", OnnxFieldKind::kSkip},
+    {OnnxMessage::kType, 8, "sparse_tensor", OnnxFieldKind::kMessage, OnnxMessage::kTensorType},
+    {OnnxMessage::kType, 9, "optional", OnnxFieldKind::kMessage, OnnxMessage::kElementType},
+    {OnnxMessage::kTensorType, 1, "type", OnnxFieldKind::kInt},
+    {OnnxMessage::kTensorType, 2, "shape", OnnxFieldKind::kMessage, OnnxMessage::kShape},
+    {OnnxMessage::kElementType, 1, "of", OnnxFieldKind::kMessage, OnnxMessage::kType},
+    {OnnxMessage::kMapType, 1, "key", OnnxFieldKind::kInt},
+    {OnnxMessage::kMapType, 2, "value", OnnxFieldKind::kMessage, OnnxMessage::kType},
+    {OnnxMessage::kShape, 1, "dim", OnnxFieldKind::kMessage, OnnxMessage::kDimension},
+    {OnnxMessage::kDimension, 1, "value", OnnxFieldKind::kInt},
+    {OnnxMessage::kDimension, 2, "param", OnnxFieldKind::kText},
+    {OnnxMessage::kDimension, 3, "denotation", OnnxFieldKind::kSkip},
+    {OnnxMessage::kOperatorSet, 1, "domain", OnnxFieldKind::kLabel},
+    {OnnxMessage::kOperatorSet, 2, "version", OnnxFieldKind::kInt},
+    {OnnxMessage::kFunction, 1, "name", OnnxFieldKind::kText},
+    {OnnxMessage::kFunction, 4, "input", OnnxFieldKind::kText},
+    {OnnxMessage::kFunction, 5, "output", OnnxFieldKind::kText},
+    {OnnxMessage::kFunction, 6, "attribute", OnnxFieldKind::kText},
+    {OnnxMessage::kFunction, 7, "node", OnnxFieldKind::kMessage, OnnxMessage::kNode},
+    {OnnxMessage::kFunction, 8, "doc_string", OnnxFieldKind::kSkip},
+    {OnnxMessage::kFunction, 9, "opset_import", OnnxFieldKind::kMessage, OnnxMessage::kOperatorSet},
+    {OnnxMessage::kFunction, 10, "domain", OnnxFieldKind::kLabel},
+    {OnnxMessage::kFunction, 11, "attribute_proto", OnnxFieldKind::kMessage,
+     OnnxMessage::kAttribute},
+    {OnnxMessage::kFunction, 12, "value_info", OnnxFieldKind::kSkip},
+    {OnnxMessage::kFunction, 13, "overload", OnnxFieldKind::kLabel},
+    {OnnxMessage::kFunction, 14, "metadata_props", OnnxFieldKind::kSkip},
+    {OnnxMessage::kTraining, 1, "initialization", OnnxFieldKind::kMessage, OnnxMessage::kGraph},
+    {OnnxMessage::kTraining, 2, "algorithm", OnnxFieldKind::kMessage, OnnxMessage::kGraph},
+    {OnnxMessage::kTraining, 3, "initialization_binding", OnnxFieldKind::kMessage,
+     OnnxMessage::kEntry},
+    {OnnxMessage::kTraining, 4, "update_binding", OnnxFieldKind::kMessage, OnnxMessage::kEntry},
+    {OnnxMessage::kEntry, 1, "key", OnnxFieldKind::kText},
+    {OnnxMessage::kEntry, 2, "value", OnnxFieldKind::kText},
+    {OnnxMessage::kAnnotation, 1, "tensor_name", OnnxFieldKind::kText},
+    {OnnxMessage::kAnnotation, 2, "parameter", OnnxFieldKind::kMessage, OnnxMessage::kEntry},
+});
+
+}  // namespace
+
+const OnnxField* OnnxFieldOf(OnnxMessage in, std::uint32_t number) {
+  const auto row = std::ranges::find_if(
+      kFields, [&](const OnnxField& one) { return one.in == in && one.number == number; });
+  return row == kFields.end() ? nullptr : &*row;
+}
+
+}  // namespace rharness
