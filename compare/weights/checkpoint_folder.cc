@@ -28,20 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSafetensors = ".safetensors";
-constexpr std::array<std::string_view, 8> kOtherEndings = {".gguf", ".pt",   ".pth", ".pth.tar",
-                                                           ".bin",  ".ckpt", ".npz", ".npy"};
-// Models that may lie beside the weights that they were made of.
-constexpr std::array<std::string_view, 6> kModelEndings = {".keras", ".onnx",   ".pt2",
-                                                           ".ptl",   ".joblib", ".ubj"};
-// Names of checkpoints that data sets have as well.
-constexpr std::array<std::string_view, 3> kWeakEndings = {".h5", ".hdf5", ".msgpack"};
 constexpr std::string_view kTfIndexEnding = ".index";
 constexpr std::string_view kTfStateFile = "checkpoint";  // names the latest of several indexes
-
-bool EndsWithAny(std::string_view name, std::span<const std::string_view> endings) {
-  return std::ranges::any_of(endings,
-                             [&](std::string_view ending) { return name.ends_with(ending); });
-}
 
 // At most ten names of a list, for a message.
 std::string Some(const std::vector<std::string>& names) {
@@ -294,10 +282,6 @@ bool FolderContents::declared() const {
   return distributed ? indexes.empty() : indexes.size() == 1;
 }
 
-bool IsCheckpointName(std::string_view name) {
-  return name.ends_with(kSafetensors) || EndsWithAny(name, kOtherEndings);
-}
-
 namespace {
 
 // Whether an index of this name lies beside its data.
@@ -309,19 +293,6 @@ bool IsTfIndexName(std::string_view name, const std::vector<std::string>& names)
 }
 
 }  // namespace
-
-bool IsModelName(std::string_view name) {
-  return IsCheckpointName(name) || EndsWithAny(name, kModelEndings);
-}
-
-bool MayHoldTensors(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kOthers = {".pkl", ".pickle", ".json", ".txt"};
-  return IsCheckpointName(name) || MayBeCheckpointName(name) || EndsWithAny(name, kOthers);
-}
-
-bool MayBeCheckpointName(std::string_view name) {
-  return EndsWithAny(name, kModelEndings) || EndsWithAny(name, kWeakEndings);
-}
 
 FolderContents SortContents(const std::vector<std::string>& names) {
   FolderContents contents;

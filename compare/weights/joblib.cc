@@ -13,7 +13,8 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kFeedBytes = std::size_t{64} << 10;
+constexpr std::size_t kFeedBytes = std::size_t{8} << 10;  // the opcodes between two arrays fit
+constexpr std::size_t kInflateBytes = std::size_t{64} << 10;
 
 bool IsPickle(std::string_view head) {
   return head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
@@ -33,10 +34,10 @@ Result<std::string> Inflate(const InputFile& file, std::uint64_t limit, bool* co
   constexpr int kZlibOrGzip = 15 + 32;
   if (inflateInit2(&stream, kZlibOrGzip) != Z_OK) return InternalError("zlib has no memory");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
-  std::string out, block, piece(kFeedBytes, '\0');
+  std::string out, block, piece(kInflateBytes, '\0');
   int state = Z_OK;
   for (std::uint64_t at = 0; at < file.size_bytes() && state == Z_OK && out.size() < limit;) {
-    block.resize(std::min<std::uint64_t>(kFeedBytes, file.size_bytes() - at));
+    block.resize(std::min<std::uint64_t>(kInflateBytes, file.size_bytes() - at));
     RETURN_IF_ERROR(file.ReadAt(at, std::as_writable_bytes(std::span(block))));
     stream.next_in = reinterpret_cast<Bytef*>(block.data());
     stream.avail_in = static_cast<uInt>(block.size());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <set>
 
 #include "compare/weights/names.h"
@@ -67,6 +68,7 @@ class GraphReader {
   struct Labels {
     std::set<std::string> used;
     std::size_t count = 0;
+    std::map<std::uint32_t, std::size_t> fields;  // that came before, by their numbers
   };
 
   Result<std::vector<GraphItem>> ItemsOf(OnnxMessage message, FileSpan span,
@@ -75,14 +77,13 @@ class GraphReader {
                   std::size_t depth, Labels* labels, std::vector<GraphItem>* items);
   Status AddScalars(const OnnxField& row, const FileField& field, std::vector<GraphItem>* items);
   Status AddTensor(const OnnxField& row, const FileField& field, const TensorNames& names,
-                   std::vector<GraphItem>* items);
+                   std::size_t before, std::vector<GraphItem>* items);
   Status AddSparse(const OnnxField& row, const FileField& field, const TensorNames& names,
-                   std::vector<GraphItem>* items);
+                   std::size_t before, std::vector<GraphItem>* items);
   Status AddUnknown(const FileField& field, std::vector<GraphItem>* items);
   Status AddText(const OnnxField& row, std::string text, std::vector<GraphItem>* items);
   Result<TensorNames> NamesIn(const OnnxField& row, const FileField& field,
-                              const TensorNames& outer, Labels* labels,
-                              const std::vector<GraphItem>& items);
+                              const TensorNames& outer, Labels* labels);
   Result<std::vector<std::string>> Texts(FileSpan span, std::uint32_t number);
 
   ProtobufFile messages_;
@@ -132,11 +133,10 @@ Result<std::vector<std::string>> GraphReader::Texts(FileSpan span, std::uint32_t
   }
 }
 
-// The names that a message gives to the tensors in it; `items`: what its container has so far.
+// The names that a message gives to the tensors in it.
 Result<TensorNames> GraphReader::NamesIn(const OnnxField& row, const FileField& field,
-                                         const TensorNames& outer, Labels* labels,
-                                         const std::vector<GraphItem>& items) {
-  const auto before = [&] { return std::ranges::count(items, row.number, &GraphItem::number); };
+                                         const TensorNames& outer, Labels* labels) {
+  const auto before = [&] { return labels->fields[row.number]; };
   const auto first = [&](std::uint32_t number) -> Result<std::string> {
     ASSIGN_OR_RETURN(std::vector<std::string> texts, Texts(field.content, number));
     return texts.empty() ? std::string() : std::move(texts.front());
@@ -198,6 +198,7 @@ Result<std::vector<GraphItem>> GraphReader::ItemsOf(OnnxMessage message, FileSpa
     const OnnxField* row = OnnxFieldOf(message, field.number);
     RETURN_IF_ERROR(row == nullptr ? AddUnknown(field, &items)
                                    : AddItems(*row, field, names, depth, &labels, &items));
+    ++labels.fields[field.number];
   }
   const auto is_set = [](const GraphItem& item) {
     return item.name == "attribute" || item.name == "opset_import" || item.name == "initializer";
@@ -226,11 +227,11 @@ Status GraphReader::AddItems(const OnnxField& row, const FileField& field, const
   }
   switch (row.kind) {
     case OnnxFieldKind::kTensor:
-      return AddTensor(row, field, names, items);
+      return AddTensor(row, field, names, labels->fields[row.number], items);
     case OnnxFieldKind::kSparse:
-      return AddSparse(row, field, names, items);
+      return AddSparse(row, field, names, labels->fields[row.number], items);
     case OnnxFieldKind::kMessage: {
-      ASSIGN_OR_RETURN(const TensorNames inner, NamesIn(row, field, names, labels, *items));
+      ASSIGN_OR_RETURN(const TensorNames inner, NamesIn(row, field, names, labels));
       ASSIGN_OR_RETURN(const std::vector<GraphItem> members,
                        ItemsOf(row.of, field.content, inner, depth + 1));
       if (row.in != OnnxMessage::kModel || row.of != OnnxMessage::kGraph) {
@@ -292,14 +293,14 @@ Status GraphReader::AddScalars(const OnnxField& row, const FileField& field,
 }
 
 Status GraphReader::AddTensor(const OnnxField& row, const FileField& field,
-                              const TensorNames& names, std::vector<GraphItem>* items) {
+                              const TensorNames& names, std::size_t before,
+                              std::vector<GraphItem>* items) {
   ASSIGN_OR_RETURN(OnnxTensor tensor, ReadOnnxTensor(messages_, field.content, &decoded_bytes_));
   const bool initializer = row.in == OnnxMessage::kGraph;
   if (initializer) {
     tensor.name = names.prefix + tensor.name;
   } else {
     tensor.name = names.base;
-    const auto before = std::ranges::count(*items, row.number, &GraphItem::number);
     if (row.name == "tensors") tensor.name += fmt::format(".{}", before);
   }
   std::string text = Exact(tensor.name);
@@ -311,10 +312,11 @@ Status GraphReader::AddTensor(const OnnxField& row, const FileField& field,
 
 // SparseTensorProto: values = 1, indices = 2, dims = 3.
 Status GraphReader::AddSparse(const OnnxField& row, const FileField& field,
-                              const TensorNames& names, std::vector<GraphItem>* items) {
+                              const TensorNames& names, std::size_t before,
+                              std::vector<GraphItem>* items) {
   std::string name = names.base, dims;
   if (row.name == "sparse_tensors") {
-    name += fmt::format(".{}", std::ranges::count(*items, row.number, &GraphItem::number));
+    name += fmt::format(".{}", before);
   }
   std::vector<std::pair<std::string_view, OnnxTensor>> parts;
   FileField member;

