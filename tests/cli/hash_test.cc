@@ -160,7 +160,7 @@ TEST_F(HashProgram, SaysWhatItIsThatIsNoCheckpointAndWhatIsRead) {
   Write("metrics.json", R"({"metrics": {"a": 1}})");
   Write("logs/a.txt", "abc");
   constexpr char kRead[] =
-      "expected a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), .npz";
+      "expected a safetensors, PyTorch (.pt, .pth, .bin), GGUF, Keras (.keras, .h5), flax";
   const std::vector<std::pair<const char*, std::string>> files = {
       {"x.csv",
        std::string("x.csv: byte 0: text that begins with 'step,loss', and no checkpoint; ") +

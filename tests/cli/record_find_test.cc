@@ -177,6 +177,19 @@ TEST_F(RecordFinds, NoGeneratorInAProgramWithoutOneWhichIsAdmitted) {
   EXPECT_TRUE(Admit(manifest).empty()) << result.stderr_text;
 }
 
+TEST_F(RecordFinds, WhatAPythonDoesThatAScriptStarts) {
+  Write("run.sh", "exec /usr/bin/python3 train.py\n");
+  const ProcessResult result = Record({}, {"sh", "run.sh"});
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  const Manifest manifest = Recorded();
+  EXPECT_EQ(manifest.code.files.size(), 3u);
+  EXPECT_EQ(manifest.seeds.size(), 1u);
+  EXPECT_TRUE(Admit(manifest).empty()) << result.stderr_text;
+  // A program without a Python says nothing of its generators.
+  const ProcessResult other = Record({"--out", "runs/other.json"}, {"sh", "-c", "echo 1 > a.csv"});
+  EXPECT_NE(other.stderr_text.find("missing_rng_sources"), std::string::npos) << other.stderr_text;
+}
+
 TEST_F(RecordFinds, TheCommitAsCodeInARepository) {
   for (const std::vector<std::string>& argv : std::vector<std::vector<std::string>>{
            {"git", "init", "-q"},

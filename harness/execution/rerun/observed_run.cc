@@ -80,7 +80,9 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
                        .command = request.command,
                        .working_directory = folder,
                        .base = base,
-                       .declared = DeclaredBy(request, recording, base, folder)};
+                       .declared = DeclaredBy(request, recording, base, folder),
+                       .recorded = {},
+                       .most_inputs = request.find ? kMostFoundInputs : kMostInputs};
   if (recording.code.files.empty() && !recording.code.commit.empty()) {
     asked.recorded = [base](const std::vector<std::string>& paths) {
       return TrackedAmong(GitTree{.root = base, .commit = {}, .diff_sha256 = {}, .complaint = {}},

@@ -21,6 +21,7 @@
 namespace rharness {
 
 inline constexpr char kFindMetrics[] = "auto";
+inline constexpr std::size_t kMostFoundInputs = 1'000'000;
 
 // What the user says about the run.
 struct RecordRequest {

@@ -32,10 +32,6 @@ constexpr std::array<std::string_view, 22> kCodeEndings = {
     ".cu", ".cpp", ".c",  ".h",    ".hpp", ".cfg", ".yaml", ".yml", ".toml", ".ini", ".so"};
 constexpr int kMostSeeds = 8;  // of one function
 
-bool IsPythonProgram(std::string_view program) {
-  return fs::path(program).filename().string().starts_with("python");
-}
-
 void MarkFound(std::string path, std::string from, Recording* out) {
   out->found.fields.push_back({std::move(path), Grade::kHint, std::move(from)});
 }
@@ -192,7 +188,8 @@ bool IsBefore(const FoundCheckpoint& a, const FoundCheckpoint& b) {
 
 RecordRequest WithFinding(RecordRequest request) {
   if (!request.find) return request;
-  if (IsPythonProgram(request.command.front()) && request.observe) request.python_hooks = true;
+  // In whichever Python the command starts: they say whether there was one.
+  if (request.observe) request.python_hooks = true;
   if (request.metrics_path.empty()) request.metrics_path = kFindMetrics;
   return request;
 }

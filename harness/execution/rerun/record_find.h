@@ -29,7 +29,7 @@ namespace rharness {
 // Files of one folder that are listed as data one by one.
 inline constexpr std::size_t kMostFound = 8;
 
-// The request with what finding needs: Python's hooks, if the command is a Python, and the log.
+// The request with what finding needs: Python's hooks and the log.
 RecordRequest WithFinding(RecordRequest request);
 
 // After the run: code and data of the recording. `in_commit`: the code is that of a commit, whose

@@ -164,7 +164,8 @@ void CheckRandomness(const Manifest& m, Findings* out) {
                  fmt::format("the run draws from '{}', but its seed is not recorded", source));
   }
   // Hooks in each Python that saw no generator are a statement, too.
-  const bool seen = m.observation && m.observation->Has(kSeenByPython);
+  const bool seen =
+      m.observation && m.observation->Has(kSeenByPython) && m.environment.python.has_value();
   if (m.rng_sources.empty() && m.seeds.empty() && !seen) {
     out->Add("missing_rng_sources", "rng_sources",
              "neither sources of randomness nor seeds are recorded; expected those that the run "

@@ -216,11 +216,11 @@ std::vector<SeenInput> UndeclaredInputs(const std::set<std::string>& files,
                                         const ObserveRequest& request, const Footprint& footprint,
                                         WallTime started, std::size_t* more) {
   const auto undeclared = InputSelection(request, footprint, started).Undeclared(files);
-  *more = undeclared.size() > kMostInputs ? undeclared.size() - kMostInputs : 0;
+  *more = undeclared.size() - std::min(undeclared.size(), request.most_inputs);
   std::vector<SeenInput> inputs;
   std::uint64_t hashed = 0;
   for (const std::string& path : undeclared) {
-    if (inputs.size() >= kMostInputs) break;
+    if (inputs.size() >= request.most_inputs) break;
     const auto file = OpenRegularFile(path, /*follow_links=*/false);
     if (!file.ok()) continue;
     const std::string below = Below(request.base.string(), path);

@@ -17,7 +17,6 @@
 namespace rharness {
 
 inline constexpr std::size_t kMostLibraries = 1024;
-inline constexpr std::size_t kMostInputs = 64;
 // Of all inputs together: hashing costs the run's end some tens of milliseconds at most.
 inline constexpr std::uint64_t kMostHashedBytes = std::uint64_t{32} << 20;
 
@@ -31,7 +30,7 @@ std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOw
                                      const ObserveRequest& request, WallTime started);
 
 // Files opened for reading that nothing accounts for: no data, no code, no installed package, not
-// the run itself; by path, relative below request.base. `*more`: number beyond kMostInputs.
+// the run itself; by path, relative below request.base. `*more`: number beyond request.most_inputs.
 std::vector<SeenInput> UndeclaredInputs(const std::set<std::string>& files,
                                         const ObserveRequest& request, const Footprint& footprint,
                                         WallTime started, std::size_t* more);

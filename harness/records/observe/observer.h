@@ -34,6 +34,8 @@ struct ObserveParts {
 // Errors: not_found with the places searched.
 Result<ObserveParts> FindObserveParts();
 
+inline constexpr std::size_t kMostInputs = 64;  // that an observation lists
+
 struct ObserveRequest {
   bool python_hooks = false;
   std::set<std::string> variables;  // watched beside those of every record
@@ -46,6 +48,7 @@ struct ObserveRequest {
   // Which of these files, by their paths below `base`, a record covers otherwise, as by its commit;
   // called once, after the run; may be empty.
   std::function<std::set<std::string>(const std::vector<std::string>&)> recorded;
+  std::size_t most_inputs = kMostInputs;
 };
 
 // The parts that a container's first program gave the run (door.h).

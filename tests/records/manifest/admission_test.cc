@@ -151,11 +151,19 @@ TEST(Admission, NamesEverySeedThatIsMissing) {
        [](Manifest& m) {
          m.rng_sources.clear();
          m.seeds.clear();
+         m.observation.reset();
        }},
       {"duplicate_name $.rng_sources[2]", [](Manifest& m) { m.rng_sources.push_back("init"); }},
       {"missing_command $.command", [](Manifest& m) { m.command.clear(); }},
   });
   EXPECT_TRUE(FindingsAfter([](Manifest& m) { m.rng_sources.clear(); }).empty());
+  // Hooks in each Python that saw no generator say as much.
+  EXPECT_TRUE(FindingsAfter([](Manifest& m) {
+                m.rng_sources.clear();
+                m.seeds.clear();
+                m.observation.emplace().means = {std::string(kSeenByPython)};
+                m.environment.python.emplace();
+              }).empty());
 }
 
 TEST(Admission, WantsTheMachineThatRan) {
