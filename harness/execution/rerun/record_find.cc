@@ -143,15 +143,6 @@ struct FoundCheckpoint {
   fs::file_time_type written;
 };
 
-bool StandsForCheckpoint(const fs::path& path) {
-  const std::string name = path.filename().string();
-  if (SideFileOf(path) == SideFile::kContext) return false;
-  const bool part = path.parent_path().filename().string().starts_with("ocdbt.process_");
-  if (IsOrbaxIndex(name)) return !part;
-  return name == ".metadata" || name.ends_with(".index.json") || name.ends_with(".index") ||
-         IsCheckpointName(name) || MayBeCheckpointName(name);
-}
-
 // Arrays are data or predictions as often as weights: they count where nothing else is there.
 bool IsArrayFile(const fs::path& path) {
   return path.extension() == ".npy" || path.extension() == ".npz";
@@ -185,6 +176,15 @@ bool IsBefore(const FoundCheckpoint& a, const FoundCheckpoint& b) {
 }
 
 }  // namespace
+
+bool StandsForCheckpoint(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (SideFileOf(path) == SideFile::kContext) return false;
+  const bool part = path.parent_path().filename().string().starts_with("ocdbt.process_");
+  if (IsOrbaxIndex(name)) return !part;
+  return name == ".metadata" || name.ends_with(".index.json") || name.ends_with(".index") ||
+         IsCheckpointName(name) || MayBeCheckpointName(name);
+}
 
 RecordRequest WithFinding(RecordRequest request) {
   if (!request.find) return request;

@@ -42,6 +42,9 @@ void FindInputs(const RecordRequest& request, const std::filesystem::path& folde
 std::vector<Artifact> FindOutputs(const std::filesystem::path& folder,
                                   const OutputIdentities& before, Recording* out);
 
+// Whether a file of this name holds a checkpoint, or stands for one in several files.
+bool StandsForCheckpoint(const std::filesystem::path& path);
+
 // Seeds and generators, from the observation; declarations of metrics, from their names.
 void FindRandomness(const RecordRequest& request, Recording* out);
 void ProposeMetrics(const RecordRequest& request, Recording* out);

@@ -9,6 +9,7 @@
 
 #include "harness/base/log.h"
 #include "harness/base/source_folder.h"
+#include "harness/execution/rerun/record_find.h"
 #include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/admission.h"
 
@@ -82,6 +83,10 @@ void IdentifyLogs(const std::string& metrics_path, const fs::path& folder,
   std::size_t left = kMostFiles;
   // What cannot be listed now cannot be listed after the run either, which then says so.
   (void)source->ForEachFile([&](const std::string& relative, EntryKind) -> Result<bool> {
+    // Folders of data have files by the ten thousand, and no name of these.
+    if (metrics_path == kFindMetrics && !MayBeRunLog(relative) && !StandsForCheckpoint(relative)) {
+      return true;
+    }
     const std::string path = (below / relative).lexically_normal().string();
     (*identities)[path] = IdentityOfFile(folder / path);
     return --left > 0;

@@ -1,4 +1,5 @@
-// The Python programs that write models with the real scikit-learn, joblib, XGBoost, LightGBM, ONNX.
+// The Python programs that write models with the real scikit-learn, joblib, XGBoost, LightGBM,
+// ONNX.
 //
 // Role: as framework_files.h, whose kExpectProgram comes before each.
 #ifndef RHARNESS_TESTS_COMPARE_WEIGHTS_MODEL_FILES_H_
