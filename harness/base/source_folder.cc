@@ -27,22 +27,16 @@ Result<ListedEntries> ListEntries(const HeldFolder& folder) {
   fs::directory_iterator at(folder.through(), error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
+    // What the listing itself says of a kind costs no look at each entry, as symlink_status would.
     std::error_code gone;  // entries that vanish meanwhile are missing
-    switch (at->symlink_status(gone).type()) {
-      case fs::file_type::directory:
-        if (!name.starts_with('.')) listed.folders.push_back(name);
-        break;
-      case fs::file_type::regular:
-        listed.files.emplace_back(name, EntryKind::kFile);
-        break;
-      case fs::file_type::symlink:
-        listed.files.emplace_back(name, EntryKind::kLink);
-        break;
-      case fs::file_type::not_found:
-      case fs::file_type::none:
-        break;
-      default:
-        listed.files.emplace_back(name, EntryKind::kOther);
+    if (at->is_symlink(gone)) {
+      listed.files.emplace_back(name, EntryKind::kLink);
+    } else if (at->is_directory(gone)) {
+      if (!name.starts_with('.')) listed.folders.push_back(name);
+    } else if (at->is_regular_file(gone)) {
+      listed.files.emplace_back(name, EntryKind::kFile);
+    } else if (at->exists(gone)) {
+      listed.files.emplace_back(name, EntryKind::kOther);
     }
   }
   if (error) return IoError("cannot be listed: " + error.message(), folder.path().string());
