@@ -247,6 +247,31 @@ TEST_F(RecordFinds, AFolderOfManyFilesOrFoldersAsOneItem) {
   EXPECT_EQ(GuessOf(manifest, "data[0]"), "the run read 100 files of it");
 }
 
+// A pass says nothing of a checkpoint beside the one that was compared.
+TEST_F(RecordFinds, AllCheckpointsOfOneFolder) {
+  std::string program = kProgram;
+  program += R"py(import shutil
+shutil.copy("out/model.npy", "out/average.npy")
+os.makedirs("out/steps", exist_ok=True)
+shutil.copy("out/model.npy", "out/steps/1.npy")
+os.makedirs("out/bad\nname", exist_ok=True)
+shutil.copy("out/model.npy", "out/bad\nname/x.npy")
+)py";
+  Write("train.py", program);
+  const ProcessResult first = Record({});
+  ASSERT_EQ(first.outcome.exit_code, 0) << first.stderr_text;
+  const Manifest manifest = Recorded();
+  std::vector<std::string> paths;
+  for (const Artifact& artifact : manifest.artifacts) paths.push_back(artifact.path);
+  std::ranges::sort(paths);
+  EXPECT_EQ(paths, (std::vector<std::string>{"out/average.npy", "out/model.npy"}));
+  EXPECT_NE(GuessOf(manifest, "artifacts[0]").find("not taken: "), std::string::npos);
+  // What was there is written anew: a rerun has none of it.
+  const ProcessResult second = Record({});
+  EXPECT_NE(second.stderr_text.find("out/model.npy was there before the run"), std::string::npos)
+      << second.stderr_text;
+}
+
 // What the run wrote itself and read again is no input: a rerun would get the old one.
 TEST_F(RecordFinds, NoInputInAFileThatTheRunWrote) {
   std::string program = kProgram;

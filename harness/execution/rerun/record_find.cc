@@ -15,6 +15,7 @@
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/orbax.h"
 #include "compare/weights/side_files.h"
+#include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -33,7 +34,7 @@ constexpr std::array<std::string_view, 22> kCodeEndings = {
 constexpr int kMostSeeds = 8;  // of one function
 
 void MarkFound(std::string path, std::string from, Recording* out) {
-  out->found.fields.push_back({std::move(path), Grade::kHint, std::move(from)});
+  out->found.fields.push_back({CleanText(path), Grade::kHint, CleanText(from)});
 }
 
 // A module's source, where Python read its compiled form alone: "a.py" of
@@ -168,9 +169,17 @@ std::vector<FoundCheckpoint> CandidatesIn(const fs::path& folder, const OutputId
   return found;
 }
 
+bool IsIndexName(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return IsOrbaxIndex(name) || name == ".metadata" || name.ends_with(".index.json") ||
+         name.ends_with(".index");
+}
+
 // The first of a preference: near to the run's folder, and then new.
 bool IsBefore(const FoundCheckpoint& a, const FoundCheckpoint& b) {
   if (a.depth != b.depth) return a.depth < b.depth;
+  // What stands for several files, before these.
+  if (IsIndexName(a.path) != IsIndexName(b.path)) return IsIndexName(a.path);
   if (a.written != b.written) return a.written > b.written;
   return a.path < b.path;
 }
@@ -232,37 +241,42 @@ std::vector<Artifact> FindOutputs(const fs::path& folder, const OutputIdentities
                                   Recording* out) {
   std::vector<FoundCheckpoint> found = CandidatesIn(folder, before);
   std::ranges::sort(found, IsBefore);
+  std::vector<Artifact> taken;
+  std::set<std::string> parts;  // files of what was taken
   std::vector<std::string> others;
-  std::optional<fs::path> taken;
   for (const FoundCheckpoint& candidate : found) {
-    // Shards of an index, and items of a step, are parts of what was taken.
-    const bool same = taken && (candidate.path.string().starts_with(taken->parent_path().string()));
-    if (taken && same &&
-        (IsOrbaxIndex(taken->filename().string()) ||
-         taken->filename().string().ends_with(".json"))) {
+    const std::string name = candidate.path.string();
+    if (parts.contains(name)) continue;
+    const auto opened = OpenCheckpoint(folder / name);
+    if (!opened.ok() || (*opened)->tensors().empty()) continue;
+    const fs::path home = candidate.path.parent_path();
+    const bool beside = taken.empty() || home == fs::path(taken.front().path).parent_path();
+    if (!beside || taken.size() == kMostFound || !SafeRelativePath(name, "").ok()) {
+      others.push_back(name);
       continue;
     }
-    const auto opened = OpenCheckpoint(folder / candidate.path);
-    if (!opened.ok() || (*opened)->tensors().empty()) continue;
-    if (taken) {
-      others.push_back(candidate.path.string());
-    } else {
-      taken = candidate.path;
+    if (const auto files = PartsOfCheckpoint(folder / name); files.ok()) {
+      for (const std::string& file : *files) parts.insert((home / file).string());
     }
+    if (const auto known = before.find(name); known != before.end() && known->second) {
+      out->remarks.push_back(fmt::format(
+          "{} was there before the run, which wrote it anew: a rerun begins without it", name));
+    }
+    taken.emplace_back();
+    taken.back().role = "weights";
+    taken.back().path = name;
   }
-  if (!taken) return {};
   constexpr std::size_t kNamed = 5;
   const std::size_t more = others.size() - std::min(others.size(), kNamed);
   others.resize(others.size() - more);
-  MarkFound("artifacts[0]",
-            fmt::format("the run wrote it{}{}{}",
-                        others.empty() ? "" : "; not taken: ", fmt::join(others, ", "),
-                        more == 0 ? "" : fmt::format(" and {} more", more)),
-            out);
-  Artifact artifact;
-  artifact.role = "weights";
-  artifact.path = taken->string();
-  return {artifact};
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    MarkFound(fmt::format("artifacts[{}]", k),
+              fmt::format("the run wrote it{}{}{}", others.empty() || k > 0 ? "" : "; not taken: ",
+                          k > 0 ? "" : fmt::format("{}", fmt::join(others, ", ")),
+                          more == 0 || k > 0 ? "" : fmt::format(" and {} more", more)),
+              out);
+  }
+  return taken;
 }
 
 void FindRandomness(const RecordRequest& request, Recording* out) {

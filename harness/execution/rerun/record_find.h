@@ -37,7 +37,7 @@ RecordRequest WithFinding(RecordRequest request);
 void FindInputs(const RecordRequest& request, const std::filesystem::path& folder, bool in_commit,
                 Recording* out);
 
-// The checkpoint that the run wrote below `folder`, as artifacts to measure. `before`: the files
+// The checkpoints that the run wrote below `folder`, as artifacts to measure. `before`: the files
 // there before the run.
 std::vector<Artifact> FindOutputs(const std::filesystem::path& folder,
                                   const OutputIdentities& before, Recording* out);

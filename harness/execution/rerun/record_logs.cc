@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/clean_text.h"
 #include "harness/base/log.h"
 #include "harness/base/source_folder.h"
 #include "harness/execution/rerun/record_find.h"
@@ -51,7 +52,7 @@ Result<std::string> FindMetrics(const HeldFolder& folder, const CountsAsWritten&
   if (find) {
     out->found.fields.push_back(
         {"metrics_path", Grade::kHint,
-         fmt::format("the run wrote it, as {}{}", found.logs.front().kind, rest)});
+         CleanText(fmt::format("the run wrote it, as {}{}", found.logs.front().kind, rest))});
   } else {
     out->remarks.push_back(
         fmt::format("metrics are read from {} ({}), which --metrics auto found{}",

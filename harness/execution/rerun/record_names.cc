@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/clean_text.h"
 #include "harness/execution/rerun/record_find.h"
 
 namespace rharness {
@@ -55,7 +56,7 @@ int RankOf(std::string_view name, MetricDirection direction) {
 }
 
 void AddHint(std::string path, std::string from, Recording* out) {
-  out->found.fields.push_back({std::move(path), Grade::kHint, std::move(from)});
+  out->found.fields.push_back({CleanText(path), Grade::kHint, CleanText(from)});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compare/weights/checkpoint_folder.h"
+#include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/execution/rerun/record_logs.h"
@@ -90,7 +91,8 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
     }
     const Status status = read();
     if (!status.ok() && request.find && path == kFindMetrics) {
-      out->found.fields.push_back({"metrics", Grade::kMissing, status.error().ToString()});
+      out->found.fields.push_back(
+          {"metrics", Grade::kMissing, CleanText(status.error().ToString())});
       out->metrics_path.clear();
       return;
     }
