@@ -29,8 +29,8 @@ struct HistoryRun : RunSummary {
   std::optional<RunRetirement> retirement = {};  // who asked for it and who approved; empty: nobody
 };
 
-// Two verdicts of a run in a row, those that say nothing left out, of which one is good and the
-// other bad; and what differs between where the two drills reran it.
+// Two verdicts of a run, one after the other (those that say nothing are left out), one good and
+// one bad; and what differs between where the two drills reran it.
 struct VerdictChange {
   std::size_t before = 0;  // in the list of verdicts
   std::size_t after = 0;

@@ -25,7 +25,7 @@ void Members(Io& io, T& family) {
   io.Plain("apart", family.apart, "Runs that moved on their own.");
   io.PlainUnlessEmpty(
       "beyond", family.beyond,
-      "Runs of which a curve is beyond what rounding explains; absent where there is none.");
+      "Runs with a curve that rounding does not explain; absent where there is none.");
   io.List("metrics", family.metrics,
           "history and reruns have one value a seed, at the same place.");
   io.List("causes", family.causes,

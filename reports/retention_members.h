@@ -36,7 +36,7 @@ void Members(Io& io, T& report) {
   io.Must("files", report.list.items.size(), Count("Of the list."));
   io.Must("bytes", report.list.bytes(), Count("Of all of them together."));
   io.Object("list", report.list);
-  io.MustList("kept_runs", report.kept_runs, "Runs of which nothing is deleted.");
+  io.MustList("kept_runs", report.kept_runs, "Runs whose files are never deleted.");
   io.MustList("kept_files", report.kept_files,
               "Files that runs let go of and that stay all the same.");
 }

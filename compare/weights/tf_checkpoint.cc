@@ -64,7 +64,7 @@ struct TfEntry {
   bool sliced = false;
 };
 
-// TensorShapeProto: field 2 holds the dimensions, field 1 of which is the size.
+// TensorShapeProto: field 2, repeated, is a dimension; its field 1 is the size.
 bool ReadTfShape(std::string_view message, std::vector<std::uint64_t>* shape) {
   bool whole = true;
   const bool read = ForProtobufFields(message, [&](const ProtobufField& field) {

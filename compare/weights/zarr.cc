@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "compare/weights/names.h"
+#include "compare/weights/npy_header.h"
 #include "compare/weights/numpy_names.h"
 #include "harness/base/json.h"
 
@@ -30,30 +30,6 @@ std::string ZarrText(const Json& parent, std::string_view key, std::string_view 
 bool IsZero(const Json& number) {
   return number.kind() != Json::Kind::kString && number.ToDouble() == 0.0;
 }
-
-struct ZarrTypeRow {
-  std::string_view name;
-  DType dtype;
-};
-// Version 2 writes numpy's codes, and these names where numpy has none.
-constexpr auto kCodes = std::to_array<ZarrTypeRow>({
-    {"|b1", DType::kBool},
-    {"|i1", DType::kI8},
-    {"|u1", DType::kU8},
-    {"<i1", DType::kI8},
-    {"<u1", DType::kU8},
-    {"<i2", DType::kI16},
-    {"<u2", DType::kU16},
-    {"<i4", DType::kI32},
-    {"<u4", DType::kU32},
-    {"<i8", DType::kI64},
-    {"<u8", DType::kU64},
-    {"<f2", DType::kF16},
-    {"<f4", DType::kF32},
-    {"<f8", DType::kF64},
-    {"<c8", DType::kC64},
-    {"<c16", DType::kC128},
-});
 
 class ZarrParser {
  public:
@@ -108,9 +84,10 @@ class ZarrParser {
 
   Status SetType(std::string_view key, bool codes) {
     const std::string name = ZarrText(json_, key);
-    const auto code = std::ranges::find(kCodes, name, &ZarrTypeRow::name);
     std::optional<DType> dtype = DTypeOfNumpyName(name);
-    if (codes && code != kCodes.end()) dtype = code->dtype;
+    // Version 2 writes numpy's codes; types that numpy lacks, such as bfloat16, stand by name.
+    const bool code = codes && (name.starts_with('<') || name.starts_with('|'));
+    if (code) dtype = DTypeOfNpyFormat(std::string_view(name).substr(1));
     if (!dtype) return Other(fmt::format("elements of the type {}", Quoted(name)));
     array_.dtype = *dtype;
     return {};

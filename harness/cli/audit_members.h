@@ -103,8 +103,7 @@ void Members(Io& io, T& document) {
                           outcome.missing.begin() + static_cast<std::ptrdiff_t>(named)),
               About("The first of these").MostItems(kMostMissingNamed));
   io.MustList("exceptions", outcome.exceptions,
-              "Waivers and substitutes of which the policies say otherwise than the last entry "
-              "about them");
+              "Waivers and substitutes where the policies contradict the last entry about them");
   io.Must("not_looked_at", outcome.not_looked_at,
           "Entries about what was not given, such as baselines");
   io.Must("unfinished", outcome.unfinished.has_value(),

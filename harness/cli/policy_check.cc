@@ -105,7 +105,8 @@ void Members(Io& io, T& check) {
   io.MustList("retention", policy.retention,
               "How long what runs made is kept, the first that matches a family counts; families "
               "without one keep everything");
-  io.MustList("holds", policy.holds, "Runs of which nothing is deleted; both patterns must match");
+  io.MustList("holds", policy.holds,
+              "Runs whose files are never deleted; both patterns must match");
   io.MustPlain("warnings", check.warnings,
                "What holds no longer, and what can never call anybody, a sentence each");
 }

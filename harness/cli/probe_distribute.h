@@ -20,7 +20,7 @@ struct DistributeOptions {
 void AddDistributeOptions(Command* run, DistributeOptions* options);
 
 // Runs `rharness probe run ARGUMENTS --out FILE` on every node and writes out/NODE.json for each;
-// returns the exit code: 0 where every node gave a fingerprint of which no probe failed, else 4.
+// returns the exit code: 0 where every node gave a fingerprint and no probe failed, else 4.
 int DistributeProbe(const DistributeOptions& options, const std::vector<std::string>& arguments,
                     const std::string& out, double timeout_seconds);
 

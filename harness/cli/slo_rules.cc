@@ -28,7 +28,7 @@ Status CheckUrl(const std::string& url, std::string_view option) {
   return InvalidInput("expected a URL that begins with https:// or http://", std::string(option));
 }
 
-// In this folder, of which its provider speaks.
+// In this folder, which its provider names.
 std::vector<Output> DashboardOutputs(const std::string& folder) {
   std::vector<Output> outputs;
   if (folder.empty()) return outputs;

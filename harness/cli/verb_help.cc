@@ -40,7 +40,7 @@ Result<std::string> GuideText(const std::vector<std::string>& words) {
                               fmt::join(names, ", ")));
 }
 
-// Names of topics go before those of verbs, of which none has the same.
+// Names of topics go before those of verbs; no verb has the name of a topic.
 Result<std::string> TextOf(Command& root, const ProgramFacts& program,
                            const std::vector<std::string>& words) {
   const std::vector<HelpTopic> topics = HelpTopics(root);

@@ -7,8 +7,8 @@
 //          decision counts at most ten times the days since then, so that what never reaches a
 //          conclusion comes again and delays no other for ever. Not below 0.
 //   stake  of the first of the policy's stakes that holds for the run; 1 where none does.
-//   doubt  1, and 1 for each of five kinds of the environment that is another one today than at
-//          that verdict, and 1/2 for each of which it is not known: GPUs, GPU driver, CPU, system
+//   doubt  1, and 1 for each of five parts of the environment that has changed since that
+//          verdict, and 1/2 for each where this is not known: GPUs, GPU driver, CPU, system
 //          (os, kernel, glibc), packages (the host's, those that the run's processes used); and 1
 //          more where `rharness check --available` was last told that a part of the run is gone,
 //          1/2 where it is not known whether all can be had. 1 to 7.

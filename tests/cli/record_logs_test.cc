@@ -111,7 +111,7 @@ TEST_F(LoggingProgram, HasAnErrorWhereTheLogIsAnotherOrNone) {
            {"tensorboard:log.csv", "cp source log.csv", "is read as csv; expected tensorboard"},
            {"auto", "true", "the run wrote no log with metrics"},
            {"auto", "cp source a.csv; cp source b.csv",
-            "none can be preferred (a.csv, b.csv); name one"},
+            "several logs (a.csv, b.csv), and none is preferred; name one"},
            {"log.csv", "true", "the run did not write it"},
            {"log.csv", "echo step,loss > log.csv; echo 1,x >> log.csv", "log.csv"}}) {
     const auto result = Record(row.metrics, row.script);

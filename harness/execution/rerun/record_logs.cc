@@ -43,7 +43,7 @@ Result<std::string> FindMetrics(const HeldFolder& folder, const CountsAsWritten&
   if (found.logs.empty()) {
     return NotFound(others.empty()
                         ? "the run wrote no log with metrics"
-                        : fmt::format("the run wrote logs of which none can be preferred ({}); "
+                        : fmt::format("the run wrote several logs ({}), and none is preferred; "
                                       "name one, or a folder below that of the run "
                                       "(--metrics PATH)",
                                       not_taken));

@@ -41,7 +41,7 @@ void ImportedRun::SetEvalSet(std::string_view metric, std::string_view data, con
   const auto set = std::ranges::find(manifest_.data, CleanName(data), &DataItem::name);
   if (measured == manifest_.metrics.end() || set == manifest_.data.end()) return;
   if (DigestOf(*set).empty()) {
-    return Remark(fmt::format("metrics.{}: measured on {}, of which no digest is known",
+    return Remark(fmt::format("metrics.{}: measured on {}, whose digest is not known",
                               measured->name, QuotedShort(set->name)));
   }
   measured->evaluated_on = set->name;

@@ -263,7 +263,8 @@ void ImportedRun::SetHyperparameter(std::string_view name, Json value, const Wor
   const std::string clean = CleanName(name);
   if (clean.empty()) return Refuse("hyperparameters", name, "a name");
   if (const auto seed = SeedIn(clean, value)) {
-    SetSeed(clean, std::to_string(*seed), Hint(worth.from, "of which generator is not said"));
+    SetSeed(clean, std::to_string(*seed),
+            Hint(worth.from, "the source does not say of which generator"));
     value = Json(*seed);
   }
   value = WithoutSecrets(clean, std::move(value));

@@ -106,7 +106,7 @@ class Taking {
                       NamesOf(unnamed_)));
     }
     if (!too_long_.empty()) {
-      Say(fmt::format("{}: beyond {} points, of which the last values are kept: {}", file_,
+      Say(fmt::format("{}: more than {} points, only the last value is kept: {}", file_,
                       kMostPoints, NamesOf(too_long_)));
     }
     return std::move(out_);

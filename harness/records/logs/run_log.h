@@ -58,7 +58,7 @@ Result<RunLog> ReadRunLog(const HeldFolder& folder, const std::filesystem::path&
 // event files, then single files.
 struct FoundLogs {
   std::vector<RunLog> logs;                   // `read` is empty
-  std::vector<std::filesystem::path> others;  // files of equal rank, of which none can be preferred
+  std::vector<std::filesystem::path> others;  // files of equal rank: none is preferred
 };
 // Event files are named by a folder whose name is the same in a rerun: one with six digits or more
 // is a date or time. Cost: a look at the names, and at the first 64 KiB of those that may be logs.

@@ -65,9 +65,9 @@ template <class Io, Is<Machine> T>
 void Members(Io& io, T& machine) {
   io.Noun("Where the rerun ran. Not compared.");
   io.May(kPlainText, "host", machine.host, About("Host name.").Examples("gpu-07"));
-  io.May(kPlainText, "boot_id", machine.boot_id,
-         About("Of Linux; another one after every boot.")
-             .Examples("5a0c2d6e-7b1f-4b43-9d1e-0f6b7a8c9d10"));
+  io.May(
+      kPlainText, "boot_id", machine.boot_id,
+      About("Linux's boot id, new at each boot.").Examples("5a0c2d6e-7b1f-4b43-9d1e-0f6b7a8c9d10"));
   io.UnlessEmpty(kPlainText, "node", machine.node,
                  About("As the scheduler of a cluster calls it.").Examples("gpu-07"));
 }

@@ -15,7 +15,7 @@
 
 namespace rharness {
 
-// Properties, of which there may be so many, each by another name.
+// Properties: at most so many, each with a name of its own.
 struct PropertiesKind {
   static void Read(JsonReader& reader, std::string_view, bool, std::vector<Property>* out) {
     ReadProperties(reader, out);

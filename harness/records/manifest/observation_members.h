@@ -44,9 +44,9 @@ void Members(Io& io, T& library) {
   io.Must(kAnyPath, "path", library.path, "Where it lies; relative where the run made it.");
   io.May("size_bytes", library.size_bytes, "Its size.");
   io.UnlessEmpty(kPlainText, "soname", library.soname,
-                 About("By what name others are linked with it; left out: it has none.")
+                 About("The name that other files link against; absent where it has none.")
                      .Examples("libopenblas.so.0"));
-  io.UnlessEmpty(kHex, "build_id", library.build_id, "The GNU build id; left out: it has none.");
+  io.UnlessEmpty(kHex, "build_id", library.build_id, "The GNU build id; absent where it has none.");
   io.UnlessEmpty(
       kPlainText, "manager", library.manager,
       About("The manager of the package that it is of; left out: none is known.").Examples("dpkg"));

@@ -24,7 +24,7 @@ inline constexpr NameTable<PropertyKind, 7> kPropertyKindNames = {
      {PropertyKind::kResharded, "resharded"},
      {PropertyKind::kEvaluatedTwice, "evaluated_twice"}}};
 
-// Arguments, of which there is one at least.
+// Arguments: at least one.
 struct ArgumentsKind {
   static void Read(JsonReader& reader, std::string_view key, bool required,
                    std::vector<std::string>* out);

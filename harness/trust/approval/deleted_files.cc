@@ -104,7 +104,7 @@ std::string DeletedWords(const DeletedFile& file) {
   const std::string at = FormatTime(file.at);
   std::string words;
   if (file.item < 0) {
-    words = fmt::format("a deletion was begun at {}, and of which files cannot be read", at);
+    words = fmt::format("a deletion was begun at {}; its files cannot be read", at);
   } else if (file.step == DeletionStep::kGone) {
     words = "deleted at " + at;
   } else if (file.step == DeletionStep::kMissing) {

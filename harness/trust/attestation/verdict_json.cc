@@ -133,7 +133,7 @@ void ReadReruns(JsonReader& reader, std::vector<AttestedRerun>* out) {
     ReadDigest(one, "evidence", false, &rerun.evidence_sha256);
     ReadSubjects(one, &rerun.artifacts);
     if (one.ok() && rerun.state == RerunEnd::State::kCompared && rerun.evidence_sha256.empty()) {
-      one.Fail("a rerun was compared of which there is no evidence", "evidence");
+      one.Fail("a rerun was compared, and there is no evidence of it", "evidence");
     }
   });
 }

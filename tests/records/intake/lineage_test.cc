@@ -165,7 +165,7 @@ TEST(ImportedLineage, TakesNothingThatNoManifestMayHold) {
   const Manifest manifest = std::move(run).Take();
   EXPECT_FALSE(manifest.data.at(0).made_by);
   EXPECT_EQ(manifest.metrics.at(0).evaluated_on, "");
-  EXPECT_TRUE(HasRemark(manifest, "of which no digest is known"));
+  EXPECT_TRUE(HasRemark(manifest, "whose digest is not known"));
   EXPECT_TRUE(ParseManifest(ToJson(manifest), "m").ok());
 }
 

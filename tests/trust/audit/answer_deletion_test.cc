@@ -112,7 +112,7 @@ TEST_F(AnswerDeletion, WhoseListWasChangedToNameAnotherRunIsToldOfEveryRun) {
   Append();
   Force("UPDATE deletions SET body = replace(body, '\"a\"', '\"z\"')");
   ASSERT_THAT(Files(), SizeIs(1));
-  EXPECT_THAT(DeletedWords(Files()[0]), AllOf(HasSubstr("of which files cannot be read"),
+  EXPECT_THAT(DeletedWords(Files()[0]), AllOf(HasSubstr("its files cannot be read"),
                                               HasSubstr("another list than was begun")));
   EXPECT_EQ(ShowAsItIs().exit_code, 5);
 }
