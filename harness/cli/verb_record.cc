@@ -1,9 +1,11 @@
 // rharness record: run a command and write its manifest.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -11,9 +13,11 @@
 #include <system_error>
 #include <vector>
 
+#include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/outputs.h"
+#include "harness/cli/record_found.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/execution/fetch/pin.h"
@@ -128,71 +132,36 @@ Result<std::vector<Property>> DeclaredIn(const std::string& file) {
 }
 
 // runs/FAMILY-N.json, the first that is free.
-std::string NextManifest(const std::vector<std::string>& command) {
+std::filesystem::path NextManifest(const std::vector<std::string>& command) {
   std::error_code ignored;
-  const std::string family = FamilyByName(command, std::filesystem::current_path(ignored));
+  const std::filesystem::path here = std::filesystem::current_path(ignored);
+  const std::string family = FamilyByName(command, here);
   for (int i = 1;; ++i) {
-    std::string out = fmt::format("runs/{}-{}.json", family, i);
+    std::filesystem::path out = fmt::format("runs/{}-{}.json", family, i);
     if (!std::filesystem::exists(out, ignored)) return out;
   }
 }
 
-// What a guess of the manifest's origin stands for: "data digits: data/digits.npz".
-std::string GuessedAs(const Manifest& manifest, std::string_view path) {
-  for (std::size_t i = 0; i < manifest.code.files.size(); ++i) {
-    if (path == fmt::format("code.files[{}]", i)) return "code " + manifest.code.files[i].path;
+// Takes the place of a manifest whose name was chosen here: while the run went on, another one may
+// have taken it, and then it is the next. Errors: io.
+Status TakePlace(const std::vector<std::string>& command, Manifest* manifest,
+                 std::filesystem::path* out) {
+  for (;;) {
+    const Descriptor made(
+        ::open(out->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (made.valid()) return {};
+    if (errno != EEXIST) return IoErrorFromErrno("cannot create", errno, out->string());
+    *out = out->parent_path() / NextManifest(command).filename();
+    manifest->run_id = out->stem().string();
+    if (manifest->origin) manifest->origin->id = manifest->run_id;
   }
-  for (std::size_t i = 0; i < manifest.data.size(); ++i) {
-    if (path == fmt::format("data[{}]", i)) return "data " + manifest.data[i].path;
-  }
-  for (std::size_t i = 0; i < manifest.artifacts.size(); ++i) {
-    if (path != fmt::format("artifacts[{}]", i)) continue;
-    return fmt::format("weights {} ({} tensors)", manifest.artifacts[i].path,
-                       manifest.artifacts[i].tensors.size());
-  }
-  for (const auto& [name, seed] : manifest.seeds) {
-    if (path == "seeds." + name) return fmt::format("seed {} = {}", name, seed);
-  }
-  if (path == "metrics_path") return "log " + manifest.metrics_path;
-  if (path == "family") return "family " + manifest.family;
-  if (path.starts_with("metrics.")) return fmt::format("primary metric {}", path.substr(8));
-  if (path.starts_with("rng_sources.")) return fmt::format("generator {}", path.substr(12));
-  return std::string(path);
-}
-
-// What was found, and what to do next.
-void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
-  if (!manifest.origin || Globals().quiet) return;
-  for (const FieldOrigin& field : manifest.origin->fields) {
-    LogInfo(
-        TerminalSafe(fmt::format("{} {}: {}", field.grade == Grade::kMissing ? "found no" : "found",
-                                 GuessedAs(manifest, field.path), field.from)));
-  }
-  std::string maps;
-  for (const DataItem& item : manifest.data) {
-    const std::string parent = std::filesystem::path(item.path).parent_path().string();
-    const std::string map = fmt::format(" --map {0}={0}", parent);
-    if (item.path.starts_with('/') && maps.find(map) == maps.npos) maps += map;
-  }
-  std::error_code error;
-  const std::filesystem::path folder =
-      std::filesystem::proximate(out.parent_path(), std::filesystem::current_path(error), error);
-  const bool admitted = std::ranges::none_of(Admit(manifest), [](const Finding& finding) {
-    return !finding.subject.starts_with("$.notes[");
-  });
-  LogInfo(TerminalSafe(admitted
-                           ? fmt::format("next: rharness drill {}{}", folder.string(), maps)
-                           : fmt::format("next: state what is missing (`rharness record --find "
-                                         "OPTION... -- COMMAND`), then rharness drill {}{}",
-                                         folder.string(), maps)));
 }
 
 Result<int> RecordAndWrite(RecordOptions options) {
-  if (options.arguments.out.empty()) {
-    options.arguments.out = NextManifest(options.arguments.command);
-  }
+  const bool chosen = options.arguments.out.empty();
+  if (chosen) options.arguments.out = NextManifest(options.arguments.command).string();
   ASSIGN_OR_RETURN(RecordRequest request, BuildRequest(options.arguments));
-  ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
+  ASSIGN_OR_RETURN(std::filesystem::path out, PlaceFor(options, request));
   request.kept = out.parent_path() / kKeptFolder;
   ASSIGN_OR_RETURN(const auto properties, DeclaredIn(options.arguments.properties));
   CatchInterrupts();
@@ -209,6 +178,7 @@ Result<int> RecordAndWrite(RecordOptions options) {
   }
   WarnOf(manifest, ExitCodeOf(recording) != kExitOk);
   KeepBeside(request, recording, &manifest);
+  if (chosen) RETURN_IF_ERROR(TakePlace(options.arguments.command, &manifest, &out));
   RETURN_IF_ERROR(SaveManifest(manifest, out));
   SayFound(manifest, out);
   return ExitCodeOf(recording);

@@ -287,5 +287,83 @@ TEST_F(RecordFinds, NoInputInAFileThatTheRunWrote) {
   }
 }
 
+// A checkpoint behind an absolute path or a link is in no rerun's folder: what is compared without
+// it is no pass.
+TEST_F(RecordFinds, NoPassWhereTheOnlyCheckpointLiesElsewhere) {
+  fs::create_directories(At("elsewhere"));
+  std::string program = kProgram;
+  const std::string open = "open(\"out/model.npy\"";
+  program.replace(program.find(open), open.size(), "open(path");
+  for (const std::string& way :
+       {"path = '" + At("elsewhere/model.npy").string() + "'\n",
+        "if not os.path.exists('out/link'): os.symlink('" + At("elsewhere").string() +
+            "', 'out/link')\npath = 'out/link/model.npy'\n"}) {
+    std::string changed = program;
+    changed.insert(changed.find("header ="), way);
+    Write("train.py", changed);
+    fs::remove_all(At("project/runs"));
+    const ProcessResult result = Record({});
+    EXPECT_EQ(result.outcome.exit_code, 4) << result.stderr_text;
+    EXPECT_NE(result.stderr_text.find(At("elsewhere/model.npy").string()), std::string::npos)
+        << result.stderr_text;
+    EXPECT_FALSE(Admit(Recorded()).empty());
+    const ProcessResult drill =
+        Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--out", way.substr(0, 1) + "-drill"});
+    EXPECT_NE(drill.outcome.exit_code, 0) << drill.stdout_text;
+    EXPECT_EQ(drill.stdout_text.find("1 identical"), std::string::npos) << drill.stdout_text;
+  }
+}
+
+TEST_F(RecordFinds, ACheckpointElsewhereBesideOneThatIsCompared) {
+  std::string program = kProgram;
+  program += "import shutil\nshutil.copyfile('out/model.npy', '" + At("best.npy").string() + "')\n";
+  Write("train.py", program);
+  const ProcessResult result = Record({});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_NE(result.stderr_text.find(At("best.npy").string() + "' is not compared"),
+            std::string::npos)
+      << result.stderr_text;
+}
+
+TEST_F(RecordFinds, NoSeedInTheClock) {
+  std::string program = kProgram;
+  program.replace(program.find("random.seed(11)"), 15, "import time\nrandom.seed(time.time_ns())");
+  Write("train.py", program);
+  const ProcessResult result = Record({});
+  const Manifest manifest = Recorded();
+  EXPECT_TRUE(manifest.seeds.empty());
+  EXPECT_EQ(manifest.rng_sources.size(), 1u);
+  EXPECT_FALSE(Admit(manifest).empty()) << result.stderr_text;
+}
+
+// The exit code of a pipe is that of its last command.
+TEST_F(RecordFinds, APythonThatFailedWhereItsShellWentOn) {
+  Write("train.py", std::string(kProgram) + "raise SystemExit(3)\n");
+  const ProcessResult piped = Record({}, {"sh", "-c", "/usr/bin/python3 train.py | cat"});
+  EXPECT_EQ(piped.outcome.exit_code, 0) << piped.stderr_text;
+  EXPECT_NE(piped.stderr_text.find("a Python of the run ended with 3"), std::string::npos)
+      << piped.stderr_text;
+  // A command of the script that says no is a condition.
+  Write("train.py", kProgram);
+  const ProcessResult asked =
+      Record({}, {"sh", "-c", "grep -q zzz train.py; /usr/bin/python3 train.py"});
+  EXPECT_EQ(asked.stderr_text.find("ended with"), std::string::npos) << asked.stderr_text;
+}
+
+// Both took the first free name before either wrote it.
+TEST_F(RecordFinds, PlacesForTwoRunsAtOnce) {
+  const std::string record = RHARNESS_BIN_DIR "/rharness record -- /usr/bin/python3 train.py";
+  ASSERT_EQ(Run({"/bin/sh", "-c", record + " & " + record + "; wait"}).outcome.exit_code, 0);
+  EXPECT_EQ(Recorded("runs/project-1.json").run_id, "project-1");
+  EXPECT_EQ(Recorded("runs/project-2.json").run_id, "project-2");
+}
+
+TEST_F(RecordFinds, ADrillFolderThatIsFree) {
+  fs::create_directories(At("project/drill"));
+  const ProcessResult result = Record({});
+  EXPECT_NE(result.stderr_text.find("next: rharness drill runs --out drill-2"), std::string::npos)
+      << result.stderr_text;
+}
+
 }  // namespace
 }  // namespace rharness

@@ -82,7 +82,8 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
                        .base = base,
                        .declared = DeclaredBy(request, recording, base, folder),
                        .recorded = {},
-                       .most_inputs = request.find ? kMostFoundInputs : kMostInputs};
+                       .most_inputs = request.find ? kMostFoundInputs : kMostInputs,
+                       .outputs = request.find};
   if (recording.code.files.empty() && !recording.code.commit.empty()) {
     asked.recorded = [base](const std::vector<std::string>& paths) {
       return TrackedAmong(GitTree{.root = base, .commit = {}, .diff_sha256 = {}, .complaint = {}},

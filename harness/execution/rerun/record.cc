@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <optional>
 #include <string_view>
@@ -48,15 +47,6 @@ Result<std::string> RelativeTo(const fs::path& base, const fs::path& folder,
   return safe.string();
 }
 
-// Endings of files that programs read and hardly any writes.
-constexpr std::array<std::string_view, 12> kSourceEndings = {
-    ".py", ".sh", ".bash", ".R", ".jl", ".pl", ".lua", ".rb", ".yaml", ".yml", ".toml", ".ini"};
-
-bool IsSource(std::string_view name) {
-  return std::ranges::any_of(kSourceEndings,
-                             [&](std::string_view ending) { return name.ends_with(ending); });
-}
-
 // The sources that the command names, as "train.py" or "--config=train.yaml", relative to `base`.
 std::vector<fs::path> SourcesOf(const std::vector<std::string>& command, const fs::path& base,
                                 const fs::path& folder) {
@@ -65,7 +55,7 @@ std::vector<fs::path> SourcesOf(const std::vector<std::string>& command, const f
     const auto equals = argument.starts_with('-') ? argument.find('=') : std::string::npos;
     const fs::path named = equals == std::string::npos ? argument : argument.substr(equals + 1);
     std::error_code error;
-    if (named.is_absolute() || !IsSource(named.string())) continue;
+    if (named.is_absolute() || !IsSourceName(named.string())) continue;
     if (!fs::is_regular_file(folder / named, error)) continue;
     fs::path below = (folder / named).lexically_normal().lexically_relative(base);
     if (!below.empty() && *below.begin() != "..") sources.push_back(std::move(below));
@@ -296,6 +286,7 @@ Result<Recording> RecordRun(const RecordRequest& stated,
     FindFamily(request, folder, &recording);
     if (request.artifacts.empty()) {
       request.artifacts = FindOutputs(folder, outputs_before, &recording);
+      NoteOutputsOutside(!request.artifacts.empty(), &recording);
     }
   }
   MeasureOutputs(request, folder, outputs_before, &recording);

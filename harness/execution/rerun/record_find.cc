@@ -22,20 +22,15 @@
 #include "harness/base/source_folder.h"
 #include "harness/execution/rerun/record_kept.h"
 #include "harness/execution/rerun/record_logs.h"
+#include "harness/records/manifest/admission.h"
+#include "harness/records/observe/files_seen.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 22> kCodeEndings = {
-    ".py", ".pyi", ".sh", ".bash", ".R",   ".jl",  ".pl",   ".lua", ".rb",   ".js",  ".cc",
-    ".cu", ".cpp", ".c",  ".h",    ".hpp", ".cfg", ".yaml", ".yml", ".toml", ".ini", ".so"};
 constexpr int kMostSeeds = 8;  // of one function
-
-void MarkFound(std::string path, std::string from, Recording* out) {
-  out->found.fields.push_back({CleanText(path), Grade::kHint, CleanText(from)});
-}
 
 // A module's source, where Python read its compiled form alone: "a.py" of
 // "__pycache__/a.cpython-311.pyc".
@@ -48,11 +43,6 @@ std::string SourceOfModule(const fs::path& folder, const std::string& path) {
   const fs::path source = compiled.parent_path().parent_path() / (stem + ".py");
   std::error_code ignored;
   return fs::is_regular_file(folder / source, ignored) ? source.string() : path;
-}
-
-bool IsCodeName(std::string_view path) {
-  return std::ranges::any_of(kCodeEndings,
-                             [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
 // Settings of a user, which a rerun, in a home of its own, does without: a file outside of the
@@ -215,7 +205,7 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
   std::set<std::string> sources;
   for (SeenInput& input : *out->observation->inputs) {
     const std::string path = SourceOfModule(folder, input.path);
-    const bool code = IsCodeName(path) && !fs::path(path).is_absolute();
+    const bool code = IsSourceName(path) && !fs::path(path).is_absolute();
     if (code ? code_stated || in_commit : data_stated) {
       left.push_back(std::move(input));
     } else if (code) {
@@ -234,6 +224,12 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
     out->code.files.push_back({in_base.string(), digest->sha256});
   }
   AddAllData(request, folder, data, out);
+  const auto& unseen = out->observation->unseen;
+  if (std::ranges::find(unseen, kTooManyFiles) != unseen.end()) {
+    out->remarks.push_back(
+        "the run read more files than could be noted: data of it may be missing; expected its "
+        "folders as --data");
+  }
   out->observation->inputs = std::move(left);
 }
 
@@ -266,6 +262,10 @@ std::vector<Artifact> FindOutputs(const fs::path& folder, const OutputIdentities
     taken.back().role = "weights";
     taken.back().path = name;
   }
+  if (taken.empty()) {
+    out->found.fields.push_back(
+        {"artifacts", Grade::kMissing, "the run wrote no checkpoint below its folder"});
+  }
   constexpr std::size_t kNamed = 5;
   const std::size_t more = others.size() - std::min(others.size(), kNamed);
   others.resize(others.size() - more);
@@ -283,25 +283,74 @@ void FindRandomness(const RecordRequest& request, Recording* out) {
   if (!out->observation || !request.seeds.empty() || !request.rng_sources.empty()) return;
   for (const auto& [source, values] : out->observation->seeds) {
     int count = 0;
+    std::string unseeded;  // the first value that is no seed
     for (const std::string& value : values) {
-      if (IsDrawn(value)) {
-        // What a package draws for itself is in no hands of the run.
-        if (PlaceOfDraw(value).starts_with(kPackagePlace)) continue;
-        const bool known =
-            std::ranges::find(out->found.rng_sources, source) != out->found.rng_sources.end();
-        if (known) continue;
-        out->found.rng_sources.push_back(source);
-        MarkFound("rng_sources." + source, fmt::format("it has no seed: {}", value), out);
-        continue;
-      }
+      // What a package draws for itself is in no hands of the run.
+      if (PlaceOfDraw(value).starts_with(kPackagePlace)) continue;
       std::int64_t seed = 0;
       const char* const end = value.data() + value.size();
       const auto read = std::from_chars(value.data(), end, seed);
-      if (read.ec != std::errc() || read.ptr != end || count == kMostSeeds) continue;
+      const bool whole = read.ec == std::errc() && read.ptr == end;
+      // An object, such as a generator that is handed on, stands for one that has its own entry.
+      const bool object = value.starts_with('<');
+      if (!whole && !object && unseeded.empty()) unseeded = value;
+      if (!whole || count == kMostSeeds) continue;
       const std::string name = ++count == 1 ? source : fmt::format("{} {}", source, count);
       out->found.seeds[name] = seed;
       MarkFound("seeds." + name, "the run set it", out);
     }
+    if (unseeded.empty()) continue;
+    // One without a seed beside seeded ones is a source of its own.
+    const std::string name = count == 0 ? source : source + " (without a seed)";
+    out->found.rng_sources.push_back(name);
+    MarkFound("rng_sources." + name, fmt::format("it has no seed: {}", unseeded), out);
+  }
+}
+
+// Files that may be checkpoints, changed since the run began, in a folder outside of its own.
+std::vector<std::string> CheckpointsIn(const fs::path& folder, WallTime started) {
+  constexpr std::size_t kMostLooked = 10'000;
+  std::vector<std::string> found;
+  const auto source = SourceFolder::Open(folder.string());
+  if (!source.ok()) return found;
+  std::size_t looked = 0;
+  (void)source->ForEachFile([&](const std::string& relative, EntryKind kind) -> Result<bool> {
+    const fs::path path = folder / relative;
+    const bool may_be = kind == EntryKind::kFile && StandsForCheckpoint(relative);
+    if (may_be && IsChangedSince(path, started)) found.push_back(path.string());
+    return ++looked < kMostLooked;
+  });
+  return found;
+}
+
+void NoteOutputsOutside(bool has_checkpoint, Recording* out) {
+  if (!out->observation) return;
+  std::error_code ignored;
+  std::set<std::string> candidates;
+  const fs::path temporary = fs::temp_directory_path(ignored);
+  for (const std::string& output : out->observation->outputs) {
+    if (IsSetting(output)) continue;
+    if (StandsForCheckpoint(output)) candidates.insert(output);
+    // It may have been written under another name, and its folder, too.
+    fs::path folder = fs::path(output).parent_path();
+    while (!fs::is_directory(folder, ignored) && folder != folder.parent_path()) {
+      folder = folder.parent_path();
+    }
+    if (folder == temporary || folder == folder.parent_path()) continue;
+    for (std::string& path : CheckpointsIn(folder, out->started))
+      candidates.insert(std::move(path));
+  }
+  std::erase_if(candidates, [](const std::string& path) {
+    const auto opened = OpenCheckpoint(path);
+    return !opened.ok() || (*opened)->tensors().empty();
+  });
+  for (const std::string& path : candidates) {
+    std::string sentence = fmt::format(
+        "output '{}' {}: the run wrote it outside of its folder, where no rerun is looked at; "
+        "expected it "
+        "below the folder of the run",
+        CleanText(path), has_checkpoint ? "is not compared" : kNotRecorded);
+    (has_checkpoint ? out->remarks : out->missing_outputs).push_back(std::move(sentence));
   }
 }
 

@@ -4,15 +4,14 @@
 // (Grade::kHint), with the reason; whoever records states what is wrong (an option) and finds the
 // rest (--find).
 //
-//   what             is found as
-//   code, data       files that the run read and that belong to no package: sources by their names;
-//                    other files one by one, or by their folder where it holds more than kMostFound
-//   weights          the checkpoint that the run wrote nearest to its own folder, the newest of
-//   these metrics          the log that --metrics auto finds; the primary one by its name, with a
-//   direction
-//                    by its name and a margin of 1 % of its value (of 0.01 where it is a share)
-//   seeds            the whole numbers that were set in each Python; other generators by their
-//   names
+//   what         is found as
+//   code, data   files that the run read and that belong to no package: sources by their names;
+//                others one by one, or by their folder where it holds more than kMostFound of them
+//   weights      the checkpoints of one folder that the run wrote: of the folder that is nearest to
+//                the run's own, and then has the newest
+//   metrics      the log that --metrics auto finds. The primary one by its name, which says what is
+//                better, too; its margin is 1 % of its value, or 0.01 of a share
+//   seeds        whole numbers that were set in each Python; other generators by their names
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_FIND_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_FIND_H_
 
@@ -45,6 +44,10 @@ std::vector<Artifact> FindOutputs(const std::filesystem::path& folder,
 // Whether a file of this name holds a checkpoint, or stands for one in several files.
 bool StandsForCheckpoint(const std::filesystem::path& path);
 
+// Checkpoints that the run wrote elsewhere, by an absolute path or behind a link, which no rerun is
+// compared by: a remark on each, or, where it wrote none below its folder, a missing output.
+void NoteOutputsOutside(bool has_checkpoint, Recording* out);
+
 // Seeds and generators, from the observation; declarations of metrics, from their names.
 void FindRandomness(const RecordRequest& request, Recording* out);
 void ProposeMetrics(const RecordRequest& request, Recording* out);
@@ -53,6 +56,12 @@ void FindFamily(const RecordRequest& request, const std::filesystem::path& folde
 // Lightning counts its runs: the paths of outputs below "version_3" become those of a rerun, which
 // begins without the earlier ones, "version_0".
 void RenumberVersions(const OutputIdentities& before, Recording* out);
+
+// A guess: Grade::kHint.
+void MarkFound(std::string_view path, std::string_view from, Recording* out);
+
+// Whether programs read files of this name and hardly any writes one: "train.py", "a.yaml".
+bool IsSourceName(std::string_view path);
 
 // Which values are better, by the name of a metric: "eval_accuracy", "val/loss".
 MetricDirection DirectionByName(std::string_view name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,11 +56,19 @@ int RankOf(std::string_view name, MetricDirection direction) {
   return rank + (has("train") ? 6 : 4);
 }
 
-void AddHint(std::string path, std::string from, Recording* out) {
+}  // namespace
+
+void MarkFound(std::string_view path, std::string_view from, Recording* out) {
   out->found.fields.push_back({CleanText(path), Grade::kHint, CleanText(from)});
 }
 
-}  // namespace
+bool IsSourceName(std::string_view path) {
+  constexpr auto kEndings = std::to_array<std::string_view>(
+      {".py", ".pyi", ".sh", ".bash", ".R",   ".jl",  ".pl",   ".lua", ".rb",   ".js",  ".cc",
+       ".cu", ".cpp", ".c",  ".h",    ".hpp", ".cfg", ".yaml", ".yml", ".toml", ".ini", ".so"});
+  return std::ranges::any_of(kEndings,
+                             [&](std::string_view ending) { return path.ends_with(ending); });
+}
 
 MetricDirection DirectionByName(std::string_view name) {
   for (const std::string& word : MetricWords(name)) {
@@ -92,20 +101,27 @@ void ProposeMetrics(const RecordRequest& request, Recording* out) {
   const double size = std::abs(best->second);
   const bool share = metric.direction == MetricDirection::kHigher && size <= 1.0;
   metric.margin = share || size == 0.0 ? 0.01 : 0.01 * size;
-  AddHint(fmt::format("metrics.{}", metric.name),
-          fmt::format("its name says that {} is better; the margin {:.4g} is {}",
-                      MetricDirectionName(metric.direction), *metric.margin,
-                      share || size == 0.0 ? "that of a share" : "1 % of its value"),
-          out);
+  MarkFound(fmt::format("metrics.{}", metric.name),
+            fmt::format("its name says that {} is better; the margin {:.4g} is {}",
+                        MetricDirectionName(metric.direction), *metric.margin,
+                        share || size == 0.0 ? "that of a share" : "1 % of its value"),
+            out);
   out->found.metrics.push_back(std::move(metric));
 }
 
 std::string FamilyByName(const std::vector<std::string>& command, const fs::path& folder) {
+  std::vector<std::string> words;
+  for (const std::string& argument : command) {
+    const bool script = !words.empty() && (words.back() == "-c" || words.back() == "-lc");
+    std::istringstream split(argument);
+    if (!script) words.push_back(argument);
+    for (std::string word; script && split >> word;) words.push_back(std::move(word));
+  }
   std::string stem;
-  for (std::size_t i = 0; i < command.size() && stem.empty(); ++i) {
-    const bool module = i > 0 && command[i - 1] == "-m";
-    if (module || command[i].ends_with(".py") || command[i].ends_with(".sh")) {
-      stem = fs::path(command[i]).stem().string();
+  for (std::size_t i = 0; i < words.size() && stem.empty(); ++i) {
+    const bool module = i > 0 && words[i - 1] == "-m";
+    if (module || words[i].ends_with(".py") || words[i].ends_with(".sh")) {
+      stem = fs::path(words[i]).stem().string();
     }
   }
   if (stem.empty()) stem = fs::path(command.front()).stem().string();

@@ -94,10 +94,11 @@ void CheckCode(const Code& code, Findings* out) {
         fmt::format("has {} characters; expected a full commit of 40 or 64", code.commit.size()));
   }
   if (code.dirty && !code.commit.empty() && code.files.empty() && code.kept_diff_sha256.empty()) {
-    out->Add("unpinned_code", "code.files",
-             "none, and the tree had changes that are in no commit and of which no diff is kept, "
-             "so that nobody can rerun this; commit them and record again, or name the sources "
-             "(`rharness record --code-file`)");
+    out->Add(
+        "unpinned_code", "code.files",
+        "none, and the tree had changes that are in no commit and no kept diff, so that nobody "
+        "can rerun this; commit them and record again, or name the sources "
+        "(`rharness record --code-file`)");
   }
   out->CheckHash(code.kept_diff_sha256, "code.kept_diff_sha256");
   if (code.dirty) {
@@ -157,16 +158,26 @@ void CheckData(const std::vector<DataItem>& data, Findings* out) {
   }
 }
 
+// Hooks in each Python of the run, and in nothing that they could not look at, saw no generator but
+// those of packages.
+bool SawNoGenerator(const Manifest& m) {
+  const auto of_package = [](const std::string& value) {
+    return PlaceOfDraw(value).starts_with(kPackagePlace);
+  };
+  return m.environment.python && m.observation && m.observation->Has(kSeenByPython) &&
+         m.observation->unseen.empty() &&
+         std::ranges::all_of(m.observation->seeds, [&](const auto& source) {
+           return std::ranges::all_of(source.second, of_package);
+         });
+}
+
 void CheckRandomness(const Manifest& m, Findings* out) {
   out->Require(!m.command.empty(), "missing_command", "command", "missing; expected a program");
   for (const std::string& source : m.rng_sources) {
     out->Require(m.seeds.contains(source), "missing_seed", "seeds." + source,
                  fmt::format("the run draws from '{}', but its seed is not recorded", source));
   }
-  // Hooks in each Python that saw no generator are a statement, too.
-  const bool seen =
-      m.observation && m.observation->Has(kSeenByPython) && m.environment.python.has_value();
-  if (m.rng_sources.empty() && m.seeds.empty() && !seen) {
+  if (m.rng_sources.empty() && m.seeds.empty() && !SawNoGenerator(m)) {
     out->Add("missing_rng_sources", "rng_sources",
              "neither sources of randomness nor seeds are recorded; expected those that the run "
              "draws from (`--seed NAME=INTEGER`, `--rng NAME`)");

@@ -57,9 +57,15 @@ struct Observation {
   // Processes that a signal ended, files that could not be written, one clause each. Kept only as a
   // note of the record.
   std::vector<std::string> losses;
+  // Files that were opened for writing outside of the run's folder, absolute. In no record.
+  std::set<std::string> outputs;
 
   bool Has(std::string_view mean) const { return means.contains(std::string(mean)); }
 };
+
+// Of `unseen`: some files that were read are not among `inputs`.
+inline constexpr std::string_view kTooManyFiles =
+    "all files that were read: there were too many to note";
 
 // A value of `seeds` that the system drew: "none: drawn from the system (train.py:12)", or, for a
 // generator that an installed package made, "(package sklearn/utils/x.py:3)".

@@ -17,14 +17,17 @@ inline constexpr std::size_t kArenaEntries = 8192;
 inline constexpr std::size_t kArenaTextBytes = 500;
 inline constexpr std::size_t kArenaNamesBytes = 65536 - 16;
 
-// Prefixes of names: a variable, the beginning of variables, a folder whose files are declared.
+// Prefixes of names: a variable, the beginning of variables, a folder whose files are declared, the
+// run's own folder (files that are opened for writing outside of it are noted; without it, none).
 inline constexpr char kNameExact = '=';
 inline constexpr char kNamePrefix = '^';
 inline constexpr char kNameFolder = '/';
+inline constexpr char kNameHome = '~';
 
 // What an entry notes, each thing once.
 inline constexpr std::uint8_t kEntryVariable = 'E';  // asked for by name
 inline constexpr std::uint8_t kEntryFile = 'F';      // opened for reading
+inline constexpr std::uint8_t kEntryOutput = 'O';    // opened for writing, outside of kNameHome
 inline constexpr std::uint8_t kEntryLibrary = 'L';   // mapped at the start or end of a process
 inline constexpr std::uint8_t kEntryProgram = 'X';   // has the library in it
 // How a Python started: its file, its invoked name, its folder, HOME and PYTHONPATH, with NUL
@@ -32,7 +35,7 @@ inline constexpr std::uint8_t kEntryProgram = 'X';   // has the library in it
 inline constexpr std::uint8_t kEntryPython = 'P';
 inline constexpr std::size_t kPythonTexts = 5;
 // A child that did not end with 0: "SIGNAL PID", unless its parent sent the signal, or, once per
-// exit code, kExitCodes plus the code, and 0.
+// exit code, kExitCodes plus the code, and 0; of a shell's child its PID.
 inline constexpr std::uint8_t kEntrySignalled = 'S';
 inline constexpr int kExitCodes = 1000;
 // A write that found no space or was too long: "ERRNO FILE".

@@ -62,7 +62,11 @@ bool TakeNumber(std::string_view* text, int* number) {
 void AddLoss(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
   int number = 0;
   if (!TakeNumber(&text, &number)) return;
-  if (kind == kEntrySignalled) ++out->child_ends[number];
+  if (kind == kEntrySignalled && number > kExitCodes && text != "0") {
+    out->shell_ends.emplace(text, number - kExitCodes);
+  } else if (kind == kEntrySignalled) {
+    ++out->child_ends[number];
+  }
   if (kind == kEntryNotWritten && IsAbsolutePath(text)) {
     out->not_written.emplace(number, std::string(text));
   }
@@ -74,6 +78,7 @@ void AddEntry(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
   if (kind == kEntryVariable && IsText(text)) out->variables.emplace(text);
   if (!IsAbsolutePath(text)) return;
   if (kind == kEntryFile) out->files.emplace(text);
+  if (kind == kEntryOutput) out->outputs.emplace(text);
   if (kind == kEntryLibrary) out->libraries.emplace(text);
   if (kind == kEntryProgram) out->programs.emplace(text);
 }

@@ -22,10 +22,12 @@ namespace rharness {
 struct ArenaNotes {
   std::set<std::string> variables;  // asked for by name
   std::set<std::string> files;      // opened for reading, absolute
+  std::set<std::string> outputs;    // opened for writing outside of the run's folder, absolute
   std::set<std::string> libraries;  // absolute, as the loader names them
   std::set<std::string> programs;   // absolute
   std::set<SeenProgram> pythons;    // of these, how they were started
-  std::map<int, int> child_ends;    // by signal, or by exit code plus kExitCodes: count
+  std::map<std::string, int> shell_ends;  // exit codes of a shell's children, by PID
+  std::map<int, int> child_ends;          // by signal, or by exit code plus kExitCodes: count
   std::set<std::pair<int, std::string>> not_written;  // error number and file
   bool is_full = false;                               // something found no place
 };

@@ -75,6 +75,7 @@ Status PrepareNotes(const fs::path& folder, const ObserveRequest& request) {
     std::error_code error;
     if (fs::is_directory(place, error)) names.push_back(place.string() + "/");
   }
+  if (request.outputs) names.push_back(kNameHome + request.working_directory.string() + "/");
   bool left_out = false;
   RETURN_IF_ERROR(MakeArena(folder, JoinNames(names, &left_out)));
   // It lives as long as the run.
@@ -182,11 +183,13 @@ void Observer::ReadNotes() {
   }
   variables_ = std::move(notes->variables);
   files_ = std::move(notes->files);
+  outputs_ = std::move(notes->outputs);
   noted_libraries_ = std::move(notes->libraries);
   programs_.insert(notes->programs.begin(), notes->programs.end());
   noted_pythons_ = std::move(notes->pythons);
   is_full_ = notes->is_full;
   child_ends_ = std::move(notes->child_ends);
+  shell_ends_ = std::move(notes->shell_ends);
   not_written_ = std::move(notes->not_written);
 }
 
@@ -211,6 +214,7 @@ void Observer::CollectPython(const std::set<std::string>& programs) {
   PythonNotes notes = std::move(python_notes_);
   variables_.insert(notes.all.variables.begin(), notes.all.variables.end());
   hooked_ = notes.all.programs;
+  hooked_processes_ = std::move(notes.processes);
   seen_.seeds = std::move(notes.all.seeds);
   seen_.flags = std::move(notes.all.flags);
   seen_.nondeterministic = std::move(notes.all.nondeterministic);
@@ -264,7 +268,7 @@ void Observer::CollectVariables(const std::set<std::string>& programs) {
                       : name + " takes its environment as a whole: which variables it reads");
   }
   seen_.unseen.insert(seen_.unseen.end(), unseen.begin(), unseen.end());
-  if (is_full_) seen_.unseen.push_back("all files that were read: there were too many to note");
+  if (is_full_) seen_.unseen.emplace_back(kTooManyFiles);
   if (blind || is_full_) return;
   if (shells) AddMentioned();
   // An unset one was only looked up: it is kept if a record keeps it.
@@ -287,6 +291,12 @@ void Observer::CollectLosses() {
         fmt::format("{} of its processes {} ended {}", count, count == 1 ? "was" : "were", how));
   }
   if (!ends.empty()) seen_.flags.emplace(kChildEndsFlag, ends.substr(0, 256));
+  for (const auto& [process, code] : shell_ends_) {
+    if (!hooked_processes_.contains(process)) continue;
+    seen_.losses.push_back(fmt::format(
+        "a Python of the run ended with {}, and the shell that started it went on", code));
+    break;
+  }
   for (const auto& [error, file] : not_written_) {
     if (seen_.losses.size() >= kMost) return;
     seen_.losses.push_back(
@@ -306,6 +316,7 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
   CollectPython(programs);
   CollectVariables(programs);
   CollectLosses();
+  seen_.outputs = std::move(outputs_);
   seen_.libraries = LibrariesOf(footprint, owners, request_, started);
   if (preload_) {
     std::size_t more = 0;

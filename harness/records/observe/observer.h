@@ -49,6 +49,8 @@ struct ObserveRequest {
   // called once, after the run; may be empty.
   std::function<std::set<std::string>(const std::vector<std::string>&)> recorded;
   std::size_t most_inputs = kMostInputs;
+  // Whether files that are opened for writing outside of working_directory are noted.
+  bool outputs = false;
 };
 
 // The parts that a container's first program gave the run (door.h).
@@ -105,10 +107,13 @@ class Observer {
   std::set<std::string> kept_;       // recorded variables: set, watched or named
   std::set<std::string> variables_;  // read, as noted
   std::set<std::string> files_;
+  std::set<std::string> outputs_;
   std::set<std::string> programs_;
   std::set<std::string> hooked_;  // Pythons that wrote notes
+  std::set<std::string> hooked_processes_;
   bool is_full_ = false;
   std::map<int, int> child_ends_;  // see ArenaNotes
+  std::map<std::string, int> shell_ends_;
   std::set<std::pair<int, std::string>> not_written_;
   Observation seen_;
 };

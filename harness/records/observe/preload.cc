@@ -54,7 +54,8 @@ constexpr uint32_t kMostDropped = 1000;  // then it is full, and no name is aske
 enum State { kNew, kStarting, kReady, kOff };
 int state = kNew;
 Arena* arena = nullptr;
-bool may_begin[256];  // whether a watched name begins with this byte
+const char* home = nullptr;  // the run's own folder, with its slash; null: outputs are not noted
+bool may_begin[256];         // whether a watched name begins with this byte
 
 // fstat was given a new version in glibc 2.33; the kernel's structure is the same as the library's.
 bool StatOf(int fd, struct stat* info) { return syscall(SYS_fstat, fd, info) == 0; }
@@ -115,7 +116,9 @@ bool IsReady() {
     return false;
   }
   for (const char* name = FirstName(); name != nullptr; name = NextName(name)) {
-    if (name[0] != rharness::kNameFolder) may_begin[static_cast<unsigned char>(name[1])] = true;
+    if (name[0] == rharness::kNameHome) home = name + 1;
+    const bool variable = name[0] != rharness::kNameFolder && name[0] != rharness::kNameHome;
+    if (variable) may_begin[static_cast<unsigned char>(name[1])] = true;
   }
   __atomic_store_n(&state, kReady, __ATOMIC_RELEASE);
   NoteProgram();
@@ -236,21 +239,26 @@ void NoteOpened(int fd, const char* path) {
   if (fd < 0 || path == nullptr || !IsReady() || IsOfTheSystem(path)) return;
   if ((path[0] == '/' && IsDeclared(path)) || IsKnown(fd)) return;
   if (__atomic_load_n(&arena->dropped, __ATOMIC_RELAXED) > kMostDropped) return;
-  char link[32] = "/proc/self/fd/";
-  size_t at = strlen(link);
-  char digits[12];
-  size_t count = 0;
-  for (unsigned rest = static_cast<unsigned>(fd); count == 0 || rest > 0; rest /= 10) {
-    digits[count++] = static_cast<char>('0' + rest % 10);
-  }
-  while (count > 0) link[at++] = digits[--count];
-  link[at] = 0;
   char real[kLongestPath];
-  const long length = ReadLink(link, real, sizeof(real) - 1);
-  if (length <= 0 || real[0] != '/') return;
-  real[length] = 0;
-  if (IsOfTheSystem(real) || IsDeclared(real)) return;
+  const long length = rharness::PathOfOpen(fd, real);
+  if (length == 0 || IsOfTheSystem(real) || IsDeclared(real)) return;
   Note(rharness::kEntryFile, real, static_cast<size_t>(length));
+}
+
+// A program that makes temporary files without end must not take the place of all other notes.
+constexpr unsigned kMostOutputs = 1024;  // of a process
+
+void NoteOutput(int fd, const char* path) {
+  static unsigned noted = 0;
+  if (fd < 0 || path == nullptr || !IsReady() || home == nullptr || IsOfTheSystem(path)) return;
+  char real[kLongestPath];
+  const long length = rharness::PathOfOpen(fd, real);
+  if (length == 0 || IsOfTheSystem(real) || BeginsWith(real, home)) return;
+  if (__atomic_fetch_add(&noted, 1, __ATOMIC_RELAXED) < kMostOutputs) {
+    Note(rharness::kEntryOutput, real, static_cast<size_t>(length));
+  } else {
+    __atomic_store_n(&arena->dropped, 1, __ATOMIC_RELAXED);
+  }
 }
 
 bool Reads(int flags) {
@@ -258,6 +266,20 @@ bool Reads(int flags) {
 }
 
 bool Reads(const char* mode) { return mode != nullptr && mode[0] == 'r'; }
+
+bool Writes(int flags) {
+  return (flags & O_ACCMODE) != O_RDONLY && (flags & (O_DIRECTORY | O_PATH)) == 0;
+}
+
+bool Writes(const char* mode) {
+  return mode != nullptr && (mode[0] != 'r' || strchr(mode, '+') != nullptr);
+}
+
+template <class How>
+void NoteFile(int fd, const char* path, How how) {
+  if (Reads(how)) NoteOpened(fd, path);
+  if (Writes(how)) NoteOutput(fd, path);
+}
 
 mode_t ModeOf(int flags, va_list arguments) {
   const bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
@@ -325,7 +347,7 @@ EXPORTED char* secure_getenv(const char* name) noexcept {
     const mode_t mode = ModeOf(flags, arguments);         \
     va_end(arguments);                                    \
     const int fd = Next(&next, #NAME)(path, flags, mode); \
-    if (Reads(flags)) NoteOpened(fd, path);               \
+    NoteFile(fd, path, flags);                            \
     return fd;                                            \
   }
 NOTES_OPEN(open)
@@ -339,7 +361,7 @@ NOTES_OPEN(open64)
     const mode_t mode = ModeOf(flags, arguments);                   \
     va_end(arguments);                                              \
     const int fd = Next(&next, #NAME)(folder, path, flags, mode);   \
-    if (Reads(flags)) NoteOpened(fd, path);                         \
+    NoteFile(fd, path, flags);                                      \
     return fd;                                                      \
   }
 NOTES_OPENAT(openat)
@@ -350,7 +372,7 @@ NOTES_OPENAT(openat64)
   EXPORTED int NAME(const char* path, int flags) {  \
     static Open2* next = nullptr;                   \
     const int fd = Next(&next, #NAME)(path, flags); \
-    if (Reads(flags)) NoteOpened(fd, path);         \
+    NoteFile(fd, path, flags);                      \
     return fd;                                      \
   }
 NOTES_OPEN_2(__open_2)
@@ -360,18 +382,18 @@ NOTES_OPEN_2(__open64_2)
   EXPORTED int NAME(int folder, const char* path, int flags) { \
     static OpenAt2* next = nullptr;                            \
     const int fd = Next(&next, #NAME)(folder, path, flags);    \
-    if (Reads(flags)) NoteOpened(fd, path);                    \
+    NoteFile(fd, path, flags);                                 \
     return fd;                                                 \
   }
 NOTES_OPENAT_2(__openat_2)
 NOTES_OPENAT_2(__openat64_2)
 
-#define NOTES_FOPEN(NAME)                                               \
-  EXPORTED FILE* NAME(const char* path, const char* mode) {             \
-    static FileOpen* next = nullptr;                                    \
-    FILE* file = Next(&next, #NAME)(path, mode);                        \
-    if (file != nullptr && Reads(mode)) NoteOpened(fileno(file), path); \
-    return file;                                                        \
+#define NOTES_FOPEN(NAME)                                    \
+  EXPORTED FILE* NAME(const char* path, const char* mode) {  \
+    static FileOpen* next = nullptr;                         \
+    FILE* file = Next(&next, #NAME)(path, mode);             \
+    if (file != nullptr) NoteFile(fileno(file), path, mode); \
+    return file;                                             \
   }
 NOTES_FOPEN(fopen)
 NOTES_FOPEN(fopen64)

@@ -88,10 +88,17 @@ bool IsShell() {
 }
 
 void NoteExited(pid_t pid, int code) {
+  if (pid <= 0 || code == 0 || !rharness::MayNote()) return;
+  // Each code once: a program may ask thousands of others that fail. In a shell it is a condition
+  // of the script, but not where a hooked program ended so: these are told by their numbers.
   constexpr int kBySignal = 128;
-  if (code < kBySignal && IsShell()) return;
-  // Each code once: a program may ask thousands of others that fail.
-  if (pid > 0 && code != 0 && rharness::MayNote()) NoteEnd(0, rharness::kExitCodes + code);
+  constexpr unsigned kMostConditions = 256;
+  static unsigned conditions = 0;
+  if (code >= kBySignal || !IsShell()) {
+    NoteEnd(0, rharness::kExitCodes + code);
+  } else if (__atomic_add_fetch(&conditions, 1, __ATOMIC_RELAXED) <= kMostConditions) {
+    NoteEnd(pid, rharness::kExitCodes + code);
+  }
 }
 
 void NoteStatus(pid_t pid, const int* status) {
@@ -102,19 +109,26 @@ void NoteStatus(pid_t pid, const int* status) {
 
 void NoteNotWritten(int fd, int error) {
   if ((error != ENOSPC && error != EDQUOT && error != EFBIG) || !rharness::MayNote()) return;
-  char link[32] = "/proc/self/fd/";
-  size_t length = strlen(link);
-  if (!AppendNumber(static_cast<unsigned long>(fd), link, sizeof(link), &length)) return;
-  link[length - 1] = 0;
   char text[rharness::kLongestPath + 8];
   size_t at = 0;
   if (!AppendNumber(static_cast<unsigned long>(error), text, sizeof(text), &at)) return;
-  const long size = rharness::ReadLink(link, text + at, rharness::kLongestPath);
-  if (size <= 0 || text[at] != '/' || rharness::BeginsWith(text + at, "/dev/")) return;
+  const long size = rharness::PathOfOpen(fd, text + at);
+  if (size == 0 || rharness::BeginsWith(text + at, "/dev/")) return;
   rharness::NoteText(rharness::kEntryNotWritten, text, at + static_cast<size_t>(size));
 }
 
 }  // namespace
+
+long rharness::PathOfOpen(int fd, char* path) {
+  char link[32] = "/proc/self/fd/";
+  size_t length = strlen(link);
+  if (!AppendNumber(static_cast<unsigned long>(fd), link, sizeof(link), &length)) return 0;
+  link[length - 1] = 0;
+  const long size = ReadLink(link, path, kLongestPath - 1);
+  if (size <= 0 || path[0] != '/') return 0;
+  path[size] = 0;
+  return size;
+}
 
 EXPORTED int kill(pid_t pid, int number) noexcept {
   static Kill* next = nullptr;
@@ -146,6 +160,10 @@ EXPORTED pid_t wait4(pid_t pid, int* status, int options, rusage* usage) noexcep
   const pid_t ended = Next(&next, "wait4")(pid, where, options, usage);
   NoteStatus(ended, where);
   return ended;
+}
+
+EXPORTED pid_t wait3(int* status, int options, rusage* usage) noexcept {
+  return wait4(-1, status, options, usage);
 }
 
 EXPORTED int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {

@@ -13,6 +13,8 @@ namespace rharness {
 bool MayNote();
 // Each text of a kind once.
 void NoteText(std::uint8_t kind, const char* text, std::size_t size);
+// The path of an open file into kLongestPath bytes, with its end; its length, 0: none, or too long.
+long PathOfOpen(int fd, char* path);
 // The next function of this name after the library; null: there is none.
 void* NextFunction(const char* name);
 

@@ -183,6 +183,9 @@ PythonNotes ReadPythonNotes(const HeldFolder& folder) {
   std::size_t unread = 0;
   for (const std::string& name : NotesIn(folder, &notes.troubles)) {
     const auto text = folder.ReadFile(name, kMostPythonFileBytes);
+    const std::string_view number =
+        std::string_view(name).substr(std::string_view("python-").size());
+    notes.processes.emplace(number.substr(0, number.find_first_of(".-")));
     if (text.ok()) {
       processes.push_back(ParseProcessNotes(*text));
     } else if (++unread == 1) {

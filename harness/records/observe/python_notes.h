@@ -28,6 +28,7 @@ struct ProcessNotes {
 // All of a run. See Observation for the order of seeds.
 struct PythonNotes {
   ProcessNotes all;
+  std::set<std::string> processes;    // their numbers, as text
   std::vector<std::string> troubles;  // one sentence each
 };
 

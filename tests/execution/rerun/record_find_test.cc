@@ -23,6 +23,8 @@ TEST(FamilyByName, IsThatOfTheProgramOrOfTheFolderOfACommonOne) {
   EXPECT_EQ(FamilyByName({"python3", "-u", "scripts/run_glue.py", "--lr", "1"}, "projects/a"),
             "run_glue");
   EXPECT_EQ(FamilyByName({"python3", "-m", "nanogpt", "x.py"}, "projects/a"), "nanogpt");
+  EXPECT_EQ(FamilyByName({"bash", "-c", "cd b; python3 fit.py | tee log"}, "projects/a"), "fit");
+  EXPECT_EQ(FamilyByName({"python3", "my fit.py"}, "projects/a"), "my fit");
   EXPECT_EQ(FamilyByName({"./fit"}, "projects/a"), "fit");
   EXPECT_EQ(FamilyByName({"train"}, "/"), "train");
 }

@@ -1,0 +1,83 @@
+// The guesses of a recording in words, and the next command.
+#include "harness/cli/record_found.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/verb.h"
+#include "harness/records/manifest/admission.h"
+
+namespace rharness {
+namespace {
+
+// What a guess of the manifest's origin stands for: "data digits: data/digits.npz".
+std::string GuessedAs(const Manifest& manifest, std::string_view path) {
+  for (std::size_t i = 0; i < manifest.code.files.size(); ++i) {
+    if (path == fmt::format("code.files[{}]", i)) return "code " + manifest.code.files[i].path;
+  }
+  for (std::size_t i = 0; i < manifest.data.size(); ++i) {
+    if (path == fmt::format("data[{}]", i)) return "data " + manifest.data[i].path;
+  }
+  for (std::size_t i = 0; i < manifest.artifacts.size(); ++i) {
+    if (path != fmt::format("artifacts[{}]", i)) continue;
+    return fmt::format("weights {} ({} tensors)", manifest.artifacts[i].path,
+                       manifest.artifacts[i].tensors.size());
+  }
+  for (const auto& [name, seed] : manifest.seeds) {
+    if (path == "seeds." + name) return fmt::format("seed {} = {}", name, seed);
+  }
+  if (path == "metrics_path") return "log " + manifest.metrics_path;
+  if (path == "artifacts") return "weights";
+  if (path == "family") return "family " + manifest.family;
+  if (path.starts_with("metrics.")) return fmt::format("primary metric {}", path.substr(8));
+  if (path.starts_with("rng_sources.")) return fmt::format("generator {}", path.substr(12));
+  return std::string(path);
+}
+
+// " --out drill-2", where the folder that a drill takes by itself is taken.
+std::string FreeDrillFolder() {
+  std::error_code ignored;
+  if (!std::filesystem::exists("drill", ignored)) return "";
+  for (int i = 2;; ++i) {
+    const std::string folder = fmt::format("drill-{}", i);
+    if (!std::filesystem::exists(folder, ignored)) return " --out " + folder;
+  }
+}
+
+}  // namespace
+
+void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
+  if (!manifest.origin || Globals().quiet) return;
+  for (const FieldOrigin& field : manifest.origin->fields) {
+    LogInfo(
+        TerminalSafe(fmt::format("{} {}: {}", field.grade == Grade::kMissing ? "found no" : "found",
+                                 GuessedAs(manifest, field.path), field.from)));
+  }
+  std::string maps;
+  for (const DataItem& item : manifest.data) {
+    const std::string parent = std::filesystem::path(item.path).parent_path().string();
+    const std::string map = fmt::format(" --map {0}={0}", parent);
+    if (item.path.starts_with('/') && maps.find(map) == maps.npos) maps += map;
+  }
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::proximate(out.parent_path(), std::filesystem::current_path(error), error);
+  const bool admitted = std::ranges::none_of(Admit(manifest), [](const Finding& finding) {
+    return !finding.subject.starts_with("$.notes[");
+  });
+  const std::string drill =
+      fmt::format("rharness drill {}{}{}", folder.string(), FreeDrillFolder(), maps);
+  LogInfo(TerminalSafe(
+      admitted
+          ? "next: " + drill
+          : "next: state what is missing (`rharness record --find OPTION... -- COMMAND`), then " +
+                drill));
+}
+
+}  // namespace rharness
