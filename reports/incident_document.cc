@@ -21,13 +21,42 @@ Verdict ToneOf(const IncidentReport& report) {
   return report.exit_code == 4 ? Verdict::kFailed : Verdict::kInconclusive;
 }
 
-// Of a file, a signature or the rollback.
-Verdict ToneOfState(std::string_view state) {
-  if (state == "as_recorded" || state == "verified" || state == "proven") {
-    return Verdict::kIdentical;
+Verdict ToneOf(FileState state) {
+  if (state == FileState::kAsRecorded) return Verdict::kIdentical;
+  return state == FileState::kChanged ? Verdict::kDrifted : Verdict::kInfra;
+}
+
+Verdict ToneOf(SignatureState state) {
+  if (state == SignatureState::kVerified) return Verdict::kIdentical;
+  return state == SignatureState::kRefused ? Verdict::kDrifted : Verdict::kInfra;
+}
+
+Verdict ToneOf(RollbackState state) {
+  if (state == RollbackState::kProven) return Verdict::kIdentical;
+  if (state == RollbackState::kRefuted) return Verdict::kDrifted;
+  return state == RollbackState::kFailed ? Verdict::kFailed : Verdict::kInfra;
+}
+
+// A file or a signature: what it is, its role, its state, what was seen.
+struct FileWords {
+  std::string file;
+  std::string role;
+  Verdict tone = Verdict::kInfra;
+  std::string state;
+  std::string seen;
+};
+
+std::vector<FileWords> FilesOf(const IncidentReport& report) {
+  std::vector<FileWords> all;
+  for (const IncidentFile& one : report.files) {
+    all.push_back({one.path, one.role, ToneOf(one.state),
+                   SpacedName(NameIn(kFileStateNames, one.state)), one.words});
   }
-  if (state == "changed" || state == "refused" || state == "refuted") return Verdict::kDrifted;
-  return state == "failed" ? Verdict::kFailed : Verdict::kInfra;
+  for (const IncidentSignature& one : report.signatures) {
+    all.push_back({one.file, "signatures", ToneOf(one.state),
+                   SpacedName(NameIn(kSignatureStateNames, one.state)), one.words});
+  }
+  return all;
 }
 
 DocumentSection AnswerSection(const IncidentAnswer& answer) {
@@ -70,15 +99,10 @@ DocumentSection FileSection(const IncidentReport& report) {
   DocumentSection section{
       .title = report.named ? "Files of the run that --good names" : "Files of the last good run",
       .columns = {{"File"}, {"Role"}, {"State"}, {"Seen"}}};
-  const auto add = [&](const std::string& file, const std::string& role, const std::string& state,
-                       const std::string& words) {
+  for (const FileWords& one : FilesOf(report)) {
     section.rows.push_back(
-        {.tone = ToneOfState(state),
-         .cells = {{file, As::kCode}, role, {SpacedName(state), As::kBadge}, words}});
-  };
-  for (const IncidentFile& one : report.files) add(one.path, one.role, one.state, one.words);
-  for (const IncidentSignature& one : report.signatures) {
-    add(one.file, "signatures", one.state, one.words);
+        {.tone = one.tone,
+         .cells = {{one.file, As::kCode}, one.role, {one.state, As::kBadge}, one.seen}});
   }
   return section;
 }
@@ -155,28 +179,23 @@ DocumentSection RunbookSection(const IncidentReport& report) {
 }
 
 // What is open or was not kept keeps nobody's pipeline red by itself.
-Verdict CaseTone(std::string_view state) {
-  const Verdict tone = ToneOfState(state);
-  return tone == Verdict::kInfra ? Verdict::kInconclusive : tone;
-}
+Verdict CaseTone(Verdict tone) { return tone == Verdict::kInfra ? Verdict::kInconclusive : tone; }
 
 std::vector<DocumentSection> CasesOf(const IncidentReport& report) {
   const IncidentRollback& rollback = report.rollback;
   std::vector<DocumentSection> cases = {
       {.title = "rollback",
        .columns = {{"Rollback"}, {"State"}},
-       .rows = {{.tone = CaseTone(rollback.state),
-                 .cells = {"the run to go back to reproduces", SpacedName(rollback.state)},
+       .rows = {{.tone = CaseTone(ToneOf(rollback.state)),
+                 .cells = {"the run to go back to reproduces",
+                           SpacedName(NameIn(kRollbackStateNames, rollback.state))},
                  .details = {rollback.headline}}}},
       {.title = "files", .columns = {{"File"}, {"State"}}}};
   if (rollback.headline.empty()) cases[0].rows[0].details.clear();
-  const auto add = [&](const std::string& file, const std::string& state,
-                       const std::string& words) {
+  for (const FileWords& one : FilesOf(report)) {
     cases[1].rows.push_back(
-        {.tone = CaseTone(state), .cells = {file, SpacedName(state)}, .details = {words}});
-  };
-  for (const IncidentFile& one : report.files) add(one.path, one.state, one.words);
-  for (const IncidentSignature& one : report.signatures) add(one.file, one.state, one.words);
+        {.tone = CaseTone(one.tone), .cells = {one.file, one.state}, .details = {one.seen}});
+  }
   return cases;
 }
 

@@ -53,20 +53,20 @@ void Members(Io& io, T& file) {
   io.Must("path", file.path);
   io.Must("role", file.role);
   io.Must("checkpoint", file.checkpoint);
-  io.Must("state", file.state, About().OneOf("as_recorded changed missing not_kept not_read"));
+  io.Name("state", file.state, kFileStateNames);
   io.Must("words", file.words);
 }
 
 template <class Io, Is<IncidentSignature> T>
 void Members(Io& io, T& one) {
   io.Must("file", one.file);
-  io.Must("state", one.state, About().OneOf("verified refused not_checked"));
+  io.Name("state", one.state, kSignatureStateNames);
   io.Must("words", one.words);
 }
 
 template <class Io, Is<IncidentRollback> T>
 void Members(Io& io, T& rollback) {
-  io.Must("state", rollback.state, About().OneOf("proven refuted open failed not_run none"));
+  io.Name("state", rollback.state, kRollbackStateNames);
   io.Must("drill_id", rollback.drill_id);
   io.NameOrNull("verdict", rollback.verdict, kVerdictNames);
   io.Must("headline", rollback.headline);

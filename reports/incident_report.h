@@ -17,6 +17,7 @@
 #include "compare/facts.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/base/member_facts.h"
 #include "harness/verdict/stored_verdict.h"
 #include "reports/document.h"
 
@@ -51,22 +52,42 @@ struct IncidentCandidate {
 };
 
 // A file of the last good run, compared with its record.
+enum class FileState { kAsRecorded, kChanged, kMissing, kNotKept, kNotRead };
+inline constexpr NameTable<FileState, 5> kFileStateNames = {
+    {{FileState::kAsRecorded, "as_recorded"},
+     {FileState::kChanged, "changed"},
+     {FileState::kMissing, "missing"},
+     {FileState::kNotKept, "not_kept"},
+     {FileState::kNotRead, "not_read"}}};
 struct IncidentFile {
   std::string path;  // in the run
   std::string role;
-  std::string state;  // "as_recorded", "changed", "missing", "not_kept", "not_read"
+  FileState state = FileState::kNotRead;
   std::string words;  // one sentence
   bool checkpoint = false;
 };
 
+enum class SignatureState { kVerified, kRefused, kNotChecked };
+inline constexpr NameTable<SignatureState, 3> kSignatureStateNames = {
+    {{SignatureState::kVerified, "verified"},
+     {SignatureState::kRefused, "refused"},
+     {SignatureState::kNotChecked, "not_checked"}}};
 struct IncidentSignature {
-  std::string file;   // its name
-  std::string state;  // "verified", "refused", "not_checked"
+  std::string file;  // its name
+  SignatureState state = SignatureState::kNotChecked;
   std::string words;
 };
 
+enum class RollbackState { kProven, kRefuted, kOpen, kFailed, kNotRun, kNone };
+inline constexpr NameTable<RollbackState, 6> kRollbackStateNames = {
+    {{RollbackState::kProven, "proven"},
+     {RollbackState::kRefuted, "refuted"},
+     {RollbackState::kOpen, "open"},
+     {RollbackState::kFailed, "failed"},
+     {RollbackState::kNotRun, "not_run"},
+     {RollbackState::kNone, "none"}}};
 struct IncidentRollback {
-  std::string state = "none";  // "proven", "refuted", "open", "failed", "not_run", "none"
+  RollbackState state = RollbackState::kNone;
   std::string drill_id;
   std::optional<Verdict> verdict;
   std::string headline;

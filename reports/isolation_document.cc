@@ -68,7 +68,7 @@ DocumentSection AxisSection(const IsolationReport& report) {
       .title = "What changed",
       .columns = {{"Change"}, {"Layer"}, {"Recorded"}, {"Drifted"}, {"Steps", true}, {"Role"}}};
   for (const IsolationAxis& axis : report.axes) {
-    section.rows.push_back(RowOf(axis, report.end == "named"));
+    section.rows.push_back(RowOf(axis, report.end == IsolationEnd::kNamed));
   }
   return section;
 }
@@ -89,7 +89,7 @@ DocumentSection TrialSection(const IsolationReport& report) {
       .columns = {{"Rerun"}, {"Set"}, {"Asked"}, {"Answer"}, {"Time", true}, {"Seen"}}};
   if (report.trials.empty()) section.words.clear();
   for (const IsolationTrial& trial : report.trials) {
-    const std::string asked = SpacedName(trial.purpose);
+    const std::string asked = SpacedName(NameIn(kTrialPurposeNames, trial.purpose));
     section.rows.push_back(
         {.tone = ToneOf(trial),
          .cells = {{std::to_string(trial.number), As::kText, trial.evidence + "/evidence.json"},
@@ -105,21 +105,21 @@ DocumentSection TrialSection(const IsolationReport& report) {
 }  // namespace
 
 Verdict ToneOf(const IsolationTrial& trial) {
-  if (trial.answer == "reproduces") return Verdict::kDrifted;
-  if (trial.answer == "does_not") return Verdict::kIdentical;
-  const bool other = trial.answer == "other" || trial.answer == "partly";
+  if (trial.answer == TrialAnswer::kReproduces) return Verdict::kDrifted;
+  if (trial.answer == TrialAnswer::kDoesNot) return Verdict::kIdentical;
+  const bool other = trial.answer == TrialAnswer::kOther || trial.answer == TrialAnswer::kPartly;
   return other ? Verdict::kFailed : Verdict::kInfra;
 }
 
 std::string AnswerWords(const IsolationTrial& trial) {
-  if (trial.answer == "reproduces") return "✗ drifts";
-  if (trial.answer == "does_not") return "✓ as recorded";
-  if (trial.answer == "partly") return "! drifts differently";
-  return trial.answer == "other" ? "! another failure" : "? no evidence";
+  if (trial.answer == TrialAnswer::kReproduces) return "✗ drifts";
+  if (trial.answer == TrialAnswer::kDoesNot) return "✓ as recorded";
+  if (trial.answer == TrialAnswer::kPartly) return "! drifts differently";
+  return trial.answer == TrialAnswer::kOther ? "! another failure" : "? no evidence";
 }
 
 std::string Sureness(const IsolationReport& report) {
-  if (report.end != "named") return "";
+  if (report.end != IsolationEnd::kNamed) return "";
   if (report.exact && report.bits)
     return "every bit counts: certain as far as a rerun of one setting comes out the same each "
            "time";

@@ -42,13 +42,11 @@ void Members(Io& io, T& axis) {
 template <class Io, Is<IsolationTrial> T>
 void Members(Io& io, T& trial) {
   io.Must("rerun", trial.number, About("Its number, as in `evidence`.").Least(1));
-  io.Must("purpose", trial.purpose,
-          About().OneOf("all_changed none_changed search alone needed set_back"));
+  io.Name("purpose", trial.purpose, kTrialPurposeNames);
   io.MustPlain("at", trial.at, Count("The position of each axis that can be set; 0: as recorded."));
-  io.Must("answer", trial.answer,
+  io.Name("answer", trial.answer, kTrialAnswerNames,
           About("partly: not that difference, but not as recorded either; other: another "
-                "difference, which is no evidence.")
-              .OneOf("reproduces does_not partly other skipped"));
+                "difference, which is no evidence."));
   io.Must("seen", trial.seen, "What it showed, or why it is no evidence.");
   io.Must("seconds", trial.seconds);
   io.Must("evidence", trial.evidence, "Relative to the search's folder.");
@@ -74,8 +72,7 @@ void Members(Io& io, T& report) {
       "exit_code", report.exit_code,
       About("0 named, or a plan; 3 no cause can be named; 4 interrupted, or nothing could be run.")
           .OneOf("0 3 4"));
-  io.Must("end", report.end,
-          About().OneOf("named not_among_these not_reproduced undecided planned interrupted"));
+  io.Name("end", report.end, kIsolationEndNames);
   io.Must("headline", report.headline, "The answer in one sentence.");
   io.Must("next", report.next, "What to do now; may be empty.");
   io.MustPlain(

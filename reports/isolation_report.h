@@ -13,6 +13,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "reports/document.h"
+#include "reports/search_trial.h"
 
 namespace rharness {
 
@@ -29,10 +30,10 @@ struct IsolationAxis {
 
 struct IsolationTrial {
   int number = 0;  // of its rerun
-  std::string purpose;
+  TrialPurpose purpose = TrialPurpose::kSearch;
   std::vector<int> at;  // one per axis that can be set, in their order
-  std::string answer;   // "reproduces", "does_not", "partly", "other", "skipped"
-  std::string seen;     // what it showed, or why it is no evidence
+  TrialAnswer answer = TrialAnswer::kSkipped;
+  std::string seen;  // what it showed, or why it is no evidence
   double seconds = 0.0;
   std::string evidence;  // relative to the search's folder
 };
@@ -45,12 +46,27 @@ struct IsolationCost {
   double rerun_seconds = 0.0;  // as recorded
 };
 
+enum class IsolationEnd {
+  kNamed,
+  kNotAmongThese,
+  kNotReproduced,
+  kUndecided,
+  kPlanned,
+  kInterrupted
+};
+inline constexpr NameTable<IsolationEnd, 6> kIsolationEndNames = {
+    {{IsolationEnd::kNamed, "named"},
+     {IsolationEnd::kNotAmongThese, "not_among_these"},
+     {IsolationEnd::kNotReproduced, "not_reproduced"},
+     {IsolationEnd::kUndecided, "undecided"},
+     {IsolationEnd::kPlanned, "planned"},
+     {IsolationEnd::kInterrupted, "interrupted"}}};
 struct IsolationReport {
   std::string run_id;
   std::string version;
   WallTime made{};
   bool planned = false;  // nothing was run
-  std::string end;  // "named", "not_among_these", "not_reproduced", "undecided", "planned", ...
+  IsolationEnd end = IsolationEnd::kUndecided;
   std::string headline;             // one sentence
   std::string next;                 // what to do now
   std::vector<std::string> target;  // the wanted difference, one line per part

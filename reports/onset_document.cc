@@ -104,11 +104,12 @@ DocumentSection GrowthSection(const Onset& onset) {
 DocumentSection CheckpointSection(const OnsetReport& report) {
   DocumentSection section{.title = "Checkpoints", .columns = {{"Checkpoint"}, {"State"}}};
   for (const OnsetCheckpoint& one : report.checkpoints) {
-    const Verdict tone = one.state == "equal"     ? Verdict::kIdentical
-                         : one.state == "differs" ? Verdict::kDrifted
-                                                  : Verdict::kInfra;
+    const Verdict tone = one.state == CheckpointState::kEqual     ? Verdict::kIdentical
+                         : one.state == CheckpointState::kDiffers ? Verdict::kDrifted
+                                                                  : Verdict::kInfra;
     section.rows.push_back(
-        {.tone = tone, .cells = {one.name, {SpacedName(one.state), As::kBadge}}});
+        {.tone = tone,
+         .cells = {one.name, {SpacedName(NameIn(kCheckpointStateNames, one.state)), As::kBadge}}});
   }
   return section;
 }

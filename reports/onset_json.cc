@@ -140,7 +140,7 @@ template <class Io, Is<OnsetCheckpoint> T>
 void Members(Io& io, T& one) {
   io.Must("name", one.name);
   io.Must("number", one.number);
-  io.Must("state", one.state, About().OneOf("equal differs only_a only_b not_compared"));
+  io.Name("state", one.state, kCheckpointStateNames);
 }
 
 template <class Io, Is<OnsetReport> T>

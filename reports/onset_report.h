@@ -15,15 +15,23 @@
 #include "compare/traces/onset.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/base/member_facts.h"
 #include "reports/document.h"
 
 namespace rharness {
 
 // A kept checkpoint, one of those whose names differ in one number.
+enum class CheckpointState { kEqual, kDiffers, kOnlyA, kOnlyB, kNotCompared };
+inline constexpr NameTable<CheckpointState, 5> kCheckpointStateNames = {
+    {{CheckpointState::kEqual, "equal"},
+     {CheckpointState::kDiffers, "differs"},
+     {CheckpointState::kOnlyA, "only_a"},
+     {CheckpointState::kOnlyB, "only_b"},
+     {CheckpointState::kNotCompared, "not_compared"}}};
 struct OnsetCheckpoint {
   std::string name;
   std::int64_t number = 0;
-  std::string state;  // "equal", "differs", "only_a", "only_b", "not_compared"
+  CheckpointState state = CheckpointState::kNotCompared;
 };
 
 // Of the first checkpoint that differs.

@@ -44,11 +44,10 @@ void Members(Io& io, T& report) {
 template <class Io, Is<DeletionTold> T>
 void Members(Io& io, T& told) {
   io.Must("list_sha256", told.list_sha256, "Of the list.");
-  io.Must("state", told.state,
+  io.Name("state", told.state, kDeletionStateNames,
           About("asked: by one person. approved: two signed. expired: its time is over. withdrawn: "
                 "taken back. begun: files of it are gone, or may be. done: all its files had their "
-                "turn. doubtful: the history does not say what was signed.")
-              .OneOf("asked approved expired withdrawn begun done doubtful"));
+                "turn. doubtful: the history does not say what was signed."));
   io.Must("reason", told.reason);
   io.Must("asked_by", told.asked_by, "The owner of the first key.");
   io.Must("asked", told.asked, "RFC 3339; empty: not known.");

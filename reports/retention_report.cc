@@ -50,12 +50,12 @@ std::string NamedLine(std::string_view name, const std::string& value, int colum
 
 // What is still missing before the files of the list go.
 std::string SignedWords(const DeletionTold* told) {
-  if (told != nullptr && told->state == "approved") {
+  if (told != nullptr && told->state == DeletionState::kApproved) {
     return fmt::format(
         "{} and {} signed for this list, which `rharness history prune apply` deletes",
         SafeName(told->asked_by), SafeName(told->approved_by));
   }
-  if (told != nullptr && told->state == "asked") {
+  if (told != nullptr && told->state == DeletionState::kAsked) {
     return fmt::format("{} asked for this list; nothing is deleted before somebody else approves",
                        SafeName(told->asked_by));
   }
@@ -71,7 +71,7 @@ std::string OutcomeWords(const DeletionTold& told) {
   }
   if (told.stays == 1) text += ", 1 stays (it was changed)";
   if (told.stays > 1) text += fmt::format(", {} stay (they were changed)", told.stays);
-  if (told.state == "done") text += ", since " + told.last;
+  if (told.state == DeletionState::kDone) text += ", since " + told.last;
   if (!told.ended_by.empty()) {
     text += fmt::format(
         "; {} by {}{}{}",
@@ -121,7 +121,8 @@ std::string WriteTerminal(const RetentionReport& report, int columns, const Dele
 Json ToJson(const RetentionReport& report) { return MemberWriter::Written(report); }
 
 std::string LineOf(const DeletionTold& told) {
-  const std::string state = told.state == "done" && told.stays != 0 ? "ended" : told.state;
+  const bool in_part = told.state == DeletionState::kDone && told.stays != 0;
+  const std::string_view state = in_part ? "ended" : NameIn(kDeletionStateNames, told.state);
   std::string text = fmt::format("{}: {}, {}, {}", told.list_sha256.substr(0, 64), state,
                                  Counted(told.items, "file"), FormatBytes(told.bytes));
   if (!told.reason.empty()) text += ": " + SafeText(told.reason);

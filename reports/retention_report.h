@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/base/json.h"
+#include "harness/base/member_facts.h"
 #include "reports/deletion_list.h"
 
 namespace rharness {
@@ -35,10 +36,21 @@ struct RetentionReport {
 
 // "rharness.retention/v1".
 Json ToJson(const RetentionReport& report);
+// Of a request: signed by one person, by two, too late for either, taken back; files of it are
+// gone, or may be; all had their turn; the history does not say what was signed.
+enum class DeletionState { kAsked, kApproved, kExpired, kWithdrawn, kBegun, kDone, kDoubtful };
+inline constexpr NameTable<DeletionState, 7> kDeletionStateNames = {
+    {{DeletionState::kAsked, "asked"},
+     {DeletionState::kApproved, "approved"},
+     {DeletionState::kExpired, "expired"},
+     {DeletionState::kWithdrawn, "withdrawn"},
+     {DeletionState::kBegun, "begun"},
+     {DeletionState::kDone, "done"},
+     {DeletionState::kDoubtful, "doubtful"}}};
 // A request to delete the files of one list, and its state: "rharness.deletions/v1".
 struct DeletionTold {
   std::string list_sha256;
-  std::string state;  // "asked", "approved", "expired", "withdrawn", "begun", "done", "doubtful"
+  DeletionState state = DeletionState::kAsked;
   std::string reason;
   std::string asked_by;
   std::string asked;        // times as RFC 3339; empty: none

@@ -39,7 +39,7 @@ Result<DeletionTold> ToldNow(const std::string& digest, const TrustPolicy& trust
   ASSIGN_OR_RETURN(const auto all, ListDeletions(&trust, SystemClock().Now(), store));
   const auto told = std::ranges::find(all, digest, &DeletionTold::list_sha256);
   if (told == all.end()) return IntegrityError("is not in the history any more", digest);
-  if (told->state == "doubtful") return IntegrityError(told->doubt, Where(*told));
+  if (told->state == DeletionState::kDoubtful) return IntegrityError(told->doubt, Where(*told));
   return *told;
 }
 

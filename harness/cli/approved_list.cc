@@ -17,10 +17,13 @@ namespace {
 // What was asked for, or approved, and is another list than what would be deleted now.
 Error ChangedSince(const std::string& now, const std::vector<DeletionTold>& all, Error error) {
   for (auto told = all.rbegin(); told != all.rend(); ++told) {
-    if (told->list_sha256 == now || (told->state != "asked" && told->state != "approved")) continue;
-    error.message = fmt::format(
-        "{}; {} is {}, of {} and {}: what would be deleted has changed since", error.message,
-        told->list_sha256, told->state, Counted(told->items, "file"), FormatBytes(told->bytes));
+    if (told->list_sha256 == now ||
+        (told->state != DeletionState::kAsked && told->state != DeletionState::kApproved))
+      continue;
+    error.message =
+        fmt::format("{}; {} is {}, of {} and {}: what would be deleted has changed since",
+                    error.message, told->list_sha256, NameIn(kDeletionStateNames, told->state),
+                    Counted(told->items, "file"), FormatBytes(told->bytes));
     break;
   }
   return error;
@@ -30,7 +33,8 @@ Error ChangedSince(const std::string& now, const std::vector<DeletionTold>& all,
 const DeletionTold* LastDone(const std::vector<DeletionTold>& all) {
   const DeletionTold* last = nullptr;
   for (const DeletionTold& one : all) {
-    if (one.state == "done" && (last == nullptr || last->last < one.last)) last = &one;
+    if (one.state == DeletionState::kDone && (last == nullptr || last->last < one.last))
+      last = &one;
   }
   return last;
 }
@@ -74,7 +78,7 @@ Result<ApprovedList> PlannedList(const DeletionList& planned, const TrustPolicy&
   const WallTime now = SystemClock().Now();
   const std::string digest = DigestOf(planned);
   const auto told = RequireApproved(digest, false, trust, now, store);
-  if (told.ok() && told->state == "done") {
+  if (told.ok() && told->state == DeletionState::kDone) {
     return InvalidInput(
         CarriedOutWords(*told) + "; what lies there again is another deletion, of another list",
         "deletion list " + digest);

@@ -234,7 +234,7 @@ Result<int> ListLists(const RetentionArguments& arguments) {
     if (all.empty()) LogInfo("nobody asked for a deletion");
     printed = Print(WriteTerminal(all));
   }
-  const auto doubtful = std::ranges::find(all, "doubtful", &DeletionTold::state);
+  const auto doubtful = std::ranges::find(all, DeletionState::kDoubtful, &DeletionTold::state);
   if (printed != kExitOk || doubtful == all.end()) return printed;
   return IntegrityError("not as it was signed: " + LineOf(*doubtful));
 }

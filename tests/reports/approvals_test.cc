@@ -50,7 +50,7 @@ TEST(ApprovalSchemas, DescribeExactlyWhatIsWritten) {
   CheckSchema(RetentionSchema(), ToJson(Rich()));
   CheckSchema(DeletionListSchema(), ToJson(Rich().list));
   DeletionTold told{.list_sha256 = std::string(64, 'a')};
-  told.state = "doubtful";
+  told.state = DeletionState::kDoubtful;
   told.doubt = "why";
   told.ended_by = "Ada";
   CheckSchema(DeletionsSchema(), ToJson(std::vector<DeletionTold>{told}));

@@ -41,9 +41,9 @@ IncidentReport Rich() {
   report.exit_code = 1;
   report.answers = {{"what_happened", "What happened?", {{kHostile, "history"}}, ""},
                     {"way_back", "How to get back?", {}, "anything"}};
-  report.files = {{"w.pt", "weights", "changed", kHostile, true}};
-  report.signatures = {{"f.intoto.jsonl", "refused", kHostile}};
-  report.rollback = {"refuted", "d3", Verdict::kDrifted, kHostile, 2, 1.5};
+  report.files = {{"w.pt", "weights", FileState::kChanged, kHostile, true}};
+  report.signatures = {{"f.intoto.jsonl", SignatureState::kRefused, kHostile}};
+  report.rollback = {RollbackState::kRefuted, "d3", Verdict::kDrifted, kHostile, 2, 1.5};
   report.compared = Verdict::kDrifted;
   report.causes = {{"code_changed", Layer::kCode, Strength::kLikely, kHostile, {}, "git diff"}};
   report.layers[1].layer = Layer::kCode;
@@ -74,7 +74,7 @@ TEST(IncidentHtml, IsAWholePageThatNoNameBreaks) {
   EXPECT_THAT(page, HasSubstr("href=\"./comparison/report.html\""));
   EXPECT_THAT(page, HasSubstr("<li>Not known: anything</li>"));
   IncidentReport kept = Rich();
-  kept.files.front().state = "as_recorded";
+  kept.files.front().state = FileState::kAsRecorded;
   kept.candidates.back().verdict = Verdict::kNotComparable;
   kept.named = true;
   EXPECT_THAT(WriteHtml(DocumentOf(kept)), HasSubstr("as recorded"));
@@ -118,12 +118,12 @@ TEST(IncidentDocument, HasCasesForTheRollbackAndTheFilesInJunit) {
   EXPECT_THAT(refuted, HasSubstr("classname=\"incident.rollback\""));
   EXPECT_THAT(refuted, HasSubstr("tests=\"3\" failures=\"3\""));
   report.exit_code = 0;
-  report.rollback.state = "proven";
-  report.signatures[0].state = "not_checked";
-  report.files[0].state = "as_recorded";
+  report.rollback.state = RollbackState::kProven;
+  report.signatures[0].state = SignatureState::kNotChecked;
+  report.files[0].state = FileState::kAsRecorded;
   const std::string proven = WriteJunit(DocumentOf(report));
   EXPECT_THAT(proven, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
-  report.files[0].state = "missing";
+  report.files[0].state = FileState::kMissing;
   report.exit_code = 3;
   EXPECT_THAT(WriteJunit(DocumentOf(report)),
               HasSubstr("failures=\"1\" errors=\"0\" skipped=\"2\""))

@@ -18,19 +18,22 @@ using testing::HasSubstr;
 using testing::Not;
 
 IsolationReport Sample(int axes, int trials) {
-  IsolationReport report{
-      .run_id = "run", .end = "named", .headline = "A makes run drift", .next = "set it back"};
+  IsolationReport report{.run_id = "run",
+                         .end = IsolationEnd::kNamed,
+                         .headline = "A makes run drift",
+                         .next = "set it back"};
   for (int i = 0; i < axes; ++i) {
     report.axes.push_back({.name = "env:A" + std::to_string(i), .recorded = "0", .drifted = "1"});
   }
   if (axes > 0) report.axes[0].cause = {1};
   for (int i = 0; i < trials; ++i) {
-    report.trials.push_back({.number = i + 1,
-                             .purpose = "search",
-                             .at = std::vector<int>(static_cast<std::size_t>(axes), i % 2),
-                             .answer = i % 2 == 1 ? "reproduces" : "does_not",
-                             .seen = "metric m down",
-                             .evidence = "runs/run/" + std::to_string(i + 1)});
+    report.trials.push_back(
+        {.number = i + 1,
+         .purpose = TrialPurpose::kSearch,
+         .at = std::vector<int>(static_cast<std::size_t>(axes), i % 2),
+         .answer = i % 2 == 1 ? TrialAnswer::kReproduces : TrialAnswer::kDoesNot,
+         .seen = "metric m down",
+         .evidence = "runs/run/" + std::to_string(i + 1)});
   }
   report.exit_code = 0;
   return report;
@@ -73,7 +76,7 @@ TEST(IsolationPage, SaysHowSureTheAnswerIsAndWhy) {
   EXPECT_THAT(Sureness(report), HasSubstr("12.5 % of cases"));
   EXPECT_THAT(WriteHtml(DocumentOf(report)), HasSubstr("at most 4.2 %"));
   EXPECT_THAT(WriteTerminal(DocumentOf(report), 200, false), HasSubstr("at most 4.2 %"));
-  report.end = "undecided";
+  report.end = IsolationEnd::kUndecided;
   EXPECT_EQ(Sureness(report), "");
 }
 
@@ -86,7 +89,7 @@ TEST(IsolationPage, TextOfStrangersOnlyShows) {
   report.axes[2].cannot_be_set = hostile;
   for (IsolationTrial& trial : report.trials) {
     trial.at.pop_back();
-    trial.seen = trial.purpose = trial.answer = hostile;
+    trial.seen = hostile;
     trial.evidence = "../../" + hostile;
   }
   const std::string page = WriteHtml(DocumentOf(report));
@@ -117,8 +120,8 @@ TEST(IsolationSchema, DescribesExactlyWhatIsWritten) {
   rich.target = rich.shown_by = rich.branches = rich.possible = rich.notes = {"one"};
   rich.axes[0].set_back = true;
   rich.axes[2].cannot_be_set = "is not to be had";
-  rich.trials[0].purpose = "all_changed";
-  rich.trials[1].answer = "skipped";
+  rich.trials[0].purpose = TrialPurpose::kAllChanged;
+  rich.trials[1].answer = TrialAnswer::kSkipped;
   for (const IsolationReport& each : {rich, Sample(0, 0)}) {
     Validator(schema).Check(ToJson(each), schema, "$");
   }

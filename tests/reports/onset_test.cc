@@ -52,7 +52,8 @@ OnsetReport Sample(int layers) {
   report.headline = report.traces.headline;
   report.next = report.traces.next;
   report.reasons = report.traces.reasons;
-  report.checkpoints = {{"step-1.npz", 1, "equal"}, {"step-2.npz", 2, "differs"}};
+  report.checkpoints = {{"step-1.npz", 1, CheckpointState::kEqual},
+                        {"step-2.npz", 2, CheckpointState::kDiffers}};
   report.tensors = {{"layer1.weight", 4, 1, 1e-7, 1e-7, 1}, {"layer2.weight", 0}};
   report.tensor_order = "in the order of their names";
   report.curves = {{.name = "loss",
@@ -106,7 +107,7 @@ TEST(OnsetPage, TextOfStrangersOnlyShows) {
 
 TEST(OnsetPage, StaysSmallForLargeNetworks) {
   OnsetReport report = Sample(30000);
-  for (int i = 0; i < 20000; ++i) report.checkpoints.push_back({"c", i, "equal"});
+  for (int i = 0; i < 20000; ++i) report.checkpoints.push_back({"c", i, CheckpointState::kEqual});
   const std::string page = WriteHtml(DocumentOf(report));
   EXPECT_LT(page.size(), 1'000'000U);
   EXPECT_THAT(page, HasSubstr("onset.json"));

@@ -192,7 +192,7 @@ class CauseSearch {
   void Take(RanTrial one) {
     one.signature = SignatureOf(Judge(one.trial, {one.evidence}), settings_.bits);
     one.answer = AnswerOf(one);
-    LogDebug(fmt::format("rerun {}: {}: {}", one.number, TrialAnswerName(one.answer),
+    LogDebug(fmt::format("rerun {}: {}: {}", one.number, NameIn(kTrialAnswerNames, one.answer),
                          DescribeInLine(one.signature)));
     answers_.push_back({one.trial.at, one.answer});
     trials_.push_back(std::move(one));

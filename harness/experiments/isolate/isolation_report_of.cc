@@ -25,18 +25,18 @@ double Seconds(const Evidence& evidence) {
   return std::chrono::duration<double>(evidence.outcome.wall).count();
 }
 
-std::string EndName(const SearchDone& done) {
-  if (done.planned) return "planned";
-  if (done.interrupted) return "interrupted";
+IsolationEnd EndOf(const SearchDone& done) {
+  if (done.planned) return IsolationEnd::kPlanned;
+  if (done.interrupted) return IsolationEnd::kInterrupted;
   switch (done.state.end) {
     case SearchEnd::kNamed:
-      return "named";
+      return IsolationEnd::kNamed;
     case SearchEnd::kNotAmongThese:
-      return "not_among_these";
+      return IsolationEnd::kNotAmongThese;
     case SearchEnd::kNotReproduced:
-      return "not_reproduced";
+      return IsolationEnd::kNotReproduced;
     default:
-      return "undecided";
+      return IsolationEnd::kUndecided;
   }
 }
 
@@ -189,9 +189,9 @@ void AddTrials(const SearchDone& done, IsolationReport* report) {
   const std::string& run_id = done.settings.recorded.run_id;
   for (const RanTrial& one : done.trials) {
     report->trials.push_back({.number = one.number,
-                              .purpose = std::string(TrialPurposeName(one.trial.purpose)),
+                              .purpose = one.trial.purpose,
                               .at = one.trial.at,
-                              .answer = std::string(TrialAnswerName(one.answer)),
+                              .answer = one.answer,
                               .seen = DescribeInLine(one.signature),
                               .seconds = Seconds(one.evidence),
                               .evidence = RerunFolder({}, run_id, one.number).string()});
@@ -338,7 +338,7 @@ IsolationReport BuildIsolationReport(const SearchDone& done) {
                          .version = kVersion,
                          .made = done.ended,
                          .planned = done.planned,
-                         .end = EndName(done),
+                         .end = EndOf(done),
                          .target = TargetOf(done),
                          .exact = done.rules.Exact(),
                          .bits = done.settings.bits,

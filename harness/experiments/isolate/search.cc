@@ -295,40 +295,6 @@ class SearchPasses {
 
 }  // namespace
 
-std::string_view TrialAnswerName(TrialAnswer answer) {
-  switch (answer) {
-    case TrialAnswer::kReproduces:
-      return "reproduces";
-    case TrialAnswer::kDoesNot:
-      return "does_not";
-    case TrialAnswer::kPartly:
-      return "partly";
-    case TrialAnswer::kOther:
-      return "other";
-    case TrialAnswer::kSkipped:
-      return "skipped";
-  }
-  return "";
-}
-
-std::string_view TrialPurposeName(TrialPurpose purpose) {
-  switch (purpose) {
-    case TrialPurpose::kAllChanged:
-      return "all_changed";
-    case TrialPurpose::kNoneChanged:
-      return "none_changed";
-    case TrialPurpose::kSearch:
-      return "search";
-    case TrialPurpose::kAlone:
-      return "alone";
-    case TrialPurpose::kNeeded:
-      return "needed";
-    case TrialPurpose::kSetBack:
-      return "set_back";
-  }
-  return "";
-}
-
 SearchState Advance(const Positions& last, const SearchRules& rules,
                     const std::vector<AnsweredTrial>& history) {
   return SearchPasses(last, rules, history).Run();

@@ -24,26 +24,14 @@
 #define RHARNESS_HARNESS_EXPERIMENTS_ISOLATE_SEARCH_H_
 
 #include <cstddef>
-#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "reports/search_trial.h"
 
 namespace rharness {
 
 using Positions = std::vector<int>;  // one an axis
-
-enum class TrialAnswer {
-  kReproduces,  // the same difference
-  kDoesNot,     // no difference
-  kPartly,      // not that difference, but part of it, or what hid behind it: as kDoesNot, but it
-                // does not show that the run is as recorded again
-  kOther,       // another difference: no evidence for or against
-  kSkipped,     // it could not be tried or judged; likewise
-};
-std::string_view TrialAnswerName(TrialAnswer answer);  // "reproduces", "does_not", "partly", ...
-
-enum class TrialPurpose { kAllChanged, kNoneChanged, kSearch, kAlone, kNeeded, kSetBack };
-std::string_view TrialPurposeName(TrialPurpose purpose);  // "all_changed", ...
 
 struct Trial {
   Positions at;

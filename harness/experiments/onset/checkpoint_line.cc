@@ -82,22 +82,22 @@ void TakeTensors(const CheckpointComparison& comparison, const std::vector<std::
                              : "in the order of the network, as the trace has it";
 }
 
-// "equal", "differs" or "not_compared".
-Result<std::string> ComparePoints(LinePoint* a, LinePoint* b, const std::vector<std::string>& order,
-                                  OnsetReport* report) {
+// Equal, differs or not compared.
+Result<CheckpointState> ComparePoints(LinePoint* a, LinePoint* b,
+                                      const std::vector<std::string>& order, OnsetReport* report) {
   RETURN_IF_ERROR(ReadParts(a));
   RETURN_IF_ERROR(ReadParts(b));
   ASSIGN_OR_RETURN(const std::vector<CheckpointComparison> comparisons,
                    CompareCheckpoints(a->parts, b->parts, {}));
-  std::string state = "not_compared";
+  CheckpointState state = CheckpointState::kNotCompared;
   for (const CheckpointComparison& one : comparisons) {
     if (one.difference.vacuous) continue;
     if (!one.difference.bit_equal) {
-      state = "differs";
+      state = CheckpointState::kDiffers;
       if (one.weights) TakeTensors(one, order, report);
       if (!one.first_shape_or_dtype.empty()) report->notes.push_back(one.first_shape_or_dtype);
-    } else if (state != "differs") {
-      state = "equal";
+    } else if (state != CheckpointState::kDiffers) {
+      state = CheckpointState::kEqual;
     }
   }
   return state;
@@ -207,12 +207,12 @@ Status CompareLines(std::vector<LinePoint> a, std::vector<LinePoint> b,
     OnsetCheckpoint checkpoint{.name = (pair.a != nullptr ? pair.a : pair.b)->name,
                                .number = number};
     if (pair.a == nullptr || pair.b == nullptr) {
-      checkpoint.state = pair.a != nullptr ? "only_a" : "only_b";
+      checkpoint.state = pair.a != nullptr ? CheckpointState::kOnlyA : CheckpointState::kOnlyB;
     } else if (parted) {
-      checkpoint.state = "not_compared";
+      checkpoint.state = CheckpointState::kNotCompared;
     } else {
       ASSIGN_OR_RETURN(checkpoint.state, ComparePoints(pair.a, pair.b, order, report));
-      parted = checkpoint.state == "differs";
+      parted = checkpoint.state == CheckpointState::kDiffers;
     }
     report->checkpoints.push_back(std::move(checkpoint));
   }

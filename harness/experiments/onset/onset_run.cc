@@ -150,10 +150,11 @@ class WhereSearch {
 
   // Each kind of evidence adds its part; the finest has the headline.
   Status Conclude() {
-    const bool compared = report_.traced || !report_.curves.empty() ||
-                          std::ranges::any_of(report_.checkpoints, [](const OnsetCheckpoint& one) {
-                            return one.state == "equal" || one.state == "differs";
-                          });
+    const bool compared =
+        report_.traced || !report_.curves.empty() ||
+        std::ranges::any_of(report_.checkpoints, [](const OnsetCheckpoint& one) {
+          return one.state == CheckpointState::kEqual || one.state == CheckpointState::kDiffers;
+        });
     if (!compared) {
       std::string why =
           "the sides have nothing in common that shows their first divergence; expected traces, "
@@ -190,8 +191,8 @@ class WhereSearch {
   bool IsBounded() const {
     bool equal = false;
     for (const OnsetCheckpoint& one : report_.checkpoints) {
-      if (one.state == "differs") return equal;
-      equal = equal || one.state == "equal";
+      if (one.state == CheckpointState::kDiffers) return equal;
+      equal = equal || one.state == CheckpointState::kEqual;
     }
     return false;
   }
@@ -199,8 +200,8 @@ class WhereSearch {
   std::string CheckpointWords() const {
     const OnsetCheckpoint* equal = nullptr;
     for (const OnsetCheckpoint& one : report_.checkpoints) {
-      if (one.state == "equal") equal = &one;
-      if (one.state != "differs") continue;
+      if (one.state == CheckpointState::kEqual) equal = &one;
+      if (one.state != CheckpointState::kDiffers) continue;
       const std::string first =
           report_.tensors.empty() ? "" : fmt::format(", first {}", report_.tensors.front().name);
       if (equal == nullptr) {

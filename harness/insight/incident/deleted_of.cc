@@ -32,7 +32,8 @@ Status TellDeletions(const Manifest& manifest, WallTime now, HistoryStore* store
   const std::map<std::string, std::string> digests = DigestsOf(manifest);
   for (IncidentFile& file : files->files) {
     const auto digest = digests.find(file.path);
-    if (file.state != "missing" || digest == digests.end() || digest->second.empty()) continue;
+    if (file.state != FileState::kMissing || digest == digests.end() || digest->second.empty())
+      continue;
     const auto one = std::ranges::find(deleted, digest->second,
                                        [](const DeletedFile& each) { return each.file.sha256; });
     if (one == deleted.end()) continue;

@@ -74,23 +74,23 @@ class FilesCheck {
     const Result<fs::path> place = PlaceOf(artifact, path, part);
     if (!place.ok()) {
       const bool gone = place.error().code == ErrorCode::kNotFound;
-      Tell(&file, gone ? "missing" : "not_read", place.error().message);
+      Tell(&file, gone ? FileState::kMissing : FileState::kNotRead, place.error().message);
       if (gone) Damaged(file, "is gone");
       if (place.error().code != ErrorCode::kUnsupported) {
         NotFoundAt(file, request_.artifacts.empty() ? artifact.location : path);
       }
     } else if (place->empty()) {
-      Tell(&file, "not_kept", "the record does not say where it is kept");
+      Tell(&file, FileState::kNotKept, "the record does not say where it is kept");
     } else if (sha256.empty()) {
-      Tell(&file, "not_read", "the record has no SHA-256 of it");
+      Tell(&file, FileState::kNotRead, "the record has no SHA-256 of it");
     } else {
       Hold(*place, sha256, &file);
     }
     out_.files.push_back(std::move(file));
   }
 
-  static void Tell(IncidentFile* file, std::string state, std::string words) {
-    file->state = std::move(state);
+  static void Tell(IncidentFile* file, FileState state, std::string words) {
+    file->state = state;
     file->words = std::move(words);
   }
 
@@ -107,7 +107,7 @@ class FilesCheck {
     const Result<FileDigest> digest = HashFile(place);
     if (!digest.ok()) {
       const bool gone = digest.error().code == ErrorCode::kNotFound;
-      Tell(file, gone ? "missing" : "not_read",
+      Tell(file, gone ? FileState::kMissing : FileState::kNotRead,
            gone ? fmt::format("it is not at {}: give its folder with --root or --artifacts",
                               TerminalSafe(place.string()))
                 : digest.error().message);
@@ -116,7 +116,7 @@ class FilesCheck {
     }
     found_ |= file->checkpoint;
     const bool same = digest->sha256 == sha256;
-    Tell(file, same ? "as_recorded" : "changed",
+    Tell(file, same ? FileState::kAsRecorded : FileState::kChanged,
          same ? fmt::format("sha256 {}, as recorded", sha256)
               : fmt::format("sha256 {}, recorded {}", digest->sha256, sha256));
     if (!same) Damaged(*file, "is not the recorded one");
@@ -139,11 +139,11 @@ class FilesCheck {
               const std::function<Result<std::string>(const fs::path&)>& words) {
     std::error_code error;
     if (!fs::is_regular_file(statement, error) || !seen_.insert(statement).second) return;
-    IncidentSignature one{statement.filename().string(), "not_checked",
+    IncidentSignature one{statement.filename().string(), SignatureState::kNotChecked,
                           "no trust policy was given: --trust names the trusted keys"};
     if (trust_) {
       const Result<std::string> said = words(statement);
-      one.state = said.ok() ? "verified" : "refused";
+      one.state = said.ok() ? SignatureState::kVerified : SignatureState::kRefused;
       one.words = said.ok() ? *said : said.error().message;
       out_.tampered |= !said.ok();
       if (!said.ok() && out_.damage.empty()) out_.damage = "what was signed for it is refused";

@@ -163,8 +163,8 @@ std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
                        in.run.run_id);
   }
   if (!in.good) return NextWithoutGood(in);
-  if (rollback.state == "proven") return NextOfProven(in);
-  if (rollback.state == "refuted") {
+  if (rollback.state == RollbackState::kProven) return NextOfProven(in);
+  if (rollback.state == RollbackState::kRefuted) {
     return fmt::format("what reruns of {} differ in is of where they run, not of {}: {}",
                        in.good->run_id, in.run.run_id,
                        IsolateCommand(in, in.good->run_id, in.given.out + ".work/drill"));
@@ -176,7 +176,7 @@ std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
         IncidentAgain(in), in.given.root.empty() ? " --root DIR" : " --artifacts DIR",
         DrillCommand(in, in.good->run_id, ""));
   }
-  if (rollback.state == "not_run") {
+  if (rollback.state == RollbackState::kNotRun) {
     return fmt::format("prove the way back: {} --out {}", IncidentAgain(in),
                        in.planned ? ShellWord(in.given.out) : "OTHER");
   }

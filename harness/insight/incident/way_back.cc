@@ -26,11 +26,12 @@ FileCounts CountFiles(const std::vector<IncidentFile>& files) {
   for (const IncidentFile& file : files) {
     if (!file.checkpoint) continue;
     ++counts.checkpoints;
-    counts.as_recorded += file.state == "as_recorded" ? 1 : 0;
-    counts.changed += file.state == "changed" ? 1 : 0;
-    counts.missing += file.state == "missing" ? 1 : 0;
-    counts.not_kept += file.state == "not_kept" ? 1 : 0;
-    counts.absent += file.state != "as_recorded" && file.state != "changed" ? 1 : 0;
+    counts.as_recorded += file.state == FileState::kAsRecorded ? 1 : 0;
+    counts.changed += file.state == FileState::kChanged ? 1 : 0;
+    counts.missing += file.state == FileState::kMissing ? 1 : 0;
+    counts.not_kept += file.state == FileState::kNotKept ? 1 : 0;
+    counts.absent +=
+        file.state != FileState::kAsRecorded && file.state != FileState::kChanged ? 1 : 0;
   }
   return counts;
 }
@@ -66,7 +67,7 @@ std::string FilesWords(const FileCounts& counts) {
 }
 
 std::string RollbackWords(const IncidentFacts& in, const IncidentRollback& rollback) {
-  if (rollback.state == "not_run") {
+  if (rollback.state == RollbackState::kNotRun) {
     if (!in.nowhere.empty()) {
       return fmt::format("it {} rerun: {}", in.planned ? "would not be" : "was not", in.nowhere);
     }
@@ -119,9 +120,9 @@ std::string WhyNone(const IncidentFacts& in) {
 IncidentRollback RollbackOf(const IncidentFacts& in) {
   IncidentRollback rollback;
   if (!in.good) return rollback;
-  rollback.state = "not_run";
+  rollback.state = RollbackState::kNotRun;
   if (!in.not_rerun.empty()) {
-    rollback.state = "failed";
+    rollback.state = RollbackState::kFailed;
     rollback.headline = "it could not be rerun: " + in.not_rerun;
     return rollback;
   }
@@ -131,7 +132,7 @@ IncidentRollback RollbackOf(const IncidentFacts& in) {
   rollback.drill_id = in.rollback->drill_id;
   rollback.reruns = 0;
   rollback.rerun_seconds = 0.0;
-  rollback.state = "failed";
+  rollback.state = RollbackState::kFailed;
   const auto run = std::ranges::find(in.rollback->runs, in.good->run_id, &ReportRun::run_id);
   if (run == in.rollback->runs.end()) {
     rollback.headline = "the rollback drill did not reach it";
@@ -145,7 +146,10 @@ IncidentRollback RollbackOf(const IncidentFacts& in) {
   rollback.headline = run->headline;
   if (in.rollback->interrupted) return rollback;
   const int code = ExitCodeOf({run->verdict});
-  rollback.state = code == 0 ? "proven" : code == 1 ? "refuted" : code == 3 ? "open" : "failed";
+  rollback.state = code == 0   ? RollbackState::kProven
+                   : code == 1 ? RollbackState::kRefuted
+                   : code == 3 ? RollbackState::kOpen
+                               : RollbackState::kFailed;
   return rollback;
 }
 
@@ -157,8 +161,9 @@ void TellFiles(const IncidentFacts& in, IncidentAnswer* answer) {
   answer->facts.push_back({FilesWords(CountFiles(in.files.files)), std::string(kHashed)});
   std::size_t told = 0;
   for (const IncidentFile& file : in.files.files) {
-    const bool gone = file.checkpoint && (file.state == "missing" || file.state == "not_read");
-    if (file.state == "changed") {
+    const bool gone =
+        file.checkpoint && (file.state == FileState::kMissing || file.state == FileState::kNotRead);
+    if (file.state == FileState::kChanged) {
       answer->facts.push_back(
           {fmt::format("{} is not the recorded file: {}", file.path, file.words),
            std::string(kHashed)});
@@ -168,7 +173,9 @@ void TellFiles(const IncidentFacts& in, IncidentAnswer* answer) {
     }
   }
   for (const IncidentSignature& one : in.files.signatures) {
-    answer->facts.push_back({fmt::format("{}: {}", SpacedName(one.state), one.words), one.file});
+    answer->facts.push_back(
+        {fmt::format("{}: {}", SpacedName(NameIn(kSignatureStateNames, one.state)), one.words),
+         one.file});
   }
   if (in.files.signatures.empty()) answer->not_known = "nothing signed lies there";
 }
@@ -178,7 +185,7 @@ void TellRerun(const IncidentFacts& in, const IncidentRollback& rollback, Incide
   const std::string drill = "rollback drill " + rollback.drill_id;
   if (in.rollback) {
     answer->facts.push_back({words, drill});
-    if (rollback.state != "proven") return;
+    if (rollback.state != RollbackState::kProven) return;
     answer->facts.push_back({"the rerun's outputs lie in the work folder, drill/runs/" +
                                  in.good->run_id + "/1/artifacts",
                              drill});
@@ -228,9 +235,9 @@ int ExitCodeOfIncident(const IncidentFacts& in, const IncidentRollback& rollback
   if (std::ranges::any_of(in.passed, &PassedRun::tampered)) return 5;
   if (!in.good) return 3;
   if (in.planned) return in.nowhere.empty() ? 0 : 3;
-  if (rollback.state == "proven") return 0;
-  if (rollback.state == "refuted") return 1;
-  return rollback.state == "failed" ? 4 : 3;
+  if (rollback.state == RollbackState::kProven) return 0;
+  if (rollback.state == RollbackState::kRefuted) return 1;
+  return rollback.state == RollbackState::kFailed ? 4 : 3;
 }
 
 namespace {

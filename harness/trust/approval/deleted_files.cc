@@ -45,7 +45,7 @@ DeletedFile SaidOf(const DeletionRecord& record, const std::vector<DeletionTold>
                    .approved_by = {},
                    .doubt = {}};
   const auto told = std::ranges::find(all, record.list_sha256, &DeletionTold::list_sha256);
-  if (told == all.end() || told->state == "doubtful") {
+  if (told == all.end() || told->state == DeletionState::kDoubtful) {
     said.doubt = told == all.end() ? "nobody signed for it" : told->doubt;
     return said;
   }

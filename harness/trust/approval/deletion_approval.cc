@@ -176,13 +176,13 @@ Status CheckList(const std::vector<Request>& requests, const Question& question,
   return HoldToTrust(by, progress->by->envelope, question, !by.withdrawal);
 }
 
-std::string StateOf(const Request& request, const Progress& progress, const Question& question) {
+DeletionState StateOf(const Request& request, const Progress& progress, const Question& question) {
   const bool by_it = progress.by == &request;
-  if (progress.record && progress.ended >= request.said.items) return "done";
-  if (by_it) return "begun";
-  if (request.gathered.withdrawal) return "withdrawn";
-  if (question.now >= request.said.expires) return "expired";
-  return IsApproved(request, question) ? "approved" : "asked";
+  if (progress.record && progress.ended >= request.said.items) return DeletionState::kDone;
+  if (by_it) return DeletionState::kBegun;
+  if (request.gathered.withdrawal) return DeletionState::kWithdrawn;
+  if (question.now >= request.said.expires) return DeletionState::kExpired;
+  return IsApproved(request, question) ? DeletionState::kApproved : DeletionState::kAsked;
 }
 
 // Checked throughout.
@@ -217,7 +217,7 @@ Result<DeletionTold> TellRequest(const std::string& list_sha256, const Question&
 
 DeletionTold Doubtful(const std::string& list_sha256, const Error& error) {
   DeletionTold told{.list_sha256 = list_sha256};
-  told.state = "doubtful";
+  told.state = DeletionState::kDoubtful;
   told.doubt = error.ToString();
   return told;
 }
@@ -241,7 +241,7 @@ Status RequireOpen(const Request& request, WallTime now) {
 Result<DeletionTold> RequireNotDone(const std::string& list_sha256, WallTime now,
                                     HistoryStore* store) {
   ASSIGN_OR_RETURN(DeletionTold told, TellRequest(list_sha256, {nullptr, now}, store));
-  if (told.state != "done") return told;
+  if (told.state != DeletionState::kDone) return told;
   return InvalidInput(CarriedOutWords(told), Where(list_sha256));
 }
 
@@ -251,15 +251,15 @@ Status RequireFree(const std::string& digest, const SigningPerson& person, Histo
   if (!last.ok()) return last.error().code == ErrorCode::kNotFound ? Status() : last.error();
   const TrustPolicy* trust = IsOver(*last, person.now) ? nullptr : person.trust;
   ASSIGN_OR_RETURN(const DeletionTold before, TellRequest(digest, {trust, person.now}, store));
-  if (before.state == "asked" || before.state == "approved") {
+  if (before.state == DeletionState::kAsked || before.state == DeletionState::kApproved) {
     return InvalidInput(fmt::format("was asked for already, by {}", TerminalSafe(before.asked_by)),
                         Where(digest));
   }
-  if (before.state == "begun" && before.ended_by.empty()) {
+  if (before.state == DeletionState::kBegun && before.ended_by.empty()) {
     return InvalidInput("is being carried out; `rharness history prune apply` goes on",
                         Where(digest));
   }
-  if (before.state != "done") return {};
+  if (before.state != DeletionState::kDone) return {};
   return InvalidInput(CarriedOutWords(before), Where(digest));
 }
 
@@ -312,7 +312,7 @@ Result<DeletionTold> WithdrawDeletion(const std::string& list_sha256, const std:
   ASSIGN_OR_RETURN(const Request request, FindRequest(list_sha256, store));
   ASSIGN_OR_RETURN(const DeletionTold told, RequireNotDone(list_sha256, person.now, store));
   // A begun deletion continues after its time, and so can be withdrawn then.
-  if (request.gathered.withdrawal || told.state != "begun") {
+  if (request.gathered.withdrawal || told.state != DeletionState::kBegun) {
     RETURN_IF_ERROR(RequireOpen(request, person.now));
   }
   const Withdrawal withdrawal{.run_id = {},

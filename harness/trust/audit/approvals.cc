@@ -45,7 +45,8 @@ Result<std::optional<Error>> DoubtfulApproval(const std::string& history, const 
   const bool of_deletions = trust != nullptr && trust->FindRule(kDeletionPredicate, "") != nullptr;
   ASSIGN_OR_RETURN(const auto deletions,
                    ListDeletions(of_deletions ? trust : nullptr, now, store.get()));
-  const auto deletion = std::ranges::find(deletions, "doubtful", &DeletionTold::state);
+  const auto deletion =
+      std::ranges::find(deletions, DeletionState::kDoubtful, &DeletionTold::state);
   if (deletion != deletions.end()) {
     return std::optional(
         IntegrityError(deletion->doubt, "deletion list " + TerminalSafe(deletion->list_sha256)));

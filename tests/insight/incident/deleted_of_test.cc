@@ -39,8 +39,8 @@ TEST_F(HistoryFileTest, AMissingFileIsToldAsDeletedWithWhoSignedForThat) {
     ASSERT_TRUE(store->AddDeleted({DigestOf(list), 0, step, At(kDay2), 7}).ok());
   }
   HeldFiles held;
-  held.files = {{"model.bin", "weights", "missing", "it is not there", true},
-                {"other.bin", "weights", "missing", "it is not there", true}};
+  held.files = {{"model.bin", "weights", FileState::kMissing, "it is not there", true},
+                {"other.bin", "weights", FileState::kMissing, "it is not there", true}};
   held.damage = "its file model.bin is gone";
   ASSERT_TRUE(TellDeletions(manifest, At(kDay3), store.get(), &held).ok());
   const std::string told =

@@ -63,9 +63,9 @@ class EndorsedCheckpoint : public testing::Test {
     const HeldFiles held = Held();
     for (const IncidentSignature& one : held.signatures) {
       if (one.file != name) continue;
-      EXPECT_EQ(held.tampered, one.state == "refused");
-      EXPECT_EQ(held.damage.empty(), one.state != "refused");
-      return one.state + ": " + one.words;
+      EXPECT_EQ(held.tampered, one.state == SignatureState::kRefused);
+      EXPECT_EQ(held.damage.empty(), one.state != SignatureState::kRefused);
+      return std::string(NameIn(kSignatureStateNames, one.state)) + ": " + one.words;
     }
     return "not looked at";
   }
@@ -89,7 +89,7 @@ TEST_F(EndorsedCheckpoint, IsNotTamperedWithForALineOfAnOlderContent) {
   const HeldFiles held = Held();
   EXPECT_FALSE(held.tampered) << held.damage;
   ASSERT_EQ(held.signatures.size(), 1U);
-  EXPECT_EQ(held.signatures[0].state, "verified");
+  EXPECT_EQ(held.signatures[0].state, SignatureState::kVerified);
   EXPECT_THAT(held.signatures[0].words, HasSubstr("answered for, signed by ada"));
 }
 
@@ -122,7 +122,7 @@ TEST_F(EndorsedCheckpoint, IsNotAnsweredForByWhatIsThereInItsPlace) {
   const HeldFiles held = Held();
   EXPECT_TRUE(held.tampered);
   ASSERT_EQ(held.signatures.size(), 1U);
-  EXPECT_EQ(held.signatures[0].state, "refused");
+  EXPECT_EQ(held.signatures[0].state, SignatureState::kRefused);
 }
 
 TEST_F(EndorsedCheckpoint, HasAVerdictThatIsHeldToRecordAndHistory) {

@@ -10,6 +10,11 @@ namespace {
 
 using testing::HasSubstr;
 
+// "asked", and what is doubtful.
+std::string StateWords(const DeletionTold& told) {
+  return std::string(NameIn(kDeletionStateNames, told.state)) + told.doubt;
+}
+
 constexpr auto kSevenDays = std::chrono::days(7);
 
 class Deletions : public HistoryTest {
@@ -62,7 +67,7 @@ TEST_P(Deletions, AreApprovedByTheSecondPersonAndForThisListAlone) {
   ExpectRefused(Require(), ErrorCode::kNotFound, "nobody asked for its deletion");
   const auto asked = Ask(people_.ada.get());
   ASSERT_TRUE(asked.ok()) << asked.error().ToString();
-  EXPECT_EQ(asked->state, "asked");
+  EXPECT_EQ(asked->state, DeletionState::kAsked);
   ExpectRefused(Require(), ErrorCode::kInvalidInput, "was asked for by Ada; somebody else");
   ExpectRefused(Approve(people_.ada_at_home.get()), ErrorCode::kInvalidInput,
                 "somebody else has to approve");
@@ -71,7 +76,7 @@ TEST_P(Deletions, AreApprovedByTheSecondPersonAndForThisListAlone) {
                 ErrorCode::kNotFound, "nobody asked for its deletion");
   const auto approved = Approve(people_.bob.get());
   ASSERT_TRUE(approved.ok()) << approved.error().ToString();
-  EXPECT_EQ(approved->state, "approved");
+  EXPECT_EQ(approved->state, DeletionState::kApproved);
   const auto required = Require();
   ASSERT_TRUE(required.ok()) << required.error().ToString();
   EXPECT_EQ(required->approved_by, "Bob");
@@ -108,7 +113,7 @@ TEST_P(Deletions, AreNotCarriedOutOnceTakenBack) {
   const auto back =
       WithdrawDeletion(DigestOf(List()), "needed", By(people_.bob.get(), 2), store_.get());
   ASSERT_TRUE(back.ok()) << back.error().ToString();
-  EXPECT_EQ(back->state, "withdrawn");
+  EXPECT_EQ(back->state, DeletionState::kWithdrawn);
   ExpectRefused(Require(3), ErrorCode::kInvalidInput, "was taken back by Bob");
   ExpectRefused(Require(3, true), ErrorCode::kInvalidInput, "was taken back by Bob");
   EXPECT_TRUE(Ask(people_.ada.get(), 4).ok());
@@ -125,7 +130,7 @@ TEST_P(Deletions, ThatWereEditedByHandAreNamed) {
   const auto all = ListDeletions(&trust_, now_, store_.get());
   ASSERT_TRUE(all.ok());
   ASSERT_EQ(all->size(), 1u);
-  EXPECT_EQ(all->front().state, "doubtful");
+  EXPECT_EQ(all->front().state, DeletionState::kDoubtful);
   Force("UPDATE signed_statements SET subject = '" + DigestOf(List()) +
         "', signed_by = 'Zoe' WHERE sequence = 2");
   Force("UPDATE signed_statements SET subject = '" + DigestOf(List()) + "'");
@@ -152,7 +157,7 @@ TEST_P(Deletions, ThatWereApprovedLateAreDoubtfulInTheListAsWhenTheyAreCarriedOu
     const auto all = ListDeletions(trust, now_, store_.get());
     ASSERT_TRUE(all.ok()) << all.error().ToString();
     ASSERT_EQ(all->size(), 1u);
-    EXPECT_EQ(all->front().state, "doubtful");
+    EXPECT_EQ(all->front().state, DeletionState::kDoubtful);
     EXPECT_THAT(all->front().doubt, HasSubstr("was approved after its time was over"));
   }
 }
@@ -190,7 +195,7 @@ TEST_P(Deletions, ThatTakeThreePeopleAreNotApprovedByTwo) {
   ASSERT_TRUE(ApproveDeletion(digest, bob, store_.get()).ok());
   const auto all = ListDeletions(&three, now_, store_.get());
   ASSERT_TRUE(all.ok());
-  EXPECT_EQ(all->front().state, "asked") << all->front().doubt;
+  EXPECT_EQ(all->front().state, DeletionState::kAsked) << all->front().doubt;
   ExpectRefused(RequireApproved(digest, false, three, now_, store_.get()), ErrorCode::kInvalidInput,
                 "approved by Bob; the policy asks for more");
 }
@@ -204,7 +209,7 @@ TEST_P(Deletions, AreAskedForAnewWhereTheyWereBegunAndTakenBackAndNotWhereTheyAr
   ASSERT_TRUE(WithdrawDeletion(digest, "needed", By(people_.bob.get(), 2), store_.get()).ok());
   const auto again = Ask(people_.bob.get(), 3);
   ASSERT_TRUE(again.ok()) << again.error().ToString();
-  EXPECT_EQ(again->state, "asked");
+  EXPECT_EQ(again->state, DeletionState::kAsked);
   ExpectRefused(Require(4, true), ErrorCode::kInvalidInput, "was asked for by Bob; somebody else");
   ASSERT_TRUE(Approve(people_.ada.get(), 5).ok());
   EXPECT_TRUE(Require(6, true).ok());
@@ -213,7 +218,7 @@ TEST_P(Deletions, AreAskedForAnewWhereTheyWereBegunAndTakenBackAndNotWhereTheyAr
   ASSERT_TRUE(store_->AddDeleted({digest, 0, DeletionStep::kGone, at, 7}).ok());
   const auto done = Require(8, true);
   ASSERT_TRUE(done.ok()) << done.error().ToString();
-  EXPECT_EQ(done->state, "done");
+  EXPECT_EQ(done->state, DeletionState::kDone);
   EXPECT_EQ(done->last, "2026-01-02T07:00:00.000Z");
   ExpectRefused(Ask(people_.ada.get(), 9), ErrorCode::kInvalidInput,
                 "was carried out at 2026-01-02T07:00:00.000Z: 1 of 1 file is gone");
@@ -230,7 +235,7 @@ TEST_P(Deletions, AreTakenBackByOnePersonWhereTheyTakeTwo) {
   const auto state = [&](int hours) {
     const auto all = ListDeletions(&two, now_ + std::chrono::hours(hours), store_.get());
     EXPECT_TRUE(all.ok() && all->size() == 1);
-    return all->front().state + all->front().doubt;
+    return StateWords(all->front());
   };
   const auto ask = [&](Signer* signer, int hours) {
     return RequestDeletion(List(), "full", now_ + std::chrono::hours(hours) + kSevenDays,
@@ -239,7 +244,7 @@ TEST_P(Deletions, AreTakenBackByOnePersonWhereTheyTakeTwo) {
   ASSERT_TRUE(ask(people_.ada.get(), 0).ok());
   const auto back = WithdrawDeletion(digest, "needed", by(people_.bob.get(), 1), store_.get());
   ASSERT_TRUE(back.ok()) << back.error().ToString();
-  EXPECT_EQ(back->state, "withdrawn");
+  EXPECT_EQ(back->state, DeletionState::kWithdrawn);
   EXPECT_EQ(state(2), "withdrawn");
   const auto again = ask(people_.ada.get(), 3);
   ASSERT_TRUE(again.ok()) << again.error().ToString();
@@ -253,7 +258,7 @@ TEST_P(Deletions, ThatAreOverStopNoNewOneWhenAKeyOfTheirsIsGone) {
   const auto told = [&](int hours) {
     const auto all = ListDeletions(&later, now_ + std::chrono::hours(hours), store_.get());
     EXPECT_TRUE(all.ok() && all->size() == 1);
-    return all->front().state + all->front().doubt;
+    return StateWords(all->front());
   };
   const auto ask = [&](int hours) {
     return RequestDeletion(List(), "full", now_ + std::chrono::hours(hours) + kSevenDays,
@@ -289,7 +294,7 @@ TEST_P(Deletions, ThatWereBegunAreTakenBackWhenTheirTimeIsOverOrAKeyIsGone) {
   ASSERT_TRUE(RequestDeletion(List(), "full", ada.now + kSevenDays, again, store_.get()).ok());
   const auto all = ListDeletions(&later, ada.now, store_.get());
   ASSERT_TRUE(all.ok());
-  EXPECT_EQ(all->front().state + all->front().doubt, "asked");
+  EXPECT_EQ(StateWords(all->front()), "asked");
 }
 
 TEST_P(Deletions, ThatWereTakenBackByNobodyOfThePolicyAreDoubtful) {
@@ -299,7 +304,7 @@ TEST_P(Deletions, ThatWereTakenBackByNobodyOfThePolicyAreDoubtful) {
   const TrustPolicy without = people_.Trust("keys: [ada, home]");
   const auto all = ListDeletions(&without, now_ + std::chrono::hours(2), store_.get());
   ASSERT_TRUE(all.ok());
-  EXPECT_EQ(all->front().state, "doubtful");
+  EXPECT_EQ(all->front().state, DeletionState::kDoubtful);
   ExpectRefused(Require(2), ErrorCode::kInvalidInput, "was taken back by Bob");
   Force(
       "UPDATE signed_statements SET signed_by = 'Zoe' WHERE predicate = "
