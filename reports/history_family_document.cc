@@ -295,8 +295,10 @@ Document DocumentOf(const FamilyHistory& history, std::string_view version, int 
 Document DocumentOf(const std::vector<HistoryRun>& runs, const std::vector<LastTogether>& together,
                     std::string_view version, int exit_code) {
   std::vector<Verdict> last;
+  WallTime newest{};
   for (const HistoryRun& run : runs) {
     if (run.last_verdict) last.push_back(*run.last_verdict);
+    if (run.judged) newest = std::max(newest, *run.judged);
   }
   Document document = Base("Runs of a history", version, CountVerdicts(last), exit_code);
   const auto bad = static_cast<std::size_t>(std::ranges::count_if(
@@ -304,6 +306,7 @@ Document DocumentOf(const std::vector<HistoryRun>& runs, const std::vector<LastT
   document.headline = fmt::format(
       "{}; by its last verdict {}.", Counted(runs.size(), "run"),
       bad == 0 ? "none is bad" : fmt::format("{} {} bad", bad, bad == 1 ? "is" : "are"));
+  document.made = newest;
   document.tone = bad > 0 ? Verdict::kDrifted : Verdict::kIdentical;
   if (last.size() < runs.size()) {
     document.notes = {NeverWords(runs.size() - last.size(), runs.size())};

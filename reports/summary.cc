@@ -258,6 +258,12 @@ std::string StepOfFinding(const ReportRun& run) {
           "Drill {} again with --replicates 3: they measure how far rounding carries its curves.",
           name);
     }
+    if (finding.code == "vacuous_curve") {
+      return fmt::format(
+          "No rerun decides by the {} of {}: log it at more steps and with values that change, or "
+          "leave it out, and record the run again.",
+          SafeText(finding.subject, 200), name);
+    }
   }
   return "";
 }

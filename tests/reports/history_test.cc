@@ -172,6 +172,9 @@ TEST(HistoryReport, IsOfTheTimeOfTheNewestDrill) {
       Contains(WriteJunit(DocumentOf(family, "1")),
                "timestamp=\"" + FormatTime(family.drills.back().started).substr(0, 19) + "\""));
   EXPECT_FALSE(Contains(WriteJunit(DocumentOf(SampleRunHistory("", true, {}), "1")), "timestamp"));
+  std::vector<HistoryRun> runs = {SampleHistoryRun("a"), SampleHistoryRun("b")};
+  runs[0].judged = run.made;
+  EXPECT_EQ(DocumentOf(runs, {}, "1").made, run.made);
 }
 
 TEST(RunHistory, SaysThatNoDrillHasJudgedItYet) {

@@ -204,6 +204,13 @@ TEST(Summary, SaysHowManyMoreRerunsWouldDecide) {
             "Drill the undecided runs again with --reruns 3 to decide every metric.");
 }
 
+TEST(Summary, SaysThatNoRerunDecidesByACurveThatShowsNothing) {
+  Report report = Only({Verdict::kInconclusive});
+  report.runs[0].findings = {
+      {.code = "vacuous_curve", .subject = "curve loss", .message = "", .decisive = true}};
+  EXPECT_EQ(Summarize(report).next_step.substr(0, 38), "No rerun decides by the curve loss of ");
+}
+
 TEST(Summary, OrdersTheWorstFirstAndKeepsTheOrderWithin) {
   const Report report = SampleReport();
   const Summary summary = Summarize(report);
