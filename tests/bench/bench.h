@@ -43,6 +43,7 @@ struct Row {
 };
 
 std::vector<Row> HashRows();
+std::vector<Row> FormatRows();
 std::vector<Row> TensorRows();
 std::vector<Row> RerunRows();
 std::vector<Row> DrillRows();

@@ -14,8 +14,9 @@ namespace {
 
 std::vector<Row> AllRows() {
   std::vector<Row> rows;
-  for (const auto& family : {HashRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows(),
-                             ObserveRows(), RecordRows(), ObjectiveRows(), AuditRows()})
+  for (const auto& family :
+       {HashRows(), FormatRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows(),
+        ObserveRows(), RecordRows(), ObjectiveRows(), AuditRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }

@@ -1,5 +1,6 @@
 // Row J1: records of another tool read, validated and made manifests, beside a parser that does no
-// more than parse them. Row J2: event files of TensorBoard, beside its own reader.
+// more than parse them. Row J2: event files of TensorBoard, beside its own reader. Row J3: what a
+// run wrote, found in a folder of 10,000 files.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -97,11 +98,33 @@ Result<Measured> ReadEvents(const Context& context) {
                   "ours also compares the curves"};
 }
 
+// `record` without options of a run that does nothing, in a folder with 10,000 files and in an
+// empty one.
+Result<Measured> FindAmongFiles(const Context& context) {
+  const fs::path full = context.scratch / "full", empty = context.scratch / "empty";
+  RETURN_IF_ERROR(MakeDirectories(empty));
+  for (int folder = 0; folder < 100; ++folder) {
+    const fs::path at = full / fmt::format("data/{}", folder);
+    RETURN_IF_ERROR(MakeDirectories(at));
+    for (int i = 0; i < 100; ++i) std::ofstream(at / fmt::format("{}.jpg", i)) << i;
+  }
+  const auto record = [&](const fs::path& folder) -> std::vector<std::string> {
+    return {
+        "/bin/sh", "-c",   "cd \"$1\" && rm -rf runs && exec \"$2\" --quiet record -- /bin/true",
+        "sh",      folder, context.bin / "rharness"};
+  };
+  ASSIGN_OR_RETURN(const auto usages, Interleave({record(full), record(empty)}, context.rounds));
+  const double more = 1000 * (MedianCpu(usages[0]) - MedianCpu(usages[1]));
+  return Measured{more, fmt::format("{:.0f} ms", 1000 * MedianCpu(usages[0])),
+                  fmt::format("in an empty folder {:.0f} ms", 1000 * MedianCpu(usages[1])), ""};
+}
+
 }  // namespace
 
 std::vector<Row> RecordRows() {
   return {{"J1", "100,000 records imported, rate of CPU", Goal::kAtLeast, 2.0, "", ImportRecords},
-          {"J2", "event files of TensorBoard, rate of CPU", Goal::kAtLeast, 5.0, "", ReadEvents}};
+          {"J2", "event files of TensorBoard, rate of CPU", Goal::kAtLeast, 5.0, "", ReadEvents},
+          {"J3", "outputs found among 10,000 files, CPU", Goal::kAtMost, 50, "ms", FindAmongFiles}};
 }
 
 }  // namespace rharness::bench
