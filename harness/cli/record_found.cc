@@ -34,6 +34,7 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
   }
   if (path == "metrics_path") return "log " + manifest.metrics_path;
   if (path == "artifacts") return "weights";
+  if (path == "outputs") return "way to compare other outputs";
   if (path == "family") return "family " + manifest.family;
   if (path.starts_with("metrics.")) return fmt::format("primary metric {}", path.substr(8));
   if (path.starts_with("rng_sources.")) return fmt::format("generator {}", path.substr(12));

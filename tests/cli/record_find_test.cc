@@ -325,6 +325,18 @@ TEST_F(RecordFinds, ACheckpointElsewhereBesideOneThatIsCompared) {
       << result.stderr_text;
 }
 
+// A file above the run's folder makes none of its own ones lie outside.
+TEST_F(RecordFinds, WhatNothingCompares) {
+  std::string program = kProgram;
+  program += "open('predictions.txt', 'w').write('1')\nopen('../note.txt', 'w').write('1')\n";
+  Write("train.py", program);
+  const ProcessResult result = Record({});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_NE(result.stderr_text.find("compare other outputs: predictions.txt; "), std::string::npos)
+      << result.stderr_text;
+  EXPECT_EQ(result.stderr_text.find("is not compared"), std::string::npos) << result.stderr_text;
+}
+
 TEST_F(RecordFinds, NoSeedInTheClock) {
   std::string program = kProgram;
   program.replace(program.find("random.seed(11)"), 15, "import time\nrandom.seed(time.time_ns())");

@@ -286,11 +286,14 @@ Result<Recording> RecordRun(const RecordRequest& stated,
     FindFamily(request, folder, &recording);
     if (request.artifacts.empty()) {
       request.artifacts = FindOutputs(folder, outputs_before, &recording);
-      NoteOutputsOutside(!request.artifacts.empty(), &recording);
+      NoteOutputsOutside(!request.artifacts.empty(), folder, &recording);
     }
   }
   MeasureOutputs(request, folder, outputs_before, &recording);
-  if (request.find) ProposeMetrics(request, &recording);
+  if (request.find) {
+    ProposeMetrics(request, &recording);
+    NoteUncompared(folder, &recording);
+  }
   KeepArtifacts(request, folder, &recording);
   if (request.find) RenumberVersions(outputs_before, &recording);
   AddFindings(request, &recording);

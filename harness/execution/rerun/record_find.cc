@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,11 +17,9 @@
 #include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/base/log.h"
 #include "harness/base/source_folder.h"
 #include "harness/execution/rerun/record_kept.h"
 #include "harness/execution/rerun/record_logs.h"
-#include "harness/records/manifest/admission.h"
 #include "harness/records/observe/files_seen.h"
 
 namespace rharness {
@@ -43,20 +40,6 @@ std::string SourceOfModule(const fs::path& folder, const std::string& path) {
   const fs::path source = compiled.parent_path().parent_path() / (stem + ".py");
   std::error_code ignored;
   return fs::is_regular_file(folder / source, ignored) ? source.string() : path;
-}
-
-// Settings of a user, which a rerun, in a home of its own, does without: a file outside of the
-// run's folder and below a hidden one that is no cache of data sets or models.
-bool IsSetting(const fs::path& path) {
-  if (!path.is_absolute()) return false;
-  constexpr std::array<std::string_view, 5> kCaches = {"datasets", "hub", "models", "checkpoints",
-                                                       "data"};
-  bool hidden = false;
-  for (const fs::path& part : path.parent_path()) {
-    if (hidden && std::ranges::find(kCaches, part.string()) != kCaches.end()) return false;
-    hidden |= part.string().starts_with('.');
-  }
-  return hidden;
 }
 
 // A name that no other data has: "digits", "digits_2".
@@ -175,6 +158,18 @@ bool IsBefore(const FoundCheckpoint& a, const FoundCheckpoint& b) {
 }
 
 }  // namespace
+
+bool IsSetting(const fs::path& path) {
+  if (!path.is_absolute()) return false;
+  constexpr std::array<std::string_view, 5> kCaches = {"datasets", "hub", "models", "checkpoints",
+                                                       "data"};
+  bool hidden = false;
+  for (const fs::path& part : path.parent_path()) {
+    if (hidden && std::ranges::find(kCaches, part.string()) != kCaches.end()) return false;
+    hidden |= part.string().starts_with('.');
+  }
+  return hidden;
+}
 
 bool StandsForCheckpoint(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -304,53 +299,6 @@ void FindRandomness(const RecordRequest& request, Recording* out) {
     const std::string name = count == 0 ? source : source + " (without a seed)";
     out->found.rng_sources.push_back(name);
     MarkFound("rng_sources." + name, fmt::format("it has no seed: {}", unseeded), out);
-  }
-}
-
-// Files that may be checkpoints, changed since the run began, in a folder outside of its own.
-std::vector<std::string> CheckpointsIn(const fs::path& folder, WallTime started) {
-  constexpr std::size_t kMostLooked = 10'000;
-  std::vector<std::string> found;
-  const auto source = SourceFolder::Open(folder.string());
-  if (!source.ok()) return found;
-  std::size_t looked = 0;
-  (void)source->ForEachFile([&](const std::string& relative, EntryKind kind) -> Result<bool> {
-    const fs::path path = folder / relative;
-    const bool may_be = kind == EntryKind::kFile && StandsForCheckpoint(relative);
-    if (may_be && IsChangedSince(path, started)) found.push_back(path.string());
-    return ++looked < kMostLooked;
-  });
-  return found;
-}
-
-void NoteOutputsOutside(bool has_checkpoint, Recording* out) {
-  if (!out->observation) return;
-  std::error_code ignored;
-  std::set<std::string> candidates;
-  const fs::path temporary = fs::temp_directory_path(ignored);
-  for (const std::string& output : out->observation->outputs) {
-    if (IsSetting(output)) continue;
-    if (StandsForCheckpoint(output)) candidates.insert(output);
-    // It may have been written under another name, and its folder, too.
-    fs::path folder = fs::path(output).parent_path();
-    while (!fs::is_directory(folder, ignored) && folder != folder.parent_path()) {
-      folder = folder.parent_path();
-    }
-    if (folder == temporary || folder == folder.parent_path()) continue;
-    for (std::string& path : CheckpointsIn(folder, out->started))
-      candidates.insert(std::move(path));
-  }
-  std::erase_if(candidates, [](const std::string& path) {
-    const auto opened = OpenCheckpoint(path);
-    return !opened.ok() || (*opened)->tensors().empty();
-  });
-  for (const std::string& path : candidates) {
-    std::string sentence = fmt::format(
-        "output '{}' {}: the run wrote it outside of its folder, where no rerun is looked at; "
-        "expected it "
-        "below the folder of the run",
-        CleanText(path), has_checkpoint ? "is not compared" : kNotRecorded);
-    (has_checkpoint ? out->remarks : out->missing_outputs).push_back(std::move(sentence));
   }
 }
 

@@ -46,7 +46,15 @@ bool StandsForCheckpoint(const std::filesystem::path& path);
 
 // Checkpoints that the run wrote elsewhere, by an absolute path or behind a link, which no rerun is
 // compared by: a remark on each, or, where it wrote none below its folder, a missing output.
-void NoteOutputsOutside(bool has_checkpoint, Recording* out);
+void NoteOutputsOutside(bool has_checkpoint, const std::filesystem::path& folder, Recording* out);
+
+// Files that the run wrote below `folder` and that nothing compares, as what was not found. After
+// the outputs were measured.
+void NoteUncompared(const std::filesystem::path& folder, Recording* out);
+
+// Settings of a user, which a rerun, in a home of its own, does without: a file outside of the
+// run's folder and below a hidden one that is no cache of data sets or models.
+bool IsSetting(const std::filesystem::path& path);
 
 // Seeds and generators, from the observation; declarations of metrics, from their names.
 void FindRandomness(const RecordRequest& request, Recording* out);

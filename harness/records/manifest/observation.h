@@ -57,7 +57,7 @@ struct Observation {
   // Processes that a signal ended, files that could not be written, one clause each. Kept only as a
   // note of the record.
   std::vector<std::string> losses;
-  // Files that were opened for writing outside of the run's folder, absolute. In no record.
+  // Files that were opened for writing, absolute. In no record.
   std::set<std::string> outputs;
 
   bool Has(std::string_view mean) const { return means.contains(std::string(mean)); }

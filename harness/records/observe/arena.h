@@ -18,7 +18,7 @@ inline constexpr std::size_t kArenaTextBytes = 500;
 inline constexpr std::size_t kArenaNamesBytes = 65536 - 16;
 
 // Prefixes of names: a variable, the beginning of variables, a folder whose files are declared, the
-// run's own folder (files that are opened for writing outside of it are noted; without it, none).
+// run's own folder (with it, files that are opened for writing are noted).
 inline constexpr char kNameExact = '=';
 inline constexpr char kNamePrefix = '^';
 inline constexpr char kNameFolder = '/';
@@ -27,7 +27,7 @@ inline constexpr char kNameHome = '~';
 // What an entry notes, each thing once.
 inline constexpr std::uint8_t kEntryVariable = 'E';  // asked for by name
 inline constexpr std::uint8_t kEntryFile = 'F';      // opened for reading
-inline constexpr std::uint8_t kEntryOutput = 'O';    // opened for writing, outside of kNameHome
+inline constexpr std::uint8_t kEntryOutput = 'O';    // opened for writing, if there is a kNameHome
 inline constexpr std::uint8_t kEntryLibrary = 'L';   // mapped at the start or end of a process
 inline constexpr std::uint8_t kEntryProgram = 'X';   // has the library in it
 // How a Python started: its file, its invoked name, its folder, HOME and PYTHONPATH, with NUL

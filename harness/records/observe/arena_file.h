@@ -22,7 +22,7 @@ namespace rharness {
 struct ArenaNotes {
   std::set<std::string> variables;  // asked for by name
   std::set<std::string> files;      // opened for reading, absolute
-  std::set<std::string> outputs;    // opened for writing outside of the run's folder, absolute
+  std::set<std::string> outputs;    // opened for writing, absolute; of ObserveRequest::outputs
   std::set<std::string> libraries;  // absolute, as the loader names them
   std::set<std::string> programs;   // absolute
   std::set<SeenProgram> pythons;    // of these, how they were started

@@ -49,7 +49,7 @@ struct ObserveRequest {
   // called once, after the run; may be empty.
   std::function<std::set<std::string>(const std::vector<std::string>&)> recorded;
   std::size_t most_inputs = kMostInputs;
-  // Whether files that are opened for writing outside of working_directory are noted.
+  // Whether files that are opened for writing are noted.
   bool outputs = false;
 };
 

@@ -245,18 +245,19 @@ void NoteOpened(int fd, const char* path) {
   Note(rharness::kEntryFile, real, static_cast<size_t>(length));
 }
 
-// A program that makes temporary files without end must not take the place of all other notes.
-constexpr unsigned kMostOutputs = 1024;  // of a process
+// A program that makes files without end must not take the place of all other notes.
+constexpr unsigned kMostOutputs = 1024;  // of a process, in its own folder and outside of it
 
 void NoteOutput(int fd, const char* path) {
-  static unsigned noted = 0;
+  static unsigned noted[2] = {0, 0};
   if (fd < 0 || path == nullptr || !IsReady() || home == nullptr || IsOfTheSystem(path)) return;
   char real[kLongestPath];
   const long length = rharness::PathOfOpen(fd, real);
-  if (length == 0 || IsOfTheSystem(real) || BeginsWith(real, home)) return;
-  if (__atomic_fetch_add(&noted, 1, __ATOMIC_RELAXED) < kMostOutputs) {
+  if (length == 0 || IsOfTheSystem(real)) return;
+  const bool own = BeginsWith(real, home);
+  if (__atomic_fetch_add(&noted[own ? 1 : 0], 1, __ATOMIC_RELAXED) < kMostOutputs) {
     Note(rharness::kEntryOutput, real, static_cast<size_t>(length));
-  } else {
+  } else if (!own) {
     __atomic_store_n(&arena->dropped, 1, __ATOMIC_RELAXED);
   }
 }
