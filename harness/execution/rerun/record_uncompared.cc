@@ -15,6 +15,7 @@
 #include "harness/base/files.h"
 #include "harness/base/source_folder.h"
 #include "harness/execution/rerun/record_find.h"
+#include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/observe/files_seen.h"
 
@@ -88,7 +89,8 @@ void NoteUncompared(const fs::path& folder, Recording* out) {
   for (const std::string& output : out->observation->outputs) {
     if (!output.starts_with(home) || !fs::is_regular_file(output, ignored)) continue;
     const std::string relative = output.substr(home.size());
-    const bool log = !out->metrics_path.empty() && relative.starts_with(out->metrics_path + "/");
+    const bool log = !out->metrics_path.empty() && relative.starts_with(out->metrics_path + "/") &&
+                     MayBeRunLog(relative);
     const bool made = relative.ends_with(".pyc") || relative.ends_with(".lock");
     if (!log && !made && !compared.contains(relative)) others.push_back(CleanText(relative));
   }
