@@ -56,12 +56,30 @@ std::vector<WeightsPair> PairUp(const std::vector<RecordedCheckpoint>& a,
 
 // A kept checkpoint must be the one that was recorded.
 Status Verify(const RecordedCheckpoint& weights, const CheckpointDigest& digest) {
-  if (weights.recorded_digest.empty() || weights.recorded_digest == digest.sha256) return {};
+  const bool other = !weights.recorded_digest.empty() && weights.recorded_digest != digest.sha256;
+  if (!other && (weights.recorded_beside.empty() || weights.recorded_beside == digest.beside)) {
+    return {};
+  }
   return IntegrityError(
-      fmt::format("the kept checkpoint is not the recorded one: tensor digest {}, "
-                  "expected {}",
-                  digest.sha256, weights.recorded_digest),
+      fmt::format("the kept checkpoint is not the recorded one: {} {}, expected {}",
+                  other ? "tensor digest" : "digest of what is loaded with the tensors",
+                  other ? digest.sha256 : digest.beside,
+                  other ? weights.recorded_digest : weights.recorded_beside),
       weights.path);
+}
+
+// As NotCompared, of digests: `beside` are those of A and B.
+void NoteBeside(const WeightsPair& pair, const std::array<std::string, 2>& beside,
+                CheckpointComparison* comparison) {
+  if (beside[0] == beside[1]) return;
+  const auto shown = [](const std::string& digest) { return digest.empty() ? "none" : digest; };
+  // A file of a format without such parts cannot have them; see HasTensorsAlone.
+  const RecordedCheckpoint& without = beside[0].empty() ? *pair.a : *pair.b;
+  const bool aside = (beside[0].empty() || beside[1].empty()) && without.is_file;
+  (aside ? comparison->asides : comparison->not_compared)
+      .push_back(fmt::format("what is loaded with the tensors differs, by its digests: {} in A, {} "
+                             "in B",
+                             shown(beside[0]), shown(beside[1])));
 }
 
 Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads) {
@@ -69,21 +87,24 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
                                   .weights = pair.a->role == "weights",
                                   .from_digests = true};
   std::array<std::vector<TensorDigest>, 2> tensors;
-  std::array<std::string, 2> roots;
+  std::array<std::string, 2> roots, beside;
   std::size_t side = 0;
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
     tensors[side] = weights->recorded;
     roots[side] = weights->recorded_digest;
+    beside[side] = weights->recorded_beside;
     if (weights->checkpoint) {
       ASSIGN_OR_RETURN(CheckpointDigest digest, DigestCheckpoint(*weights->checkpoint, threads));
       RETURN_IF_ERROR(Verify(*weights, digest));
       tensors[side] = std::move(digest.tensors);
       roots[side] = std::move(digest.sha256);
+      beside[side] = std::move(digest.beside);
     }
     ++side;
   }
   comparison.digest_a = roots[0];
   comparison.digest_b = roots[1];
+  NoteBeside(pair, beside, &comparison);
   if (!tensors[0].empty() && !tensors[1].empty()) {
     comparison.difference = DiffDigests(tensors[0], tensors[1]);
     comparison.non_finite =

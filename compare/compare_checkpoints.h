@@ -22,6 +22,7 @@ struct RecordedCheckpoint {
   std::shared_ptr<Checkpoint> checkpoint;  // null: only digests are known
   std::vector<TensorDigest> recorded;      // sorted by name; empty if none were recorded
   std::string recorded_digest;             // canonical root; empty if none was recorded
+  std::string recorded_beside;             // CheckpointDigest::beside; empty: none, or unknown
   // The user named this file alone, so the files that are loaded with it are not known. If false,
   // such a file on one side alone never passes.
   bool is_file = false;

@@ -10,6 +10,7 @@
 
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/input_file.h"
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/json.h"
 
@@ -168,6 +169,27 @@ Result<std::optional<std::string>> DifferenceOf(const UnreadPart& a, const Unrea
     }
   }
   return std::optional<std::string>("the bytes differ");
+}
+
+Result<std::string> DigestOf(const UnreadPart& part) {
+  Sha256 sha;
+  if (part.name.ends_with(".json")) {
+    ASSIGN_OR_RETURN(const auto essence, EssenceOf(part));
+    if (essence) {
+      sha.Update(essence->Dump());
+      return ToHex(sha.Finish());
+    }
+  }
+  sha.Update(part.content);
+  std::vector<std::byte> bytes(part.file == nullptr ? 0 : kReadBlockBytes);
+  for (std::uint64_t done = 0; part.file != nullptr && done < part.size_bytes;) {
+    const auto size = std::min<std::uint64_t>(kReadBlockBytes, part.size_bytes - done);
+    const auto block = std::span(bytes).first(size);
+    RETURN_IF_ERROR(part.file->ReadAt(part.begin + done, block));
+    sha.Update(block);
+    done += size;
+  }
+  return ToHex(sha.Finish());
 }
 
 }  // namespace rharness

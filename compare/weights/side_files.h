@@ -54,6 +54,9 @@ SideFile SideFileOf(const std::filesystem::path& relative);
 // Errors: io, integrity (a file that changed).
 Result<std::optional<std::string>> DifferenceOf(const UnreadPart& a, const UnreadPart& b);
 
+// SHA-256, hex, of what DifferenceOf compares: the content of a JSON object, the bytes of all else.
+Result<std::string> DigestOf(const UnreadPart& part);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_COMPARE_WEIGHTS_SIDE_FILES_H_

@@ -6,7 +6,12 @@
 // digest       = SHA-256("rharness.checkpoint/v1\0" | u64 tensor count | for every tensor in
 //                        byte order of names: u64 length of name | name | leaf)
 // The dtype name is FormatName's: quantised tensors carry that of their blocks ("Q4_K"). All u64
-// little-endian. -0 and +0, and NaNs of different payload, are different. Metadata, tensor
+// little-endian. What is loaded with the tensors and is none (PartKind::kModel) has a digest of its
+// own, since the same tensors lie in formats with and without it:
+//
+// beside       = SHA-256("rharness.beside/v1\0" | for every such part in byte order of names:
+//                        u64 length of name | name | SHA-256 of its content)
+// -0 and +0, and NaNs of different payload, are different. Metadata, tensor
 // order, padding and file layout do not count. Values that are not finite are counted on the way.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_
 #define RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_
@@ -31,6 +36,7 @@ struct TensorDigest {
 
 struct CheckpointDigest {
   std::string sha256;                       // hex
+  std::string beside;                       // hex; empty: there is no such part
   std::vector<TensorDigest> tensors;        // sorted by name bytes
   std::uint64_t size_bytes = 0;             // of all tensors
   std::vector<NonFiniteTensor> non_finite;  // unexpected ones, sorted by name

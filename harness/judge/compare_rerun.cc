@@ -48,9 +48,11 @@ std::vector<CheckpointComparison> CompareRecords(const Artifact& recorded, const
                            .role = recorded.role,
                            .checkpoint = nullptr,
                            .recorded = {},
-                           .recorded_digest = recorded.tensor_digest};
+                           .recorded_digest = recorded.tensor_digest,
+                           .recorded_beside = recorded.beside_digest};
     b = *a;
     b->recorded_digest = seen.tensor_digest;
+    b->recorded_beside = seen.beside_digest;
   }
   auto compared = CompareCheckpoints({std::move(*a)}, {std::move(*b)}, {});
   return compared.ok() ? std::move(*compared) : std::vector<CheckpointComparison>();
@@ -106,7 +108,12 @@ Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const
     if (!by_bytes.ok() && IsTrouble(by_bytes.error())) return by_bytes.error();
     if (by_bytes.ok()) parts = std::move(*by_bytes);
   }
-  if (parts.empty()) parts = CompareRecords(recorded, *seen, &comparison->notes);
+  if (parts.empty()) {
+    Artifact known = recorded;
+    // Older records have no such digest, and the same files need none.
+    if (HasSameFiles(recorded, *seen)) known.beside_digest = seen->beside_digest;
+    parts = CompareRecords(known, *seen, &comparison->notes);
+  }
   std::ranges::move(parts, std::back_inserter(comparison->checkpoints));
   return {};
 }

@@ -52,8 +52,10 @@ Result<std::shared_ptr<Checkpoint>> Open(const fs::path& path,
 }  // namespace
 
 Result<RecordedCheckpoint> RecordedFrom(const Artifact& artifact) {
-  RecordedCheckpoint recorded{
-      .path = artifact.path, .role = artifact.role, .recorded_digest = artifact.tensor_digest};
+  RecordedCheckpoint recorded{.path = artifact.path,
+                              .role = artifact.role,
+                              .recorded_digest = artifact.tensor_digest,
+                              .recorded_beside = artifact.beside_digest};
   ASSIGN_OR_RETURN(recorded.recorded, DigestsOf(artifact));
   return recorded;
 }

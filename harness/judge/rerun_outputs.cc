@@ -40,7 +40,7 @@ RerunOutputs OutputsOf(const Evidence& evidence) {
   for (const Artifact& artifact : evidence.artifacts) {
     const bool file =
         artifact.tensor_digest.empty() && (artifact.role == "other" || IsCheckpoint(artifact));
-    const std::string& digest = file ? artifact.sha256 : artifact.tensor_digest;
+    const std::string digest = file ? artifact.sha256 : LoadedDigest(artifact);
     if (!digest.empty()) outputs.digests[artifact.role + " " + artifact.path] = digest;
   }
   for (const auto& [name, value] : evidence.metrics.metrics) {

@@ -182,6 +182,20 @@ TEST(CompareRerun, OpensFilesOfEqualTensorsWhoseMetadataMayBeLoaded) {
   EXPECT_TRUE(other.checkpoints[0].difference.bit_equal);
   ASSERT_EQ(other.checkpoints[0].not_compared.size(), 1U);
   EXPECT_NE(other.checkpoints[0].not_compared[0].find("llama.rope.freq_base"), std::string::npos);
+
+  // Where nothing was kept the recorded digest of the metadata decides; an older record has none.
+  const std::string digest = manifest.artifacts[0].beside_digest;
+  manifest.artifacts[0].location.clear();
+  for (const std::string& known : {digest, std::string()}) {
+    manifest.artifacts[0].beside_digest = known;
+    const Comparison bare = Compare(manifest, evidence);
+    ASSERT_EQ(bare.checkpoints.size(), 1U);
+    ASSERT_EQ(bare.checkpoints[0].not_compared.size(), 1U);
+    EXPECT_NE(bare.checkpoints[0].not_compared[0].find("loaded with the tensors differs"),
+              std::string::npos);
+  }
+  evidence.artifacts[0].sha256 = manifest.artifacts[0].sha256;
+  EXPECT_TRUE(Compare(manifest, evidence).checkpoints[0].not_compared.empty());
 }
 
 TEST(CompareRerun, SaysWhatIsMissing) {

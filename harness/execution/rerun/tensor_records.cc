@@ -45,6 +45,7 @@ class TimedCheckpoint : public Checkpoint {
 Status Fill(const Checkpoint& checkpoint, Artifact* artifact) {
   ASSIGN_OR_RETURN(CheckpointDigest digest, DigestCheckpoint(checkpoint));
   artifact->tensor_digest = std::move(digest.sha256);
+  artifact->beside_digest = std::move(digest.beside);
   artifact->tensors.clear();
   for (TensorDigest& tensor : digest.tensors) {
     artifact->tensors.push_back(

@@ -81,7 +81,7 @@ Manifest AsRecorded(const Manifest& run, const Evidence& rerun,
 
 bool SameOutputs(const Evidence& a, const Evidence& b) {
   const auto same = [](const Artifact& one, const Artifact& other) {
-    return one.path == other.path && one.tensor_digest == other.tensor_digest &&
+    return one.path == other.path && LoadedDigest(one) == LoadedDigest(other) &&
            (!one.tensor_digest.empty() || one.sha256 == other.sha256);
   };
   return SameMeasured(a.metrics, b.metrics) && std::ranges::equal(a.artifacts, b.artifacts, same);

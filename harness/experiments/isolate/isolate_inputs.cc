@@ -110,7 +110,7 @@ bool SameResults(const Manifest& then, const Manifest& now) {
   const auto weights = [](const Manifest& run) {
     std::map<std::string, std::string> digests;
     for (const Artifact& one : run.artifacts) {
-      if (IsCheckpoint(one)) digests[one.path] = one.tensor_digest;
+      if (IsCheckpoint(one)) digests[one.path] = LoadedDigest(one);
     }
     return digests;
   };

@@ -189,7 +189,7 @@ Result<Apart> CompareArtifacts(const Artifact& a, const Artifact& b, const fs::p
   const std::string subject = fmt::format("{} {}", a.role, a.path);
   const bool finite = std::ranges::all_of(
       a.tensors, [](const TensorRecord& tensor) { return tensor.non_finite == 0; });
-  if (finite && !a.tensor_digest.empty() && a.tensor_digest == b.tensor_digest) {
+  if (finite && !a.tensor_digest.empty() && LoadedDigest(a) == LoadedDigest(b)) {
     return Apart{.subject = subject, .name = {}, .equal = true, .words = {}};
   }
   std::vector<std::string> missing;

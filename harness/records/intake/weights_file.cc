@@ -62,6 +62,7 @@ Status ReadWeights(const HeldFolder& folder, Artifact* artifact) {
   RETURN_IF_ERROR(CheckUnpackedSize(*checkpoint, stored_bytes, path.string()));
   ASSIGN_OR_RETURN(CheckpointDigest digest, DigestCheckpoint(*checkpoint));
   artifact->tensor_digest = std::move(digest.sha256);
+  artifact->beside_digest = std::move(digest.beside);
   artifact->tensors.clear();
   for (TensorDigest& tensor : digest.tensors) {
     artifact->tensors.push_back(

@@ -323,6 +323,7 @@ void CheckArtifacts(const Manifest& m, Findings* out) {
     } else {
       out->CheckHash(artifact.tensor_digest, at + ".tensor_digest");
     }
+    out->CheckHash(artifact.beside_digest, at + ".beside_digest");
     for (std::size_t t = 0; t < artifact.tensors.size(); ++t) {
       out->RequireHash(artifact.tensors[t].sha256, "missing_hash",
                        fmt::format("{}.tensors[{}].sha256", at, t), "the tensor");

@@ -7,6 +7,13 @@ bool IsCheckpoint(const Artifact& artifact) {
   return artifact.role == "weights" || artifact.role == "optimizer";
 }
 
+std::string LoadedDigest(const Artifact& artifact) {
+  if (artifact.tensor_digest.empty() || artifact.beside_digest.empty()) {
+    return artifact.tensor_digest;
+  }
+  return artifact.tensor_digest + "+" + artifact.beside_digest;
+}
+
 std::vector<std::filesystem::path> FilesOf(const Artifact& artifact) {
   const std::filesystem::path path = artifact.path;
   std::vector<std::filesystem::path> files = {path};

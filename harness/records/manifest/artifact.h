@@ -38,6 +38,7 @@ struct Artifact {
   std::uint64_t size_bytes = 0;
   std::string sha256;
   std::string tensor_digest;          // canonical; weights and optimizer state
+  std::string beside_digest;          // of what is loaded with them; empty: nothing, or unknown
   std::vector<TensorRecord> tensors;  // one per tensor, sorted by name; may be empty
   // For an index or a .metadata: the files that it lists, sorted by path, kept beside it. Else
   // empty.
@@ -46,6 +47,9 @@ struct Artifact {
 
 // Whether an artifact holds tensors: weights or optimizer state.
 bool IsCheckpoint(const Artifact& artifact);
+
+// What a checkpoint is loaded as: its tensor digest and what is beside it; empty without the first.
+std::string LoadedDigest(const Artifact& artifact);
 
 // The paths of all files of an artifact, its own first; relative if its own is.
 std::vector<std::filesystem::path> FilesOf(const Artifact& artifact);

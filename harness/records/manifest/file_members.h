@@ -123,6 +123,9 @@ void Members(Io& io, T& artifact) {
   io.May(kSha256, "tensor_digest", artifact.tensor_digest,
          "Canonical digest of the tensors, of weights and optimizer state: equal tensors have "
          "equal digests, whatever file they lie in.");
+  io.UnlessEmpty(kSha256, "beside_digest", artifact.beside_digest,
+                 "Of what is loaded with the tensors and is none: a graph, a model's settings, the "
+                 "attributes of a pickled module.");
   io.List("tensors", artifact.tensors, "One a tensor, sorted by name; may be empty.");
   io.ListUnlessEmpty("parts", artifact.parts,
                      "Of an index or a .metadata: the files that it lists, kept beside it.");
