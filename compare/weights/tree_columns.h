@@ -25,6 +25,9 @@ class TreeColumns {
   // To a column that has begun. False: the value does not fit its dtype.
   bool Add(std::string_view name, std::int64_t value);
   bool Add(std::string_view name, double value);
+  // A number's text, read as a number of the dtype; NaN, Infinity, true and false are numbers.
+  bool AddText(std::string_view name, std::string_view number);
+  std::uint64_t Count(std::string_view name) const;  // 0 of a column that has not begun
   // Of one dimension each, in the order of their names.
   void MoveTo(std::string_view stated_at, PlacedParts* parts);
 

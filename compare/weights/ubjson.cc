@@ -14,7 +14,8 @@ namespace {
 
 class UbjsonReader {
  public:
-  UbjsonReader(std::string_view bytes, std::string_view file) : bytes_(bytes), file_(file) {}
+  UbjsonReader(std::string_view bytes, std::string_view file, ArrayTaker* taker)
+      : bytes_(bytes), file_(file), taker_(taker) {}
 
   Result<Json> Read() {
     ASSIGN_OR_RETURN(const char mark, Mark());
@@ -158,22 +159,41 @@ class UbjsonReader {
 
   Result<Json> Array(int depth) {
     ASSIGN_OR_RETURN(const Head head, ContainerHead());
+    const bool taken = taker_ != nullptr && taker_->Begin(path_);
+    const std::size_t above = path_.size();
+    path_ += "/*";
     Json::Array elements;
+    std::int64_t count = 0;
     for (std::uint64_t i = 0; head.count ? i < *head.count : !Next(']'); ++i) {
       char mark = head.type.value_or(0);
       if (!head.type) {
         ASSIGN_OR_RETURN(mark, Mark());
       }
       ASSIGN_OR_RETURN(Json element, Value(mark, depth + 1));
-      elements.push_back(std::move(element));
+      if (!taken) {
+        elements.push_back(std::move(element));
+        continue;
+      }
+      if (!Takes(element)) return Refuse(taker_->Expected());
+      ++count;
     }
+    path_.resize(above);
+    if (count > 0) elements.emplace_back(count);
     return Json::MakeArray(std::move(elements));
+  }
+
+  bool Takes(const Json& element) {
+    if (element.kind() == Json::Kind::kBool) return taker_->Add(std::int64_t{element.AsBool()});
+    if (element.kind() == Json::Kind::kDouble) return taker_->Add(*element.ToDouble());
+    const auto number = element.ToInt64();
+    return number && taker_->Add(*number);
   }
 
   Result<Json> Object(int depth) {
     ASSIGN_OR_RETURN(const Head head, ContainerHead());
     Json::Members members;
     std::set<std::string> names;
+    const std::size_t above = path_.size();
     for (std::uint64_t i = 0; head.count ? i < *head.count : !Next('}'); ++i) {
       ASSIGN_OR_RETURN(std::string name, Text());
       if (!names.insert(name).second) return Refuse("a name that occurs twice in an object");
@@ -181,7 +201,9 @@ class UbjsonReader {
       if (!head.type) {
         ASSIGN_OR_RETURN(mark, Mark());
       }
+      path_.append("/").append(name);
       ASSIGN_OR_RETURN(Json value, Value(mark, depth + 1));
+      path_.resize(above);
       members.emplace_back(std::move(name), std::move(value));
     }
     return Json::MakeObject(std::move(members));
@@ -189,14 +211,16 @@ class UbjsonReader {
 
   const std::string_view bytes_;
   const std::string_view file_;
+  ArrayTaker* const taker_;
+  std::string path_;
   std::size_t at_ = 0;
   std::size_t values_ = 0;
 };
 
 }  // namespace
 
-Result<Json> ParseUbjson(std::string_view bytes, std::string_view file) {
-  return UbjsonReader(bytes, file).Read();
+Result<Json> ParseUbjson(std::string_view bytes, std::string_view file, ArrayTaker* taker) {
+  return UbjsonReader(bytes, file, taker).Read();
 }
 
 }  // namespace rharness

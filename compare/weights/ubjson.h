@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "compare/weights/array_taker.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
 
@@ -16,9 +17,11 @@ namespace rharness {
 inline constexpr int kMaxUbjsonDepth = 128;
 inline constexpr std::size_t kMaxUbjsonValues = std::size_t{1} << 24;
 
-// One value that fills `bytes`. Errors: invalid_input with "FILE: byte N" (malformed, a name twice
-// in an object, bytes after the value), unsupported (a limit above, an unknown type).
-Result<Json> ParseUbjson(std::string_view bytes, std::string_view file);
+// One value that fills `bytes`, arrays that `taker` wants left to it. Errors: invalid_input with
+// "FILE: byte N" (malformed, a name twice in an object, bytes after the value), unsupported (a
+// limit above, an unknown type).
+Result<Json> ParseUbjson(std::string_view bytes, std::string_view file,
+                         ArrayTaker* taker = nullptr);
 
 }  // namespace rharness
 

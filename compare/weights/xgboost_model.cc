@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
+#include "compare/weights/array_taker.h"
 #include "compare/weights/names.h"
 #include "compare/weights/tree_columns.h"
 #include "compare/weights/ubjson.h"
@@ -39,9 +41,48 @@ constexpr auto kArrays = std::to_array<ArrayRow>({
     {"sum_hessian", DType::kF32},
 });
 
+std::string NameOf(const ArrayRow& row) { return fmt::format("trees/{}", row.name); }
+
+// The arrays of a model as columns, by their paths.
+class XgboostArrays : public ArrayTaker {
+ public:
+  bool Begin(std::string_view path) override {
+    constexpr std::string_view kBooster = "/learner/gradient_booster", kDart = "/gbtree",
+                               kTree = "/model/trees/*/";
+    if (!path.starts_with(kBooster)) return false;
+    path.remove_prefix(kBooster.size());
+    if (path == "/weight_drop") return Begin("weight_drop", DType::kF32);
+    if (path.starts_with(kDart)) path.remove_prefix(kDart.size());
+    if (path == "/model/weights") return Begin("weights", DType::kF32);
+    if (!path.starts_with(kTree)) return false;
+    const auto row = std::ranges::find(kArrays, path.substr(kTree.size()), &ArrayRow::name);
+    return row != kArrays.end() && Begin(NameOf(*row), row->dtype);
+  }
+  bool Add(std::int64_t value) override { return columns.Add(name_, value); }
+  bool Add(double value) override { return columns.Add(name_, value); }
+  bool Add(std::string_view number) override { return columns.AddText(name_, number); }
+  std::string Expected() const override {
+    return fmt::format("{}: expected numbers of {}", Quoted(name_), DTypeName(dtype_));
+  }
+
+  TreeColumns columns;
+
+ private:
+  bool Begin(std::string name, DType dtype) {
+    name_ = std::move(name);
+    dtype_ = dtype;
+    columns.Begin(name_, dtype);
+    return true;
+  }
+
+  std::string name_;
+  DType dtype_ = DType::kF32;
+};
+
 class XgboostReader {
  public:
-  explicit XgboostReader(const InputFile& file) : file_(file.name()) {
+  XgboostReader(const InputFile& file, XgboostArrays* arrays)
+      : file_(file.name()), columns_(arrays->columns) {
     parts_.files.push_back(file);
   }
 
@@ -72,12 +113,29 @@ class XgboostReader {
   Result<Json> WithoutArrays(const Json& learner) {
     Json rest = Json::MakeObject();
     for (const auto& [name, value] : learner.AsObject()) {
+      if (name == "learner_model_param" && value.IsObject()) {
+        ASSIGN_OR_RETURN(Json parameters, WithoutBaseScore(value));
+        rest.AppendMember(name, std::move(parameters));
+        continue;
+      }
       if (name != "gradient_booster") {
         rest.AppendMember(name, value);
         continue;
       }
       ASSIGN_OR_RETURN(Json booster, Booster(value));
       rest.AppendMember(name, std::move(booster));
+    }
+    return rest;
+  }
+
+  Result<Json> WithoutBaseScore(const Json& parameters) {
+    Json rest = Json::MakeObject();
+    for (const auto& [name, value] : parameters.AsObject()) {
+      if (name != "base_score" || value.kind() != Json::Kind::kString) {
+        rest.AppendMember(name, value);
+      } else if (!AddBaseScore(value.AsString())) {
+        return Refuse(fmt::format("base_score: {}; expected numbers", Quoted(value.AsString())));
+      }
     }
     return rest;
   }
@@ -93,7 +151,7 @@ class XgboostReader {
         ASSIGN_OR_RETURN(Json inner, Booster(value));
         rest.AppendMember(name, std::move(inner));
       } else if (name == "weight_drop" && value.IsArray()) {
-        RETURN_IF_ERROR(AddArray(name, DType::kF32, value));
+        if (const auto taken = Taken(name, value); !taken.ok()) return taken.error();
       } else {
         rest.AppendMember(name, value);
       }
@@ -109,7 +167,7 @@ class XgboostReader {
         rest.AppendMember(name, std::move(trees));
       } else if (name == "weights" && value.IsArray()) {
         found_ = true;
-        RETURN_IF_ERROR(AddArray(name, DType::kF32, value));
+        if (const auto taken = Taken(name, value); !taken.ok()) return taken.error();
       } else {
         rest.AppendMember(name, value);
       }
@@ -120,7 +178,7 @@ class XgboostReader {
   Result<Json> Trees(const Json& trees) {
     found_ = true;
     columns_.Begin("trees/num_nodes", DType::kI32);
-    for (const ArrayRow& row : kArrays) columns_.Begin(Name(row), row.dtype);
+    for (const ArrayRow& row : kArrays) columns_.Begin(NameOf(row), row.dtype);
     Json::Array rest;
     for (const Json& tree : trees.AsArray()) {
       if (!tree.IsObject()) return Refuse("a tree that is no object");
@@ -130,14 +188,13 @@ class XgboostReader {
     return Json::MakeArray(std::move(rest));
   }
 
-  static std::string Name(const ArrayRow& row) { return fmt::format("trees/{}", row.name); }
-
   Result<Json> Tree(const Json& tree, std::size_t index) {
     const Json* children = tree.Find("left_children");
     if (children == nullptr || !children->IsArray()) {
       return Refuse(fmt::format("tree {}: expected an array 'left_children'", index));
     }
-    const std::size_t nodes = children->AsArray().size();
+    const auto stated = children->AsArray().empty() ? 0 : children->AsArray()[0].ToUint64();
+    const std::uint64_t nodes = stated.value_or(0);
     columns_.Add("trees/num_nodes", static_cast<std::int64_t>(nodes));
     Json rest = Json::MakeObject();
     for (const auto& [name, value] : tree.AsObject()) {
@@ -146,64 +203,73 @@ class XgboostReader {
         rest.AppendMember(name, value);
         continue;
       }
-      const std::size_t size = value.AsArray().size();
+      ASSIGN_OR_RETURN(const std::uint64_t size, Taken(NameOf(*row), value));
       if (row->of_nodes && size != nodes) {
         return Refuse(fmt::format("tree {}: {} has {} values; expected {}, one a node", index, name,
                                   size, nodes));
       }
       // Those whose size does not follow from the nodes state it.
       if (!row->of_nodes && size != 0 && size != nodes) {
-        rest.AppendMember(name, static_cast<std::uint64_t>(size));
+        rest.AppendMember(name, size);
       }
-      RETURN_IF_ERROR(AddArray(Name(*row), row->dtype, value));
     }
     return rest;
   }
 
-  Status AddArray(const std::string& name, DType dtype, const Json& array) {
-    columns_.Begin(name, dtype);
-    const bool real = dtype == DType::kF32;
-    for (const Json& element : array.AsArray()) {
-      bool fits = false;
-      if (element.kind() == Json::Kind::kBool) {
-        fits = columns_.Add(name, std::int64_t{element.AsBool()});
-      } else if (const auto number = real ? element.ToDouble() : std::nullopt) {
-        fits = columns_.Add(name, *number);
-      } else if (const auto integer = element.ToInt64()) {
-        fits = columns_.Add(name, *integer);
-      }
-      if (!fits) {
-        return Refuse(fmt::format("{}: expected numbers of {}", Quoted(name), DTypeName(dtype)));
-      }
+  // An array that XgboostArrays took: [its count], or [] of none.
+  Result<std::uint64_t> Taken(const std::string& name, const Json& left) {
+    const Json::Array& array = left.AsArray();
+    const auto count = array.size() == 1 ? array[0].ToUint64() : std::uint64_t{0};
+    const std::uint64_t all = counts_[name] += count.value_or(0);
+    // A name with escapes is not seen by the one and seen by the other.
+    if (!count || array.size() > 1 || all > columns_.Count(name)) {
+      return Refuse(fmt::format("{}: an array whose name is escaped", Quoted(name)));
     }
-    return {};
+    return *count;
+  }
+
+  // "5E-1", or "[5E-1,2E-1]"
+  bool AddBaseScore(std::string_view text) {
+    if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+    columns_.Begin("base_score", DType::kF32);
+    while (true) {
+      const std::size_t comma = std::min(text.find(','), text.size());
+      if (!columns_.AddText("base_score", text.substr(0, comma))) return false;
+      if (comma == text.size()) return true;
+      text.remove_prefix(comma + 1);
+    }
   }
 
   const std::string file_;
   PlacedParts parts_;
-  TreeColumns columns_;
+  TreeColumns& columns_;
+  std::map<std::string, std::uint64_t> counts_;  // of the arrays in the text
   bool found_ = false;
 };
 
 }  // namespace
 
 bool LooksLikeXgboost(std::string_view head) {
-  const std::string_view spaced = head.starts_with("{ ") ? head.substr(2) : head;
-  return head.starts_with("{\"learner\":") || spaced.starts_with("\"learner\":") ||
-         head.starts_with(
-             "{L\0\0\0\0\0\0\0\x07"
-             "learne"sv) ||  // as far as 16 bytes go
-         head.starts_with(
-             "{i\x07"
-             "learner"sv);
+  if (head.starts_with("{L\0\0\0\0\0\0\0\x07learne"sv) ||  // as far as 16 bytes go
+      head.starts_with("{i\x07learner"sv)) {
+    return true;
+  }
+  const std::size_t first = head.find_first_not_of(" \t\r\n", 1);
+  if (!head.starts_with('{') || first == head.npos) return false;
+  return head.substr(first).starts_with("\"learner\"") ||
+         head.substr(first).starts_with("\"version\"");
 }
 
 Result<std::unique_ptr<Checkpoint>> OpenXgboost(InputFile file) {
-  ASSIGN_OR_RETURN(const std::string text, ReadTreeModel(file));
-  const bool is_text = text.find("learner") > 0 && text[text.find("learner") - 1] == '"';
-  ASSIGN_OR_RETURN(const Json model,
-                   is_text ? ParseJson(text, file.name()) : ParseUbjson(text, file.name()));
-  return XgboostReader(file).Read(model);
+  ASSIGN_OR_RETURN(std::string text, ReadTreeModel(file));
+  XgboostArrays arrays;
+  const std::size_t first = text.find_first_not_of(" \t\r\n", 1);
+  const bool is_text = first != text.npos && text[first] == '"';
+  if (is_text) RETURN_IF_ERROR(TakeArrays(file.name(), &text, &arrays));
+  ASSIGN_OR_RETURN(const Json model, is_text ? ParseJson(text, file.name())
+                                             : ParseUbjson(text, file.name(), &arrays));
+  text = std::string();  // what it says is in memory twice
+  return XgboostReader(file, &arrays).Read(model);
 }
 
 }  // namespace rharness

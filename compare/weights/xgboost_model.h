@@ -9,6 +9,8 @@
 //                               where each tree begins
 //   weights of a linear model   "weights"
 //   weights of DART             "weight_drop"
+//   learner_model_param's base_score, a text such as "5E-1" or "[5E-1]"
+//                               "base_score" (F32)
 //   all else                    "model.json", which is loaded with the trees (PartKind::kModel):
 //                               objective, parameters, names and types of features
 // A model of another structure has other shapes or other numbers in left_children. XGBoost's
@@ -24,7 +26,8 @@
 
 namespace rharness {
 
-// By a file's first bytes: an object whose first member is "learner".
+// By a file's first bytes: an object whose first member is "learner", or "version", which no list
+// of shards has.
 bool LooksLikeXgboost(std::string_view head);
 
 // Errors: those of ParseJson and ParseUbjson; invalid_input (no trees, arrays that contradict each

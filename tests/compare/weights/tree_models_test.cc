@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "compare/weights/lightgbm_model.h"
 #include "compare/weights/tensor_digest.h"
@@ -141,6 +142,48 @@ TEST_F(TreeModels, OfXgboostHaveOneDigestAndOneModelInBothFormats) {
   EXPECT_EQ(Part(text, "model.json").find("3,2,0"), std::string::npos);
   EXPECT_NE(Part(text, "model.json").find("binary:logistic"), std::string::npos);
   EXPECT_NE(Part(XgboostOf(kTwoTrees, "reg:linear"), "model.json"), Part(text, "model.json"));
+}
+
+// Indented, with the version first, with words for numbers, as other writers put them.
+TEST_F(TreeModels, OfXgboostAreKnownInAnyLayout) {
+  const std::string same = DigestOf(XgboostOf(kTwoTrees));
+  const std::string model = XgboostOf(kTwoTrees);
+  std::string indented;
+  for (const char c : model) {
+    indented += c;
+    if (c == '{' || c == '[' || c == ',') indented += "\n    ";
+  }
+  EXPECT_EQ(DigestOf(indented), same);
+  const std::size_t version = model.find(",\"version\"");
+  const std::string first = "{" + model.substr(version + 1, model.size() - version - 2) + "," +
+                            model.substr(1, version - 1) + "}";
+  ASSERT_TRUE(first.starts_with("{\"version\":[3,2,0],\"learner\":"));
+  EXPECT_EQ(DigestOf(first), same);
+  EXPECT_EQ(
+      Tensor(XgboostOf(XgboostTree(true, "[NaN,-Infinity,1e-50]")), "trees/base_weights").substr(4),
+      BytesOf<float>({-std::numeric_limits<float>::infinity(), 0}));
+  ExpectRefused(XgboostOf(XgboostTree(true, "[1,2,1e50]")), "expected numbers of F32");
+  ExpectRefused(XgboostOf(XgboostTree(true, "[1,2,3,]")), "expected numbers of F32");
+  ExpectRefused(XgboostOf(XgboostTree(true, "[1,2 3]")), ": byte ");
+  std::string escaped = model;
+  escaped.replace(escaped.find("split_indices"), 5, "\\u0073plit");
+  ExpectRefused(escaped, "whose name is escaped");
+}
+
+// A number that the model adds, which is a text in its file.
+TEST_F(TreeModels, OfXgboostHaveTheirBaseScoreAsATensor) {
+  const auto scored = [](const std::string& score) {
+    std::string text = XgboostOf(kTwoTrees);
+    return text.insert(text.find("\"objective\""), R"("learner_model_param":{"base_score":")" +
+                                                       score + R"(","num_class":"0"},)");
+  };
+  EXPECT_EQ(Tensor(scored("5E-1"), "base_score"), BytesOf<float>({0.5f}));
+  EXPECT_EQ(Tensor(scored("[5E-1,2.5E-1]"), "base_score"), BytesOf<float>({0.5f, 0.25f}));
+  EXPECT_EQ(DigestOf(scored("[5E-1]")), DigestOf(scored("0.5")));
+  EXPECT_EQ(Part(scored("[5E-1]"), "model.json"), Part(scored("0.5"), "model.json"));
+  EXPECT_NE(DigestOf(scored("7E-1")), DigestOf(scored("5E-1")));
+  ExpectRefused(scored("x"), "base_score: 'x'; expected numbers");
+  ExpectRefused(scored("[]"), "expected numbers");
 }
 
 TEST_F(TreeModels, OfAnotherStructureAreOtherTensors) {
