@@ -17,6 +17,13 @@ namespace {
 constexpr int kMaxDepth = 24;
 constexpr std::size_t kLongestLeaf = 80;
 
+// As Python spells it: 1.0 is no 1.
+std::string RealText(double value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_not_of("-0123456789") == text.npos) text += ".0";
+  return text;
+}
+
 std::string HexOf(std::string_view bytes) {
   std::string hex;
   for (const char c : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
@@ -118,7 +125,7 @@ void PickleTexts::Append(PickleId id, int depth) {
       out += fmt::to_string(pickle_.Int(id));
       break;
     case PickleKind::kFloat:
-      out += fmt::format("{}", pickle_.Float(id));
+      out += RealText(pickle_.Float(id));
       break;
     case PickleKind::kLong:
     case PickleKind::kBytes:

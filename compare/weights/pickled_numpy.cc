@@ -60,6 +60,33 @@ bool ReadFields(const Pickle& pickle, std::span<const PickleId> state, NumpyType
   return true;
 }
 
+std::optional<NumpyArray> WithData(const Pickle& pickle, PickleId type, PickleId data,
+                                   NumpyArray array) {
+  auto read = ReadNumpyType(pickle, type);
+  if (!read) return std::nullopt;
+  array.type = std::move(*read);
+  array.data = data;
+  if (array.type.objects) {
+    return Is(pickle, data, PickleKind::kList) ? std::optional(std::move(array)) : std::nullopt;
+  }
+  const auto bytes = ReadPickledBytes(pickle, data);
+  if (!bytes) return std::nullopt;
+  array.data = bytes->data;
+  return array;
+}
+
+// (version, shape, dtype, is_fortran, data, ...)
+std::optional<NumpyArray> ReadState(const Pickle& pickle, PickleId state) {
+  const auto items = pickle.Items(state);
+  NumpyArray array;
+  if (!Is(pickle, state, PickleKind::kTuple) || items.size() < 5 ||
+      !ReadNumbers(pickle, items[1], &array.shape) || !Is(pickle, items[3], PickleKind::kBool)) {
+    return std::nullopt;
+  }
+  array.fortran = pickle.Bool(items[3]);
+  return WithData(pickle, items[2], items[4], std::move(array));
+}
+
 }  // namespace
 
 bool CallsNumpy(const Pickle& pickle, PickleId object, std::string_view name) {
@@ -112,28 +139,29 @@ std::optional<NumpyArray> ReadNumpyArray(const Pickle& pickle, PickleId object) 
     type = arguments[1], data = arguments[0];
   } else if (CallsNumpy(pickle, object, "numpy.core.multiarray._reconstruct")) {
     const auto state = pickle.State(object);
-    if (!state || !Is(pickle, *state, PickleKind::kTuple)) return std::nullopt;
-    const auto items = pickle.Items(*state);  // version, shape, dtype, is_fortran, data
-    if (items.size() != 5 || !ReadNumbers(pickle, items[1], &array.shape) ||
-        !Is(pickle, items[3], PickleKind::kBool)) {
-      return std::nullopt;
-    }
-    array.fortran = pickle.Bool(items[3]);
-    type = items[2], data = items[4];
+    if (!state || pickle.Items(*state).size() != 5) return std::nullopt;
+    return ReadState(pickle, *state);
   } else {
     return std::nullopt;
   }
-  auto read = ReadNumpyType(pickle, type);
-  if (!read) return std::nullopt;
-  array.type = std::move(*read);
-  if (array.type.objects) {
-    array.data = data;
-    return Is(pickle, data, PickleKind::kList) ? std::optional(std::move(array)) : std::nullopt;
-  }
-  const auto bytes = ReadPickledBytes(pickle, data);
-  if (!bytes) return std::nullopt;
-  array.data = bytes->data;
-  return array;
+  return WithData(pickle, type, data, std::move(array));
+}
+
+std::optional<NumpyMasked> ReadMaskedArray(const Pickle& pickle, PickleId object) {
+  if (!CallsNumpy(pickle, object, "numpy.ma.core._mareconstruct")) return std::nullopt;
+  const auto state = pickle.State(object);
+  if (!state || pickle.Items(*state).size() != 7) return std::nullopt;
+  const auto items = pickle.Items(*state);  // those of an array, the mask's bytes, the fill value
+  auto data = ReadState(pickle, *state);
+  const auto mask = ReadPickledBytes(pickle, items[5]);
+  const bool plain = data && (data->type.fields.empty() || data->type.fields[0].name.empty());
+  if (!plain || !mask) return std::nullopt;
+  NumpyMasked masked{.data = std::move(*data), .mask = {}, .fill = items[6]};
+  masked.mask = {.type = {.format = "b1", .item_bytes = 1, .fields = {{.dtype = DType::kBool}}},
+                 .fortran = masked.data.fortran,
+                 .shape = masked.data.shape,
+                 .data = mask->data};
+  return masked;
 }
 
 std::optional<NumpyArray> ReadArrayWrapper(const Pickle& pickle, PickleId object, bool* aligned) {

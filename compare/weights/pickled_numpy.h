@@ -47,6 +47,16 @@ std::optional<NumpyType> ReadNumpyType(const Pickle& pickle, PickleId id);
 // Of an array, or a number of numpy (without dimensions). Empty: it is neither.
 std::optional<NumpyArray> ReadNumpyArray(const Pickle& pickle, PickleId object);
 
+// A masked array (numpy.ma): its data, those under the mask included, and its mask.
+struct NumpyMasked {
+  NumpyArray data;
+  NumpyArray mask;    // of booleans, one an element
+  PickleId fill = 0;  // the value that stands for masked ones
+};
+
+// Empty: no masked array, or one of structures.
+std::optional<NumpyMasked> ReadMaskedArray(const Pickle& pickle, PickleId object);
+
 // Of joblib's stand-in for an array, whose bytes follow it; `data` means nothing. *aligned: whether
 // they begin after a byte that counts the padding behind it.
 std::optional<NumpyArray> ReadArrayWrapper(const Pickle& pickle, PickleId object, bool* aligned);

@@ -209,6 +209,11 @@ Status ModelReader::Dump::VisitObject(PickleId id, const std::string& name, int 
   if (const auto array = ReadNumpyArray(pickle_, id)) {
     return AddArray(*array, std::nullopt, id, name, depth);
   }
+  if (const auto masked = ReadMaskedArray(pickle_, id)) {
+    RETURN_IF_ERROR(AddArray(masked->data, std::nullopt, id, Joined(name, "data"), depth));
+    RETURN_IF_ERROR(AddArray(masked->mask, std::nullopt, id, Joined(name, "mask"), depth));
+    return Visit(masked->fill, Joined(name, "fill_value"), depth + 1);
+  }
   if (IsNumpyArray(pickle_, id)) return NotRead(id, name, "an array of a type that is not read");
   const auto [first, is_new] = seen_.try_emplace(id, name);
   if (!is_new) return reader_.AddLine(name, fmt::format("the object {}", Quoted(first->second)));

@@ -5,6 +5,7 @@
 //   in the pickle                becomes
 //   an array of numbers          a tensor: "steps/lr/coef_", "estimators_/0/tree_/values"
 //   a structured array           a tensor a field: "tree_/nodes/threshold"
+//   a masked array               "NAME/data", "NAME/mask" and "NAME/fill_value"
 //   a number of numpy            a tensor without dimensions
 //   an array of objects          its items, as those of a list
 //   another value                a line of the part "(parameters)", which is loaded with the

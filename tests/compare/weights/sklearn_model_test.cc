@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <set>
+
 #include "compare/weights/tensor_digest.h"
 #include "tests/compare/weights/pickle_bytes.h"
 #include "tests/compare/weights/safetensors_file.h"
@@ -147,6 +149,39 @@ TEST_F(PickledModels, ReadNumbersOfNumpyBigOnesFirstColumnsFirstAndObjects) {
   EXPECT_NE(Parameters(model).find("t: 'U1' of shape [1]: <array of 4 bytes"), std::string::npos)
       << Parameters(model);
   EXPECT_NE(Parameters(model).find("o/1: t"), std::string::npos);
+}
+
+// numpy.ma: also one of objects, as in the results of a grid search.
+TEST_F(PickledModels, ReadTheDataAndTheMaskOfAMaskedArray) {
+  const auto masked = [](const std::string& type, const std::string& data,
+                         const std::string& mask) {
+    return PCall("numpy.ma.core", "_mareconstruct",
+                 {PGlobal("numpy.ma.core", "MaskedArray"), PGlobal("numpy", "ndarray"), PInts({0}),
+                  PBytes("b")}) +
+           PTuple({PInt(1), PInts({2}), type, "\x89", data, PBytes(mask), PInt(9)}) + "b";
+  };
+  const std::string counts = PBytes(kCounts), names = PList({PStr("x"), PStr("y")});
+  const auto model = [&](const std::string& mask) {
+    return PickleOf(PDict({{"m", masked(PType("i8"), counts, mask)},
+                           {"o", masked(PType("O8", "|"), names, "\0\0"s)}}));
+  };
+  EXPECT_EQ(DigestOf(model("\1\0"s)), PlainDigest({{"m/data", "I64", "[2]", kCounts},
+                                                   {"m/mask", "BOOL", "[2]", "\1\0"s},
+                                                   {"o/mask", "BOOL", "[2]", "\0\0"s}}));
+  EXPECT_NE(DigestOf(model("\0\1"s)), DigestOf(model("\1\0"s)));
+  EXPECT_NE(Parameters(model("\1\0"s)).find("m/fill_value: 9"), std::string::npos);
+  EXPECT_NE(Parameters(model("\1\0"s)).find("o/data/1: y"), std::string::npos);
+  EXPECT_FALSE(Open(model("\1"), "m.joblib").ok());
+}
+
+// 1, 1.0 and True are three names.
+TEST_F(PickledModels, TellTheKindsOfKeysApart) {
+  const std::string array = PArray(PType("i8"), {2}, PBytes(kCounts));
+  std::set<std::string> digests;
+  for (const std::string& key : {PInt(1), "G\x3f\xf0\0\0\0\0\0\0"s, "\x88"s}) {
+    digests.insert(DigestOf(PickleOf("}(" + key + array + "u")));
+  }
+  EXPECT_EQ(digests.size(), 3u);
 }
 
 TEST_F(PickledModels, AreRefusedWithTheFault) {
