@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -10,7 +11,6 @@
 #include "compare/weights/names.h"
 #include "compare/weights/onnx_graph.h"
 #include "compare/weights/placed_checkpoint.h"
-#include "harness/base/files.h"
 #include "harness/base/json.h"
 
 namespace rharness {
@@ -28,6 +28,35 @@ Result<OnnxModel> ReadWholeModel(const InputFile& file) {
   ASSIGN_OR_RETURN(OnnxModel model, ReadOnnxModel(file));
   if (!model.tensors.empty() || !model.graph.empty()) return model;
   return InvalidInput("an ONNX model without a graph", file.name());
+}
+
+bool LiesBelow(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
+}
+
+// Hugging Face's cache: MODEL/snapshots/REVISION/FILE is a link to MODEL/blobs/HASH.
+bool IsBlobOf(const fs::path& folder, const fs::path& file) {
+  const fs::path blobs = file.parent_path();
+  return blobs.filename() == "blobs" && LiesBelow(folder, blobs.parent_path() / "snapshots");
+}
+
+// Where external data of a model lie: beside it, or beside the file that it is a link to. The path
+// is the model's word, so that no link leads out of the folder but to a blob of the same cache.
+Result<fs::path> DataPath(const fs::path& model, const std::string& location) {
+  std::error_code error;
+  const fs::path target = fs::canonical(model, error);
+  const fs::path beside = model.parent_path() / location;
+  for (const fs::path& path : {beside, target.parent_path() / location}) {
+    const fs::path folder = fs::canonical(
+        path == beside ? fs::absolute(model, error).parent_path() : target.parent_path(), error);
+    const fs::path file = fs::canonical(path, error);
+    if (error) continue;  // not here: InputFile says why
+    if (LiesBelow(file, folder) || IsBlobOf(folder, file)) return path;
+    return IntegrityError(fmt::format("leads out of its folder, to {}", file.string()),
+                          path.string());
+  }
+  return beside;
 }
 
 class OnnxBuilder {
@@ -111,12 +140,11 @@ class OnnxBuilder {
   }
 
   Status OpenData(const std::string& location, const PlacedTensor& tensor) {
-    const fs::path folder = fs::path(name_).parent_path();
+    fs::path path = fs::path(name_).parent_path() / location;
     if (below_ == nullptr) {
-      const auto inside = ResolveBelow(folder.empty() ? fs::path(".") : folder, location);
-      if (!inside.ok() && inside.error().code == ErrorCode::kIntegrity) return inside.error();
+      ASSIGN_OR_RETURN(path, DataPath(name_, location));
     }
-    auto data = InputFile::Open(folder / location, pool_, below_);
+    auto data = InputFile::Open(path, pool_, below_);
     if (!data.ok() && data.error().code == ErrorCode::kNotFound) {
       return NotFound(fmt::format("tensor {}: the file {} of its data is missing",
                                   Quoted(tensor.name), Quoted(location)),

@@ -7,9 +7,10 @@
 //   the value of a Constant                   a tensor named by the node's output
 //   another tensor in an attribute            "NODE.ATTRIBUTE", "NODE.ATTRIBUTE.N" in a list
 //   a sparse one                              "NAME/values", "NAME/indices"; its shape is the
-//   graph's one of a subgraph (If, Loop, functions)   "NODE.ATTRIBUTE/NAME" numbers of 2 or 4 bits,
-//   texts             an unread part that decides all else "graph.json", which is loaded with the
-//   tensors
+//                                             graph's
+//   one of a subgraph (If, Loop, functions)   "NODE.ATTRIBUTE/NAME"
+//   numbers of 2 or 4 bits, texts             an unread part that decides
+//   all else                                  "graph.json", which is loaded with the tensors
 //                                             (PartKind::kModel)
 // A node without a name, or with one that occurred before, is called "OPERATOR_N" by its position.
 // "graph.json" covers nodes, attributes, inputs, outputs, versions of operator sets and functions.
@@ -41,9 +42,11 @@ inline constexpr std::size_t kMaxOnnxDecoded = std::size_t{512} << 20;     // nu
 // ".onnx" is one, too.
 bool LooksLikeOnnx(std::string_view head);
 
-// Errors: invalid_input (malformed, with the byte offset), unsupported (a limit above, a tensor in
-// segments), not_found (external data), integrity (external data that a symbolic link leads out of
-// the model's folder), io.
+// External data lie beside the file at its path, else beside the one that it is a link to. No link
+// leads out of that folder, but to a blob of the same cache of Hugging Face. Errors: invalid_input
+// (malformed, with the byte offset), unsupported (a limit above, a tensor in segments), not_found
+// (external data), integrity (external data that a symbolic link leads out of the model's folder),
+// io.
 Result<std::unique_ptr<Checkpoint>> OpenOnnx(InputFile file);
 
 // The files of external data, below the model's folder, sorted. Opens none of them. Errors: those

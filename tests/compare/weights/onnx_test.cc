@@ -105,6 +105,33 @@ TEST_F(OnnxFiles, HaveOneDigestWithSafetensorsWhereverTheirElementsLie) {
   EXPECT_TRUE(PartsOfCheckpoint(Write(raw, "x.onnx"))->empty());
 }
 
+// MODEL/snapshots/REVISION/FILE -> MODEL/blobs/HASH, as the client of Hugging Face keeps files.
+TEST_F(OnnxFiles, AreReadInACacheOfLinksAndByALink) {
+  namespace fs = std::filesystem;
+  const std::string model =
+      OnnxOf(InitializerOf(TensorOf("w", kFloat, {2, 3}, ExternalOf("w.data", "0", "24"))));
+  const fs::path snapshot = folder() / "m" / "snapshots" / "rev";
+  fs::create_directories(snapshot);
+  fs::create_directories(folder() / "m" / "blobs");
+  Write(model, "m/blobs/aa");
+  Write(kWeights, "m/blobs/bb");
+  fs::create_symlink("../../blobs/aa", snapshot / "model.onnx");
+  fs::create_symlink("../../blobs/bb", snapshot / "w.data");
+  EXPECT_TRUE(OpenCheckpoint(snapshot / "model.onnx").ok());
+  Write(model, "plain.onnx");
+  Write(kWeights, "w.data");
+  fs::create_symlink("../plain.onnx", folder() / "m" / "linked.onnx");
+  EXPECT_TRUE(OpenCheckpoint(folder() / "m" / "linked.onnx").ok());
+  // A blob of another model is no file of this one.
+  fs::remove(snapshot / "w.data");
+  fs::create_directories(folder() / "n" / "blobs");
+  Write(kWeights, "n/blobs/bb");
+  fs::create_symlink("../../../n/blobs/bb", snapshot / "w.data");
+  const auto other = OpenCheckpoint(snapshot / "model.onnx");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, ErrorCode::kIntegrity) << other.error().ToString();
+}
+
 TEST_F(OnnxFiles, InAFolderAreOneCheckpointWithTheirExternalData) {
   Write(kWeights, "w.data");
   const auto path =
