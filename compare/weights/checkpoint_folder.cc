@@ -349,6 +349,7 @@ Result<fs::path> MainFileOf(const fs::path& path) {
   if (IsSavedModel(contents, path)) return path / kSavedModelIndex;
   if (contents.empty()) {
     if (const auto index = OrbaxIndexOf(path)) return path / *index;
+    if (const auto step = LatestOrbaxStep(path)) return MainFileOf(path / *step);
     return InvalidInput("is a folder without a checkpoint; expected a file", path.string());
   }
   ASSIGN_OR_RETURN(const auto latest, FolderReader(path, contents, nullptr).LatestIndex());
@@ -374,7 +375,9 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
   }
   ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(listed));
   if (IsSavedModel(contents, listed)) return OpenSavedModel(folder, below);
-  if (contents.empty() && IsOrbax(folder, below)) return OpenOrbax(folder, below);
+  if (contents.empty() && (IsOrbax(folder, below) || LatestOrbaxStep(folder, below))) {
+    return OpenOrbax(folder, below);
+  }
   if (contents.empty()) {
     return NotFound(fmt::format("is a folder without a checkpoint; {}", kExpectedFolder),
                     folder.string());

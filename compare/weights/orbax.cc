@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <optional>
 
@@ -219,9 +220,28 @@ std::vector<std::string> ItemsOf(const fs::path& listed) {
   return items;
 }
 
-// A number, perhaps after a prefix: the folder of a step.
-bool IsStepName(std::string_view name) {
-  return !name.empty() && name.back() >= '0' && name.back() <= '9';
+// A number, perhaps after a prefix: the folder of a step. One that is not finished has another name.
+std::optional<std::uint64_t> StepOf(std::string_view name) {
+  if (name.find(".orbax-checkpoint-tmp") != name.npos) return std::nullopt;
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const std::string_view digits = name.substr(last == name.npos ? 0 : last + 1);
+  std::uint64_t step = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+  if (digits.empty() || error != std::errc()) return std::nullopt;
+  return step;
+}
+bool IsStepName(std::string_view name) { return StepOf(name).has_value(); }
+
+// Subfolders that are steps, the highest last.
+std::vector<std::string> StepsIn(const fs::path& listed) {
+  std::vector<std::string> steps = SubfoldersOf(listed).names;
+  std::erase_if(steps, [&](const std::string& name) {
+    std::error_code ignored;
+    return !IsStepName(name) || !(fs::exists(listed / name / "_CHECKPOINT_METADATA", ignored) ||
+                                  IsItem(listed / name) || !ItemsOf(listed / name).empty());
+  });
+  std::ranges::stable_sort(steps, {}, &StepOf);
+  return steps;
 }
 
 Result<std::unique_ptr<Checkpoint>> OpenStep(const fs::path& folder, const fs::path& listed,
@@ -247,7 +267,43 @@ Result<std::unique_ptr<Checkpoint>> OpenStep(const fs::path& folder, const fs::p
   return std::unique_ptr<Checkpoint>(std::move(whole));
 }
 
+// `steps`: as StepsIn lists them.
+Result<std::unique_ptr<Checkpoint>> OpenLatest(const fs::path& folder,
+                                               const std::vector<std::string>& steps,
+                                               const std::shared_ptr<const HeldFolder>& below) {
+  std::vector<CheckpointPart> parts;
+  ASSIGN_OR_RETURN(auto step, OpenOrbax(folder / steps.back(), below));
+  parts.push_back({steps.back(), "", std::move(step)});
+  std::vector<UnreadPart> unread;
+  for (const std::string& name : steps) {
+    if (name == steps.back()) continue;
+    unread.push_back({.name = name,
+                      .why = fmt::format("is another step than {}, the latest, which was read",
+                                         Quoted(steps.back())),
+                      .file = {},
+                      .content = {},
+                      .kind = PartKind::kAside});
+  }
+  ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), {{"step", steps.back()}}, {},
+                                                     std::move(unread), folder.string()));
+  return std::unique_ptr<Checkpoint>(std::move(whole));
+}
+
 }  // namespace
+
+std::optional<std::string> LatestOrbaxStep(const fs::path& folder,
+                                           const std::shared_ptr<const HeldFolder>& below) {
+  const auto listed = Listed(folder, below);
+  std::error_code ignored;
+  if (!listed.ok() || IsItem(listed->first) ||
+      fs::exists(listed->first / "_CHECKPOINT_METADATA", ignored)) {
+    return std::nullopt;
+  }
+  const std::vector<std::string> items = ItemsOf(listed->first);
+  if (!std::ranges::all_of(items, IsStepName)) return std::nullopt;  // a step of several items
+  const std::vector<std::string> steps = StepsIn(listed->first);
+  return steps.empty() ? std::nullopt : std::optional(steps.back());
+}
 
 bool IsOrbax(const fs::path& folder, const std::shared_ptr<const HeldFolder>& below) {
   const auto listed = Listed(folder, below);
@@ -297,6 +353,9 @@ Result<std::unique_ptr<Checkpoint>> OpenOrbax(const fs::path& folder,
                                               const std::shared_ptr<const HeldFolder>& below) {
   ASSIGN_OR_RETURN(const auto listed, Listed(folder, below));
   if (IsItem(listed.first)) return OrbaxItemReader(folder, below).Open();
+  if (const auto latest = LatestOrbaxStep(folder, below)) {
+    return OpenLatest(folder, StepsIn(listed.first), below);
+  }
   return OpenStep(folder, listed.first, below);
 }
 

@@ -8,6 +8,8 @@
 //   an item   manifest.ocdbt, or arrays in subfolders: what PyTreeCheckpointer saves
 //   a step    items in subfolders, as CheckpointManager saves them. The tensors of one item keep
 //             their names; of several they begin with "ITEM/".
+//   steps     of CheckpointManager, in subfolders 0, 100, step_200: the one of the highest number
+//             is the checkpoint, the others are named and decide nothing. Its number is metadata.
 //
 // Where and when it was saved (_METADATA, _sharding, _CHECKPOINT_METADATA, commit_success.txt,
 // array_metadatas) decides nothing. Texts (_strings.json) and other items decide. Source:
@@ -30,6 +32,11 @@ namespace rharness {
 bool IsOrbax(const std::filesystem::path& folder,
              const std::shared_ptr<const HeldFolder>& below = nullptr);
 
+// The subfolder of the highest number of a folder of steps, as LATEST of CheckpointManager; none:
+// it is no such folder.
+std::optional<std::string> LatestOrbaxStep(
+    const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr);
+
 // The file of a folder that stands for its checkpoint: manifest.ocdbt, _METADATA or
 // _CHECKPOINT_METADATA; none: it is no folder of Orbax, or has none of them.
 std::optional<std::string> OrbaxIndexOf(const std::filesystem::path& folder);
@@ -43,8 +50,8 @@ Result<std::vector<std::string>> OrbaxFiles(
     const std::filesystem::path& folder, std::string_view index,
     const std::shared_ptr<const HeldFolder>& below = nullptr);
 
-// Errors: those of ReadOcdbt, ParseZarr and MakeChunkedCheckpoint; unsupported (an array whose
-// missing elements are not 0, a limit).
+// Of an item, a step or a folder of steps. Errors: those of ReadOcdbt, ParseZarr and
+// MakeChunkedCheckpoint; unsupported (an array whose missing elements are not 0, a limit).
 Result<std::unique_ptr<Checkpoint>> OpenOrbax(
     const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr);
 

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/ocdbt.h"
 #include "compare/weights/tensor_digest.h"
 #include "harness/base/base64.h"
@@ -61,10 +62,27 @@ TEST_F(OrbaxFiles, OfAStepAreItsItems) {
   EXPECT_EQ((*checkpoint)->tensors()[0].name, "average/params/dense/kernel");
   ASSERT_EQ((*checkpoint)->unread().size(), 1u);
   EXPECT_EQ((*checkpoint)->unread()[0].name, "about/metadata");
-  // A folder of steps is no checkpoint: which step is meant?
-  fs::create_directories(folder() / "run");
-  fs::rename(folder() / "7", folder() / "run/7");
-  EXPECT_FALSE(OpenCheckpoint(folder() / "run").ok());
+}
+
+// The highest number is the latest, not the last name; an unfinished step is none.
+TEST_F(OrbaxFiles, OfAFolderOfStepsAreItsLatest) {
+  WriteAll(kOrbaxFiles, "run/9/state");
+  WriteText("run/9/_CHECKPOINT_METADATA", "{}");
+  EXPECT_EQ((*OpenCheckpoint(folder() / "run"))->tensors()[0].name, "params/dense/kernel");
+  WriteAll(kOrbaxFiles, "run/10/state");
+  WriteAll(kOrbaxFiles, "run/10/average");
+  WriteAll(kOrbaxFiles, "run/11.orbax-checkpoint-tmp-1700000000/state");
+  const auto checkpoint = OpenCheckpoint(folder() / "run");
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  EXPECT_EQ((*checkpoint)->tensors().size(), 4u);
+  using Metadata = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ((*checkpoint)->metadata(), (Metadata{{"step", "10"}}));
+  ASSERT_EQ((*checkpoint)->unread().size(), 1u);
+  EXPECT_EQ((*checkpoint)->unread()[0].name, "9");
+  EXPECT_EQ((*checkpoint)->unread()[0].kind, PartKind::kAside);
+  EXPECT_EQ(*MainFileOf(folder() / "run/9"), folder() / "run/9/_CHECKPOINT_METADATA");
+  WriteText("run/10/_CHECKPOINT_METADATA", "{}");
+  EXPECT_EQ(*MainFileOf(folder() / "run"), folder() / "run/10/_CHECKPOINT_METADATA");
 }
 
 TEST_F(OrbaxFiles, AreNeverReadWhereADatabaseIsCutOffOrChanged) {
