@@ -9,7 +9,7 @@
 //   a sparse one                              "NAME/values", "NAME/indices"; its shape is the
 //                                             graph's
 //   one of a subgraph (If, Loop, functions)   "NODE.ATTRIBUTE/NAME"
-//   numbers of 2 or 4 bits, texts             an unread part that decides
+//   integers of 2 or 4 bits, texts            an unread part that decides
 //   all else                                  "graph.json", which is loaded with the tensors
 //                                             (PartKind::kModel)
 // A node without a name, or with one that occurred before, is called "OPERATOR_N" by its position.

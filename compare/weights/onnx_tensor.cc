@@ -62,7 +62,7 @@ constexpr auto kTypes = std::to_array<TypeRow>({
     {20, "FLOAT8E5M2FNUZ", kInts32, DType::kF8E5M2Fnuz},
     {21, "UINT4", kInts32},
     {22, "INT4", kInts32},
-    {23, "FLOAT4E2M1", kInts32},
+    {23, "FLOAT4E2M1", kInts32, DType::kF4},
     {24, "FLOAT8E8M0", kInts32, DType::kF8E8M0},
     {25, "UINT2", kInts32},
     {26, "INT2", kInts32},
@@ -112,6 +112,9 @@ Result<OnnxTensor> TensorReader::Read() {
   const TypeRow* row = OnnxTypeOf(tensor_.type);
   if (row == nullptr) return NotRead(fmt::format("elements of DataType {}", tensor_.type));
   tensor_.dtype = row->dtype;
+  // An odd number of halves of bytes: a product of odd sizes.
+  const auto odd = [](std::uint64_t size) { return size % 2 == 1; };
+  if (row->dtype == DType::kF4 && std::ranges::all_of(tensor_.shape, odd)) tensor_.dtype.reset();
   if (elsewhere_) {
     RETURN_IF_ERROR(FinishExternal());
   } else {
@@ -207,7 +210,8 @@ Status TensorReader::AddElements(const TypeRow& row, const FileField& field) {
 
 // The low bytes of a number are the element; elements of 2 or 4 bits are packed into bytes already.
 Status TensorReader::AddNumber(const TypeRow& row, std::uint64_t value) {
-  const std::size_t size = row.dtype ? static_cast<std::size_t>(BitsOf(*row.dtype)) / 8 : 1;
+  const std::size_t size =
+      row.dtype ? std::max<std::size_t>(1, static_cast<std::size_t>(BitsOf(*row.dtype)) / 8) : 1;
   return AddContent(std::string_view(reinterpret_cast<const char*>(&value), size));
 }
 

@@ -25,7 +25,7 @@ struct OnnxExternalData {
 struct OnnxTensor {
   std::string name;
   std::int64_t type = 0;       // TensorProto.DataType
-  std::optional<DType> dtype;  // none: of 2 or 4 bits, or texts
+  std::optional<DType> dtype;  // none: integers of 2 or 4 bits, an odd number of F4, or texts
   std::vector<std::uint64_t> shape;
   std::vector<FileSpan> spans;                // of its elements in the model, in their order
   std::string content;                        // elements that are not literally in the file

@@ -15,6 +15,7 @@ namespace {
 // Where a tensor's bytes lie.
 struct PlacedBytes {
   std::vector<PlacedRun> runs;
+  std::vector<std::uint64_t> begins;  // of each run in the tensor
   std::string content;
   std::optional<std::uint32_t> crc32c;
   std::string stated_at;
@@ -61,16 +62,16 @@ Status PlacedCheckpoint::Read(std::size_t index, std::uint64_t offset,
     std::memcpy(out.data(), place.content.data() + offset, out.size());
     return {};
   }
-  for (const PlacedRun& run : place.runs) {
-    if (out.empty()) break;
-    if (offset >= run.size_bytes) {
-      offset -= run.size_bytes;
-      continue;
-    }
-    const std::size_t size = std::min<std::uint64_t>(out.size(), run.size_bytes - offset);
-    RETURN_IF_ERROR(files_[run.file].ReadAt(run.begin + offset, out.first(size)));
+  // The last run that begins at or before the offset.
+  auto begin = std::ranges::upper_bound(place.begins, offset);
+  if (!out.empty()) --begin;
+  for (; !out.empty(); ++begin) {
+    const PlacedRun& run = place.runs[static_cast<std::size_t>(begin - place.begins.begin())];
+    const std::uint64_t inside = offset - *begin;
+    const std::size_t size = std::min<std::uint64_t>(out.size(), run.size_bytes - inside);
+    RETURN_IF_ERROR(files_[run.file].ReadAt(run.begin + inside, out.first(size)));
     out = out.subspan(size);
-    offset = 0;
+    offset += size;
   }
   return {};
 }
@@ -133,8 +134,17 @@ Status CompleteTensorInfo(TensorInfo* info, const std::string& where) {
         where);
   }
   if (none) info->elements = 0;
-  const auto item = static_cast<std::uint64_t>(BitsOf(info->dtype) / 8);
-  if (!__builtin_mul_overflow(info->elements, item, &info->size_bytes)) return {};
+  const auto bits = static_cast<std::uint64_t>(BitsOf(info->dtype));
+  if (bits < 8) {
+    if (info->elements % 8 * bits % 8 != 0) {
+      return InvalidInput(fmt::format("tensor {}: {} elements of {} bits, which are no whole bytes",
+                                      Quoted(info->name), info->elements, bits),
+                          where);
+    }
+    info->size_bytes = info->elements / 8 * bits + info->elements % 8 * bits / 8;
+    return {};
+  }
+  if (!__builtin_mul_overflow(info->elements, bits / 8, &info->size_bytes)) return {};
   return InvalidInput(fmt::format("tensor {}: it has more than 2^64 - 1 bytes", Quoted(info->name)),
                       where);
 }
@@ -154,13 +164,31 @@ Result<std::unique_ptr<Checkpoint>> MakePlacedCheckpoint(PlacedParts parts) {
   }
   std::vector<TensorInfo> tensors;
   std::vector<PlacedBytes> places;
+  std::uint64_t bytes = 0, stored_bytes = 0;
+  bool above = false;
+  for (const InputFile& file : parts.files) stored_bytes += file.size_bytes();
   for (PlacedTensor& tensor : parts.tensors) {
     TensorInfo info{.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape};
     RETURN_IF_ERROR(CompleteTensorInfo(&info, tensor.stated_at));
     RETURN_IF_ERROR(CheckRuns(info, tensor, parts.files));
+    above |= __builtin_add_overflow(bytes, info.size_bytes, &bytes);
+    stored_bytes += tensor.content.size();
     tensors.push_back(std::move(info));
-    places.push_back({std::move(tensor.runs), std::move(tensor.content), tensor.crc32c,
-                      std::move(tensor.stated_at)});
+    std::vector<std::uint64_t> begins;
+    std::uint64_t begin = 0;
+    for (const PlacedRun& run : tensor.runs) {
+      begins.push_back(begin);
+      begin += run.size_bytes;
+    }
+    places.push_back({std::move(tensor.runs), std::move(begins), std::move(tensor.content),
+                      tensor.crc32c, std::move(tensor.stated_at)});
+  }
+  // Tensors may share bytes, but not all of them each.
+  if (above || (bytes > kPlacedFloor && bytes / kMaxPlacedMultiple > stored_bytes)) {
+    return Unsupported(fmt::format("tensors of {} bytes in files of {}; expected at most {} times "
+                                   "as many",
+                                   bytes, stored_bytes, kMaxPlacedMultiple),
+                       parts.files.empty() ? std::string() : parts.files.front().name());
   }
   std::ranges::stable_sort(parts.unread, {}, &UnreadPart::name);
   return std::unique_ptr<Checkpoint>(

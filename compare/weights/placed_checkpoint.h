@@ -21,6 +21,8 @@ namespace rharness {
 // Limits of this reader, far above any published checkpoint.
 inline constexpr std::size_t kMaxPlacedTensors = 2'000'000;
 inline constexpr std::size_t kMaxPlacedRank = 64;
+inline constexpr std::uint64_t kMaxPlacedMultiple = 64;  // bytes of tensors over those of the files
+inline constexpr std::uint64_t kPlacedFloor = std::uint64_t{16} << 20;  // or 16 MB
 
 // A run of a tensor's bytes.
 struct PlacedRun {
@@ -31,7 +33,7 @@ struct PlacedRun {
 
 struct PlacedTensor {
   std::string name;
-  DType dtype = DType::kF32;  // no sub-byte type
+  DType dtype = DType::kF32;
   std::vector<std::uint64_t> shape;
   std::vector<PlacedRun> runs;  // in the order of the elements; none: the bytes are in `content`
   std::string content;
@@ -52,7 +54,7 @@ struct PlacedParts {
 Result<std::unique_ptr<Checkpoint>> MakePlacedCheckpoint(PlacedParts parts);
 
 // Fills in elements and size_bytes from dtype and shape. Errors: invalid_input when they are above
-// 2^64 - 1, unsupported above kMaxPlacedRank dimensions, with `where`.
+// 2^64 - 1 or no whole bytes, unsupported above kMaxPlacedRank dimensions, with `where`.
 Status CompleteTensorInfo(TensorInfo* info, const std::string& where);
 
 }  // namespace rharness

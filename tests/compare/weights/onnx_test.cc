@@ -105,6 +105,21 @@ TEST_F(OnnxFiles, HaveOneDigestWithSafetensorsWhereverTheirElementsLie) {
   EXPECT_TRUE(PartsOfCheckpoint(Write(raw, "x.onnx"))->empty());
 }
 
+// Two elements a byte; an odd number of them has no dtype of the project and stays bytes.
+TEST_F(OnnxFiles, HaveFloatsOf4BitsAsElements) {
+  constexpr int kFloat4 = 23;
+  const auto model = [](const std::string& raw, int rows) {
+    return OnnxOf(InitializerOf(TensorOf("q", kFloat4, {rows, 3}, raw)));
+  };
+  EXPECT_EQ(DigestOf(model(RawOf("\x12\x34\x56"), 2)),
+            DigestOf(FileOf({{"q", "F4", "[2,3]", "\x12\x34\x56"}}), "x.safetensors"));
+  EXPECT_EQ(DigestOf(model(PackedField(5, {0x12, 0x34, 0x56}), 2)),
+            DigestOf(model(RawOf("\x12\x34\x56"), 2)));
+  EXPECT_FALSE(Open(model(RawOf("\x12\x34"), 2), "x.onnx").ok());
+  const auto odd = MustOpen(model(RawOf("\x12\x34\x56\x07\x08"), 3), "x.onnx");
+  EXPECT_TRUE(odd->tensors().empty());
+}
+
 // MODEL/snapshots/REVISION/FILE -> MODEL/blobs/HASH, as the client of Hugging Face keeps files.
 TEST_F(OnnxFiles, AreReadInACacheOfLinksAndByALink) {
   namespace fs = std::filesystem;
