@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 
 #include "compare/weights/names.h"
 #include "compare/weights/placed_checkpoint.h"
+#include "compare/weights/tf_slice.h"
 #include "compare/weights/tf_table.h"
 #include "harness/base/crc32c.h"
 #include "harness/base/protobuf_reader.h"
@@ -53,6 +56,9 @@ struct TfHeader {
   std::uint64_t endianness = 0;  // 1: big
 };
 
+constexpr std::size_t kMostTfDimensions = 254;             // TensorShape's
+constexpr std::size_t kMostTfRuns = std::size_t{1} << 20;  // of all variables in partitions
+
 // BundleEntryProto.
 struct TfEntry {
   std::uint64_t type = 0;
@@ -60,8 +66,8 @@ struct TfEntry {
   std::uint64_t shard = 0;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  std::uint32_t crc32c = 0;  // masked
-  bool sliced = false;
+  std::uint32_t crc32c = 0;     // masked
+  std::vector<TfSlice> slices;  // of a variable in partitions, which has no bytes itself
 };
 
 // TensorShapeProto: field 2, repeated, is a dimension; its field 1 is the size.
@@ -78,6 +84,21 @@ bool ReadTfShape(std::string_view message, std::vector<std::uint64_t>* shape) {
   return read && whole;
 }
 
+// TensorSliceProto: field 1, repeated, is an extent; its fields 1 and 2 are start and length.
+bool ReadTfSlice(std::string_view message, TfSlice* slice) {
+  bool whole = true;
+  const bool read = ForProtobufFields(message, [&](const ProtobufField& field) {
+    if (field.number != 1) return;
+    TfExtent extent;
+    whole &= ForProtobufFields(field.content, [&](const ProtobufField& part) {
+      if (part.number == 1) extent.start = static_cast<std::int64_t>(part.value);
+      if (part.number == 2) extent.length = static_cast<std::int64_t>(part.value);
+    });
+    slice->push_back(extent);
+  });
+  return read && whole && slice->size() <= kMostTfDimensions;
+}
+
 bool ReadTfEntry(std::string_view message, TfEntry* entry) {
   bool whole = true;
   const bool read = ForProtobufFields(message, [&](const ProtobufField& field) {
@@ -87,7 +108,7 @@ bool ReadTfEntry(std::string_view message, TfEntry* entry) {
     if (field.number == 4) entry->offset = field.value;
     if (field.number == 5) entry->size = field.value;
     if (field.number == 6) entry->crc32c = static_cast<std::uint32_t>(field.value);
-    if (field.number == 7) entry->sliced = true;
+    if (field.number == 7) whole &= ReadTfSlice(field.content, &entry->slices.emplace_back());
   });
   return read && whole;
 }
@@ -146,8 +167,15 @@ class TfBuilder {
 
   Result<PlacedParts> Build(std::vector<InputFile> files) {
     parts_.files = std::move(files);
-    for (const TableEntry& row : index_.entries) RETURN_IF_ERROR(Add(row));
-    return std::move(parts_);
+    // The keys of partitions begin with a zero byte.
+    for (const TableEntry& row : index_.entries) {
+      if (row.key.starts_with('\0')) partitions_.emplace(row.key, &row);
+    }
+    for (const TableEntry& row : index_.entries) {
+      if (!row.key.starts_with('\0')) RETURN_IF_ERROR(Add(row));
+    }
+    if (partitions_.empty()) return std::move(parts_);
+    return InvalidInput(fmt::format("{} partitions of no variable", partitions_.size()), file_);
   }
 
  private:
@@ -156,11 +184,6 @@ class TfBuilder {
     TfEntry entry;
     if (!ReadTfEntry(row.value, &entry) || entry.shard >= index_.files.size()) {
       return InvalidInput(fmt::format("tensor {}: a malformed entry", Quoted(row.key)), where);
-    }
-    if (entry.sliced) {
-      return Unsupported(
-          fmt::format("tensor {}: a variable in partitions, which is not read", Quoted(row.key)),
-          where);
     }
     if (entry.type == kString) return AddText(row.key, entry, where);
     const auto type = std::ranges::find(kTfTypes, entry.type, &TfTypeRow::number);
@@ -171,14 +194,96 @@ class TfBuilder {
     }
     std::string name = row.key;
     if (name.ends_with(kValueEnding)) name.resize(name.size() - kValueEnding.size());
-    parts_.tensors.push_back({.name = std::move(name),
-                              .dtype = type->dtype,
-                              .shape = std::move(entry.shape),
-                              .runs = {{entry.shard, entry.offset, entry.size}},
-                              .content = {},
-                              .crc32c = UnmaskCrc32c(entry.crc32c),
-                              .stated_at = where});
+    PlacedTensor tensor{.name = std::move(name),
+                        .dtype = type->dtype,
+                        .shape = entry.shape,
+                        .runs = {{entry.shard, entry.offset, entry.size}},
+                        .content = {},
+                        .crc32c = UnmaskCrc32c(entry.crc32c),
+                        .stated_at = where};
+    if (!entry.slices.empty()) {
+      ASSIGN_OR_RETURN(tensor.runs, RunsOf(row.key, entry, type->dtype, where));
+      tensor.crc32c.reset();
+    }
+    parts_.tensors.push_back(std::move(tensor));
     return {};
+  }
+
+  // A variable in partitions along one axis, in the order of its elements.
+  Result<std::vector<PlacedRun>> RunsOf(const std::string& name, TfEntry& entry, DType dtype,
+                                        const std::string& where) {
+    const auto wrong = [&](std::string_view what) {
+      return InvalidInput(fmt::format("tensor {}: {}", Quoted(name), what), where);
+    };
+    ASSIGN_OR_RETURN(const std::size_t axis, AxisOf(name, entry, where));
+    std::uint64_t inner = static_cast<std::uint64_t>(BitsOf(dtype)) / 8, outer = 1;
+    bool above = false;
+    for (std::size_t d = 0; d < entry.shape.size(); ++d) {
+      if (d == axis) continue;
+      std::uint64_t& part = d < axis ? outer : inner;
+      above |= __builtin_mul_overflow(part, entry.shape[d], &part);
+    }
+    if (above || outer > kMostTfRuns / entry.slices.size() -
+                             std::min(runs_, kMostTfRuns) / entry.slices.size()) {
+      return Unsupported(
+          fmt::format("tensor {}: more than {} pieces of partitions", Quoted(name), kMostTfRuns),
+          where);
+    }
+    std::vector<PlacedRun> runs(outer * entry.slices.size());
+    runs_ += runs.size();
+    std::uint64_t end = 0;
+    std::ranges::sort(entry.slices, {}, [&](const TfSlice& slice) { return slice[axis].start; });
+    for (std::size_t s = 0; s < entry.slices.size(); ++s) {
+      const TfExtent& extent = entry.slices[s][axis];
+      const std::uint64_t length =
+          extent.length < 0 ? entry.shape[axis] : static_cast<std::uint64_t>(extent.length);
+      TfEntry part;
+      const auto row = partitions_.find(KeyOfTfSlice(name, entry.slices[s]));
+      if (row == partitions_.end()) return wrong("a partition is missing");
+      if (!ReadTfEntry(row->second->value, &part) || part.shard >= index_.files.size()) {
+        return wrong("a malformed partition");
+      }
+      partitions_.erase(row);
+      std::uint64_t bytes = 0, all = 0;
+      if (static_cast<std::uint64_t>(extent.start) != end || part.type != entry.type ||
+          __builtin_mul_overflow(length, inner, &bytes) ||
+          __builtin_mul_overflow(bytes, outer, &all) || part.size != all ||
+          __builtin_add_overflow(end, length, &end) ||
+          __builtin_add_overflow(part.offset, all, &all)) {
+        return wrong("partitions that do not follow one another, or of other sizes");
+      }
+      for (std::uint64_t i = 0; i < outer; ++i) {
+        runs[i * entry.slices.size() + s] = {part.shard, part.offset + i * bytes, bytes};
+      }
+    }
+    if (end != entry.shape[axis]) return wrong("partitions that do not cover the shape");
+    return runs;
+  }
+
+  // The axis along which the partitions lie.
+  Result<std::size_t> AxisOf(const std::string& name, const TfEntry& entry,
+                             const std::string& where) const {
+    std::optional<std::size_t> axis;
+    for (const TfSlice& slice : entry.slices) {
+      if (slice.size() != entry.shape.size() || slice.empty()) {
+        return InvalidInput(fmt::format("tensor {}: partitions of another rank", Quoted(name)),
+                            where);
+      }
+      for (std::size_t d = 0; d < slice.size(); ++d) {
+        const bool whole =
+            slice[d].start == 0 &&
+            (slice[d].length < 0 || static_cast<std::uint64_t>(slice[d].length) == entry.shape[d]);
+        if (whole) continue;
+        if (axis.value_or(d) != d) {
+          return Unsupported(fmt::format("tensor {}: partitions along several axes, which are not "
+                                         "read",
+                                         Quoted(name)),
+                             where);
+        }
+        axis = d;
+      }
+    }
+    return axis.value_or(0);
   }
 
   Status AddText(const std::string& name, const TfEntry& entry, const std::string& where) {
@@ -202,6 +307,8 @@ class TfBuilder {
   const TfIndex& index_;
   const std::string file_;
   PlacedParts parts_;
+  std::map<std::string, const TableEntry*, std::less<>> partitions_;  // that are not used yet
+  std::size_t runs_ = 0;
 };
 
 }  // namespace

@@ -3,7 +3,8 @@
 //
 // Role: one reader of Checkpoint. A tensor is named as in the checkpoint, without the ending of
 // object-based ones: "model/layer_with_weights-0/kernel" for
-// ".../kernel/.ATTRIBUTES/VARIABLE_VALUE". Texts are unread parts that decide, but for
+// ".../kernel/.ATTRIBUTES/VARIABLE_VALUE". A variable in partitions along one axis is one tensor,
+// whose partitions' checksums are not verified. Texts are unread parts that decide, but for
 // _CHECKPOINTABLE_OBJECT_GRAPH, which says which object has which of these names. Source:
 // tensorflow/core/protobuf/tensor_bundle.proto and types.proto.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TF_CHECKPOINT_H_
@@ -30,8 +31,8 @@ Result<bool> IsTfIndex(const InputFile& file);
 Result<std::vector<std::string>> TfDataFiles(const InputFile& file);
 
 // The checkpoint of an index. CheckStored verifies a tensor's CRC-32C. `files`: receives the names
-// of the data files. Errors: also not_found (a missing data file), unsupported (a variable in
-// partitions, a dtype of quantised or sub-byte elements).
+// of the data files. Errors: also not_found (a missing data file), unsupported (partitions along
+// several axes, a dtype of quantised or sub-byte elements).
 Result<std::unique_ptr<Checkpoint>> OpenTfCheckpoint(InputFile file,
                                                      std::vector<std::string>* files = nullptr);
 

@@ -133,6 +133,80 @@ TEST_F(TfFiles, OfAFolderAreTheLatestThatItsStateNames) {
   EXPECT_EQ(LatestTfIndex("model_checkpoint_path: \"/tmp/a/..\"\n"), "...index");
 }
 
+// A partition as a key of the index: its extents as numbers whose bytes ascend (TensorFlow 2.12).
+std::string Extents(const std::vector<std::vector<std::int64_t>>& extents) {
+  std::string slice;
+  for (const auto& extent : extents) {
+    std::string one = extent[0] == 0 ? "" : Field(1, extent[0]);
+    if (extent.size() > 1) one += Field(2, extent[1]);
+    slice += Field(1, one);
+  }
+  return Field(7, slice);
+}
+
+TEST_F(TfFiles, OfVariablesInPartitionsAreWholeTensors) {
+  const auto entry = [](const std::vector<std::uint64_t>& shape, const std::string& slices) {
+    std::string dims;
+    for (const std::uint64_t size : shape) dims += Field(2, Field(1, size));
+    return Field(1, 1) + Field(2, dims) + slices;
+  };
+  // The extent of all is 0 and -1: 0x80 and 0x7f. 600 is 0xc258, of two bytes.
+  const std::string first = "\0w\0\1\1\2\x80\x82\x80\x7f"s, second = "\0w\0\1\1\2\x82\x81\x80\x7f"s;
+  const std::string left = "\0x\0\1\1\2\x80\x7f\x80\x81"s, right = "\0x\0\1\1\2\x80\x7f\x81\x81"s;
+  const std::string far = "\0y\0\1\1\1\x80\xc2\x58"s, rest = "\0y\0\1\1\1\xc2\x58\x81"s;
+  const std::string rows = Extents({{0, 2}, {0}}) + Extents({{2, 1}, {0}});
+  const std::string columns = Extents({{0}, {1, 1}}) + Extents({{0}, {0, 1}});
+  const std::string data = BytesOf<float>({1, 2, 3, 4, 5, 6});  // w: 3 x 2; x: 3 x 2
+  const std::string long_data(2400, 'y');
+  const auto table = [&](const std::string& of_w) {
+    return Table({{{"", Field(1, 1) + Field(3, Field(1, 1))},
+                   {first, Entry(1, {2, 2}, 0, data.substr(0, 16))},
+                   {second, Entry(1, {1, 2}, 16, data.substr(16))},
+                   {left, Entry(1, {3, 1}, 0, data.substr(0, 12))},
+                   {right, Entry(1, {3, 1}, 12, data.substr(12))},
+                   {far, Entry(1, {600}, 24, long_data)},
+                   {rest, Entry(1, {1}, 0, data.substr(0, 4))},
+                   {"w", entry({3, 2}, of_w)},
+                   {"x", entry({3, 2}, columns)},
+                   {"y", entry({601}, Extents({{0, 600}}) + Extents({{600, 1}}))}}});
+  };
+  Write(data + long_data, "p.data-00000-of-00001");
+  const auto checkpoint = Open(table(rows), "p.index");
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  ASSERT_EQ((*checkpoint)->tensors().size(), 3u);
+  EXPECT_EQ(ReadAll(**checkpoint, 0), data);
+  EXPECT_EQ(ReadAll(**checkpoint, 1), BytesOf<float>({1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(ReadAll(**checkpoint, 2), long_data + data.substr(0, 4));
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {table(Extents({{0, 2}, {0}})), "do not cover the shape"},
+      {table(Extents({{0, 2}, {0}}) + Extents({{1, 1}, {0}})), "a partition is missing"},
+      {table(Extents({{2, 1}, {0}})), "do not follow one another"},
+      {table(Extents({{0, 2}, {0}}) + Extents({{2, 1}, {0, 1}})), "along several axes"},
+      {table(Extents({{0, 2}})), "of another rank"},
+      {Table({{{"", kHeader}, {first, Entry(1, {2, 2}, 0, data.substr(0, 16))}}}), "data file"},
+  };
+  for (const auto& [index, words] : faults) {
+    const auto result = Open(index, "p.index");
+    ASSERT_FALSE(result.ok()) << words;
+    EXPECT_NE(result.error().ToString().find(words), std::string::npos)
+        << result.error().ToString();
+  }
+  EXPECT_FALSE(OpenIndex(Table({{{"", kHeader}, {first, Entry(1, {2, 2}, 0, "")}}})).ok());
+}
+
+// Names are cheap: what they stand for is bounded by the files.
+TEST_F(TfFiles, MayNotStandForManyTimesTheirBytes) {
+  std::vector<Row> rows = {{"", Field(1, 1) + Field(3, Field(1, 1))}};
+  const std::string data(std::size_t{1} << 20, 'x');
+  for (int i = 100; i < 200; ++i) {
+    rows.push_back({"w" + std::to_string(i), Entry(1, {1U << 18}, 0, data)});
+  }
+  Write(data, "m.data-00000-of-00001");
+  const auto many = Open(Table({rows}), "m.index");
+  ASSERT_FALSE(many.ok());
+  EXPECT_NE(many.error().ToString().find("64 times as many"), std::string::npos);
+}
+
 TEST_F(TfFiles, AreRefusedWithTheFaultNamed) {
   const auto with = [](const std::string& entry) {
     std::vector<std::vector<Row>> rows = Rows();
@@ -147,7 +221,7 @@ TEST_F(TfFiles, AreRefusedWithTheFaultNamed) {
       {with(Entry(1, {1ULL << 40, 1ULL << 40}, 5, kKernel)), "above 2^64 - 1"},
       {with(Entry(11, {2, 3}, 5, kKernel)), "elements of DataType 11"},
       {with(Entry(1, {2, 3}, 5, kKernel, 9)), "a malformed entry"},
-      {with(Entry(1, {2, 3}, 5, kKernel) + Field(7, "x"s)), "a variable in partitions"},
+      {with(Entry(1, {2, 3}, 5, kKernel) + Field(7, ""s)), "partitions of another rank"},
       {with("\x0a"), "a malformed entry"},
       {wrong_block, "the CRC-32C of a block does not match"},
       {Table(Rows(), 1), "a block of compression 1"},
