@@ -44,7 +44,9 @@ Status ReadStored(const StoredChunk& stored, std::uint64_t begin, std::span<std:
 
 struct ChunkStream::State {
   State(StoredChunk chunk, ChunkCoding coded, std::uint64_t bytes)
-      : stored(std::move(chunk)), coding(coded), content_bytes(bytes) {}
+      : stored(std::move(chunk)),
+        coding(stored.plain ? ChunkCoding::kPlain : coded),
+        content_bytes(bytes) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -61,6 +63,8 @@ struct ChunkStream::State {
   Status StepZstd(std::span<std::byte> out, std::size_t* made);
   Status StepGzip(std::span<std::byte> out, std::size_t* made);
   Status Finish();
+  Status Decode(std::span<std::byte> out);
+  Status Unshuffle();
 
   StoredChunk stored;
   ChunkCoding coding;
@@ -73,6 +77,7 @@ struct ChunkStream::State {
   bool ended = false;         // the decoder has seen the end of the stream
   ZstdContext zstd;
   z_stream zlib{};
+  std::vector<std::byte> whole;  // of a shuffled chunk, as it was before
   bool inflating = false;
 };
 
@@ -84,7 +89,7 @@ Status ChunkStream::State::Begin() {
     if (zstd == nullptr) return InternalError("zstd cannot start", WhereOf(stored, 0));
   } else {
     constexpr int kGzip = 16 + MAX_WBITS;
-    if (::inflateInit2(&zlib, kGzip) != Z_OK) {
+    if (::inflateInit2(&zlib, coding == ChunkCoding::kGzip ? kGzip : MAX_WBITS) != Z_OK) {
       return InternalError("zlib cannot start", WhereOf(stored, 0));
     }
     inflating = true;
@@ -164,30 +169,59 @@ ChunkStream& ChunkStream::operator=(ChunkStream&&) noexcept = default;
 
 std::uint64_t ChunkStream::position() const { return state_->position; }
 
+std::uint64_t ChunkStream::held_bytes() const { return state_->whole.size(); }
+
+// The next bytes as they are stored, decoded.
+Status ChunkStream::State::Decode(std::span<std::byte> out) {
+  if (coding == ChunkCoding::kPlain) {
+    RETURN_IF_ERROR(ReadStored(stored, position, out));
+    position += out.size();
+    return {};
+  }
+  RETURN_IF_ERROR(Begin());
+  while (!out.empty()) {
+    if (ended) {
+      return Malformed(
+          fmt::format("a chunk of {} bytes of content; expected {}", position, content_bytes));
+    }
+    std::size_t made = 0;
+    RETURN_IF_ERROR(Step(out, &made));
+    out = out.subspan(made);
+    position += made;
+  }
+  return position == content_bytes ? Finish() : Status();
+}
+
+// Section IV.A.2.l of HDF5: byte i of all elements, for each i; what is no whole element follows.
+Status ChunkStream::State::Unshuffle() {
+  std::vector<std::byte> bytes(content_bytes);
+  RETURN_IF_ERROR(Decode(bytes));
+  position = 0;
+  whole = bytes;
+  const std::uint64_t count = content_bytes / stored.shuffled;
+  for (std::uint64_t i = 0; i < stored.shuffled; ++i) {
+    for (std::uint64_t k = 0; k < count; ++k) whole[k * stored.shuffled + i] = bytes[i * count + k];
+  }
+  return {};
+}
+
 Status ChunkStream::Read(std::span<std::byte> out) {
   State& state = *state_;
   if (out.size() > state.content_bytes - state.position) Abort("read beyond the end of a chunk");
-  if (state.coding == ChunkCoding::kPlain) {
-    RETURN_IF_ERROR(ReadStored(state.stored, state.position, out));
-    state.position += out.size();
-    return {};
+  if (state.stored.shuffled == 0) return state.Decode(out);
+  if (state.whole.empty()) {
+    const std::uint64_t at = state.position;
+    state.position = 0;
+    RETURN_IF_ERROR(state.Unshuffle());
+    state.position = at;
   }
-  RETURN_IF_ERROR(state.Begin());
-  while (!out.empty()) {
-    if (state.ended) {
-      return state.Malformed(fmt::format("a chunk of {} bytes of content; expected {}",
-                                         state.position, state.content_bytes));
-    }
-    std::size_t made = 0;
-    RETURN_IF_ERROR(state.Step(out, &made));
-    out = out.subspan(made);
-    state.position += made;
-  }
-  return state.position == state.content_bytes ? state.Finish() : Status();
+  std::ranges::copy(std::span(state.whole).subspan(state.position, out.size()), out.begin());
+  state.position += out.size();
+  return {};
 }
 
 Status ChunkStream::Skip(std::uint64_t count) {
-  if (state_->coding == ChunkCoding::kPlain) {
+  if (state_->coding == ChunkCoding::kPlain || state_->stored.shuffled != 0) {
     state_->position += count;
     return {};
   }

@@ -1,7 +1,7 @@
-// The content of a stored chunk from its first byte on: as it is, or through zstd or gzip.
+// The content of a stored chunk from its first byte on: as it is, or through zstd, gzip or zlib.
 //
 // Role: private to this folder; under chunked_checkpoint. Memory: 128 KB and the window of the
-// compressed stream, at most 8 MB, whatever the chunk's size.
+// compressed stream, at most 8 MB, whatever the chunk's size; of a shuffled chunk all of it.
 #ifndef RHARNESS_COMPARE_WEIGHTS_CHUNK_STREAM_H_
 #define RHARNESS_COMPARE_WEIGHTS_CHUNK_STREAM_H_
 
@@ -16,7 +16,7 @@
 
 namespace rharness {
 
-enum class ChunkCoding { kPlain, kZstd, kGzip };
+enum class ChunkCoding { kPlain, kZstd, kGzip, kZlib };
 
 // Where a chunk's stored bytes lie.
 struct StoredChunk {
@@ -24,6 +24,10 @@ struct StoredChunk {
   std::uint64_t begin = 0;
   std::uint64_t size_bytes = 0;
   std::shared_ptr<const std::string> memory;
+  bool plain = false;  // stored as it is, whatever its tensor's coding
+  // Bytes of an element, of which the first of all elements come first, then the second; 0: as they
+  // are.
+  std::uint64_t shuffled = 0;
 };
 
 // Not thread-safe. The chunk's file must outlive it. Spent after an error.
@@ -35,7 +39,8 @@ class ChunkStream {
   ChunkStream(ChunkStream&&) noexcept;
   ChunkStream& operator=(ChunkStream&&) noexcept;
 
-  std::uint64_t position() const;  // of the next byte of content
+  std::uint64_t position() const;    // of the next byte of content
+  std::uint64_t held_bytes() const;  // of a shuffled chunk that is in memory
   // Fills `out`; aborts when the content ends before. Errors: invalid_input, with the byte offset
   // (malformed; a content of another size, noticed at its end), io, integrity.
   Status Read(std::span<std::byte> out);

@@ -76,6 +76,7 @@ class OpenChunks {
       if (at <= position && (best == entries_.end() || at > best->stream.position())) best = entry;
     }
     if (best == entries_.end()) return std::nullopt;
+    held_bytes_ -= best->stream.held_bytes();
     std::optional<Entry> taken(std::move(*best));
     entries_.erase(best);
     return taken;
@@ -83,14 +84,24 @@ class OpenChunks {
 
   void Keep(Entry entry) {
     const std::lock_guard lock(mutex_);
+    held_bytes_ += entry.stream.held_bytes();
     entries_.push_front(std::move(entry));
-    if (entries_.size() > kMaxOpenChunks) entries_.pop_back();
+    while (entries_.size() > kMaxOpenChunks ||
+           (entries_.size() > 1 && held_bytes_ > kMaxHeldChunkBytes)) {
+      held_bytes_ -= entries_.back().stream.held_bytes();
+      entries_.pop_back();
+    }
   }
 
  private:
   std::mutex mutex_;
   std::list<Entry> entries_;
+  std::uint64_t held_bytes_ = 0;
 };
+
+bool IsPlain(const ChunkedTensor& tensor, const StoredChunk& chunk) {
+  return tensor.coding == ChunkCoding::kPlain || chunk.plain;
+}
 
 class ChunkedCheckpoint : public Checkpoint {
  public:
@@ -147,7 +158,7 @@ Status ChunkedCheckpoint::ReadChunk(std::size_t index, std::size_t chunk, std::u
     std::ranges::fill(out, std::byte{0});
     return {};
   }
-  if (tensor.coding == ChunkCoding::kPlain) return ReadStored(*stored, offset, out);
+  if (IsPlain(tensor, *stored) && stored->shuffled == 0) return ReadStored(*stored, offset, out);
   std::optional<OpenChunks::Entry> entry = open_.Take(index, chunk, offset);
   if (!entry) {
     const auto item = static_cast<std::uint64_t>(BitsOf(tensor.info.dtype) / 8);
@@ -197,7 +208,7 @@ Status CheckChunks(const ChunkedTensor& tensor) {
   const std::uint64_t further = tensor.checked ? kChunkChecksumBytes : 0;
   for (const std::optional<StoredChunk>& stored : tensor.chunks) {
     if (!stored) continue;
-    const bool plain = tensor.coding == ChunkCoding::kPlain;
+    const bool plain = IsPlain(tensor, *stored);
     if (stored->size_bytes >= further && (!plain || stored->size_bytes - further == bytes)) {
       continue;
     }
@@ -230,13 +241,20 @@ Result<std::unique_ptr<Checkpoint>> MakeChunkedCheckpoint(ChunkedParts parts) {
                                     Quoted(twin->info.name)),
                         (twin + 1)->stated_at);
   }
-  std::uint64_t bytes = 0, stored_bytes = 0;
+  std::uint64_t bytes = 0, stored_bytes = 0, memory_bytes = 0;
   bool above = false;
   for (const ChunkedTensor& tensor : parts.tensors) {
     RETURN_IF_ERROR(CheckChunks(tensor));
-    for (const auto& chunk : tensor.chunks) stored_bytes += chunk ? chunk->size_bytes : 0;
+    for (const auto& chunk : tensor.chunks) {
+      if (!chunk) continue;
+      (chunk->file == nullptr ? memory_bytes : stored_bytes) += chunk->size_bytes;
+    }
     above |= __builtin_add_overflow(bytes, tensor.info.size_bytes, &bytes);
   }
+  // Chunks may lie in the same bytes.
+  std::uint64_t file_bytes = 0;
+  for (const auto& file : parts.files) file_bytes += file->size_bytes();
+  stored_bytes = std::min(stored_bytes, file_bytes) + memory_bytes;
   if (above || (bytes > kChunkedFloor && bytes / kMaxChunkedMultiple > stored_bytes)) {
     return Unsupported(fmt::format("{} stored bytes stand for {}; expected at most {} times as "
                                    "many, or {}",

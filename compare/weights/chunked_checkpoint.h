@@ -1,8 +1,9 @@
 // A checkpoint whose tensors are stored in the chunks of a regular grid, perhaps compressed.
 //
-// Role: private to this folder; the result of Orbax's reader. Reads of a tensor become reads of its
-// chunks, in the order of the elements; each chunk is decoded forward, once if the tensor is read
-// forward. Memory: the windows of at most kMaxOpenChunks compressed chunks, whatever their sizes.
+// Role: private to this folder; the result of the readers of Orbax and of chunks in HDF5. Reads of
+// a tensor become reads of its chunks, in the order of the elements; each chunk is decoded forward,
+// once if the tensor is read forward. Memory: the windows of at most kMaxOpenChunks compressed
+// chunks, whatever their sizes, and kMaxHeldChunkBytes of shuffled ones.
 #ifndef RHARNESS_COMPARE_WEIGHTS_CHUNKED_CHECKPOINT_H_
 #define RHARNESS_COMPARE_WEIGHTS_CHUNKED_CHECKPOINT_H_
 
@@ -21,6 +22,7 @@
 namespace rharness {
 
 inline constexpr std::size_t kMaxOpenChunks = 64;
+inline constexpr std::uint64_t kMaxHeldChunkBytes = std::uint64_t{128} << 20;
 inline constexpr std::uint64_t kMaxGridChunks = 4'000'000;  // of all tensors together
 // Bytes of all tensors over the stored ones: zstd's longest runs; or 1 GiB.
 inline constexpr std::uint64_t kMaxChunkedMultiple = 32'768;

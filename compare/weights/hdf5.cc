@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compare/weights/hdf5_attributes.h"
+#include "compare/weights/hdf5_chunks.h"
+#include "compare/weights/hdf5_file.h"
 #include "compare/weights/names.h"
+#include "compare/weights/placed_checkpoint.h"
 #include "compare/weights/view_checkpoint.h"
 
 namespace rharness {
@@ -19,128 +21,62 @@ namespace {
 using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
 
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n"sv;
-constexpr std::uint64_t kUndefined = ~std::uint64_t{0};  // an address of nothing
-constexpr std::size_t kMostDepth = 32;                   // of groups, and of a B-tree's nodes
+constexpr std::size_t kMostDepth = 32;  // of groups, and of a B-tree's nodes
 constexpr std::size_t kMostNameBytes = 4096;
-constexpr std::size_t kMostHeaderBytes = std::size_t{16} << 20;  // of one object's messages
-constexpr std::size_t kRank = 32;                                // H5S_MAX_RANK
-
-// Section IV.A: the types of header messages that matter here.
-enum MessageType : std::uint16_t {
-  kDataspace = 0x0001,
-  kLinkInfo = 0x0002,
-  kDatatype = 0x0003,
-  kLink = 0x0006,
-  kExternalFiles = 0x0007,
-  kLayout = 0x0008,
-  kAttribute = 0x000C,
-  kContinuation = 0x0010,
-  kSymbolTable = 0x0011,
-};
-
-struct Message {
-  std::uint16_t type = 0;
-  bool shared = false;   // its content is stored elsewhere
-  std::uint64_t at = 0;  // of its content in the file
-  std::string content;
-};
-
-std::uint64_t Number(std::string_view bytes, std::size_t at, std::size_t size) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + at, size);  // little-endian, as everything that we run on
-  return value;
-}
+constexpr std::size_t kRank = 32;  // H5S_MAX_RANK
 
 class Hdf5Reader {
  public:
-  // The HDF5 file fills [begin, begin + size) of `file`.
   Hdf5Reader(const InputFile& file, std::uint64_t begin, std::uint64_t size, std::string where)
-      : file_(file), begin_(begin), size_(size), where_(std::move(where)) {}
+      : file_(file, begin, size, std::move(where)) {}
 
+  // Section II.
   Result<Hdf5Contents> Read() {
-    ASSIGN_OR_RETURN(const std::string head, Take(0, 96));
-    if (!head.starts_with(kSignature)) return Wrong(0, "expected the signature of HDF5");
-    if (head[8] != 0) {
-      return Other(8, fmt::format("superblock version {}", static_cast<unsigned char>(head[8])));
+    ASSIGN_OR_RETURN(const std::string head, Take(0, std::min<std::uint64_t>(96, file_.size())));
+    if (!head.starts_with(kSignature) || head.size() < 48) {
+      return Wrong(0, "expected the signature of HDF5");
     }
-    if (head[13] != 8 || head[14] != 8) return Other(13, "addresses that are not of 8 bytes");
-    if (Number(head, 24, 8) != 0) return Other(24, "a base address");
-    if (Number(head, 40, 8) > size_) return Wrong(40, "the file is shorter than it states");
-    RETURN_IF_ERROR(ReadObject("", Number(head, 64, 8), 0));
+    const auto version = static_cast<unsigned char>(head[8]);
+    if (version > 3) return Other(8, fmt::format("superblock version {}", version));
+    const bool newer = version >= 2;
+    const std::size_t sizes = newer ? 9 : 13;  // of addresses and of lengths
+    const std::size_t base = newer ? 12 : (version == 1 ? 28 : 24), end = base + 16;
+    const std::size_t root = newer ? 36 : base + 40;  // of the symbol table entry: its header
+    if (head.size() < root + 8) return Wrong(0, "the file ends in its superblock");
+    if (head[sizes] != 8 || head[sizes + 1] != 8)
+      return Other(sizes, "addresses that are not of 8 bytes");
+    if (Hdf5Number(head, base, 8) != 0) return Other(base, "a base address");
+    if (Hdf5Number(head, end, 8) > file_.size())
+      return Wrong(end, "the file is shorter than it states");
+    RETURN_IF_ERROR(ReadObject("", Hdf5Number(head, root, 8), 0));
     return std::move(out_);
   }
 
  private:
+  using Message = Hdf5Message;
+
   Error Wrong(std::uint64_t at, std::string message) const {
-    return InvalidInput(std::move(message), fmt::format("{}: byte {}", where_, begin_ + at));
+    return file_.Wrong(at, std::move(message));
   }
-  Error Other(std::uint64_t at, std::string_view what) const {
-    return Unsupported(fmt::format("HDF5 with {}; expected what h5py writes by default", what),
-                       fmt::format("{}: byte {}", where_, begin_ + at));
-  }
-
+  Error Other(std::uint64_t at, std::string_view what) const { return file_.Other(at, what); }
   Result<std::string> Take(std::uint64_t at, std::uint64_t size) const {
-    if (at > size_ || size > size_ - at) {
-      return Wrong(std::min(at, size_), "an address beyond the end of the file");
-    }
-    std::string bytes(size, '\0');
-    RETURN_IF_ERROR(file_.ReadAt(begin_ + at, std::as_writable_bytes(std::span(bytes))));
-    return bytes;
-  }
-
-  // The messages of [at, at + size), and of their continuations.
-  Status AddMessages(std::uint64_t at, std::uint64_t size, std::size_t most,
-                     std::vector<Message>* messages,
-                     std::vector<std::pair<std::uint64_t, std::uint64_t>>* further) const {
-    ASSIGN_OR_RETURN(const std::string block, Take(at, size));
-    for (std::size_t i = 0; i + 8 <= block.size() && messages->size() < most;) {
-      Message message{.type = static_cast<std::uint16_t>(Number(block, i, 2)),
-                      .shared = (static_cast<unsigned char>(block[i + 4]) & 2U) != 0,
-                      .at = at + i + 8};
-      const std::size_t length = Number(block, i + 2, 2);
-      if (length > block.size() - i - 8) return Wrong(at + i, "a message beyond its header");
-      message.content = block.substr(i + 8, length);
-      if (message.type == kContinuation) {
-        if (length < 16) return Wrong(at + i, "a continuation of less than 16 bytes");
-        further->emplace_back(Number(message.content, 0, 8), Number(message.content, 8, 8));
-      }
-      messages->push_back(std::move(message));
-      i += 8 + length;
-    }
-    return {};
-  }
-
-  // Section IV.A.1.a.
-  Result<std::vector<Message>> MessagesOf(std::uint64_t at) const {
-    ASSIGN_OR_RETURN(const std::string head, Take(at, 16));
-    if (head.starts_with("OHDR")) return Other(at, "object headers of version 2");
-    if (head[0] != 1) return Wrong(at, "expected an object header");
-    const std::size_t most = Number(head, 2, 2);
-    std::vector<Message> messages;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> blocks = {{at + 16, Number(head, 8, 4)}};
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < blocks.size() && messages.size() < most; ++i) {
-      const auto [begin, size] = blocks[i];
-      bytes += std::min<std::uint64_t>(size, kMostHeaderBytes);
-      if (size > kMostHeaderBytes || bytes > kMostHeaderBytes) {
-        return Other(at, fmt::format("an object header of more than {} bytes", kMostHeaderBytes));
-      }
-      RETURN_IF_ERROR(AddMessages(begin, size, most, &messages, &blocks));
-    }
-    return messages;
+    return file_.Take(at, size);
   }
 
   Status ReadObject(const std::string& name, std::uint64_t at, std::size_t depth) {
     if (depth > kMostDepth) return Other(at, fmt::format("more than {} levels", kMostDepth));
     if (++objects_ > 2 * kMaxViews) return Other(at, "more groups and datasets than are read");
-    ASSIGN_OR_RETURN(const std::vector<Message> messages, MessagesOf(at));
+    ASSIGN_OR_RETURN(const std::vector<Message> messages, file_.MessagesOf(at));
     const Message* table = nullptr;
     const Message* layout = nullptr;
+    bool links = false;
     for (const Message& message : messages) {
       if (message.type == kSymbolTable) table = &message;
       if (message.type == kLayout) layout = &message;
-      if (message.type == kLink || message.type == kLinkInfo) {
-        return Other(message.at, fmt::format("a group of the newer kind, {}", Quoted(name)));
+      links |= message.type == kLinkInfo;
+      if (message.type == kLink) RETURN_IF_ERROR(ReadLink(name, message, depth));
+      if (message.type == kLinkInfo || message.type == kAttributeInfo) {
+        RETURN_IF_ERROR(ReadDense(name, message, depth));
       }
       if (message.type == kExternalFiles) {
         return Other(message.at, fmt::format("values in other files, of {}", Quoted(name)));
@@ -151,13 +87,55 @@ class Hdf5Reader {
     }
     if (table != nullptr) {
       if (table->content.size() < 16) return Wrong(table->at, "a symbol table of under 16 bytes");
-      ASSIGN_OR_RETURN(const std::string heap, Take(Number(table->content, 8, 8), 32));
-      if (!heap.starts_with("HEAP")) return Wrong(Number(table->content, 8, 8), "expected HEAP");
-      const Heap names{.at = Number(heap, 24, 8), .size = Number(heap, 8, 8)};
-      return ReadTree(name, Number(table->content, 0, 8), names, depth, 0);
+      ASSIGN_OR_RETURN(const std::string heap, Take(Hdf5Number(table->content, 8, 8), 32));
+      if (!heap.starts_with("HEAP"))
+        return Wrong(Hdf5Number(table->content, 8, 8), "expected HEAP");
+      const Heap names{.at = Hdf5Number(heap, 24, 8), .size = Hdf5Number(heap, 8, 8)};
+      return ReadTree(name, Hdf5Number(table->content, 0, 8), names, depth, 0);
     }
     if (layout != nullptr) return AddDataset(name, messages, *layout);
+    if (links) return {};
     return Other(at, fmt::format("neither a group nor a dataset at {}", Quoted(name)));
+  }
+
+  // Section IV.A.2.g: flags, a name and an address.
+  Status ReadLink(const std::string& group, const Message& message, std::size_t depth) {
+    const std::string& content = message.content;
+    const auto wrong = [&] { return Wrong(message.at, "a link beyond its message"); };
+    if (content.size() < 4) return wrong();
+    const std::uint64_t flags = Hdf5Number(content, 1, 1);
+    std::size_t at = 2;
+    const bool hard = (flags & 8U) == 0 || content[at++] == 0;
+    at += ((flags & 4U) != 0 ? 8U : 0U) + ((flags & 16U) != 0 ? 1U : 0U);
+    const std::size_t width = std::size_t{1} << (flags & 3U);
+    if (content.size() < at + width) return wrong();
+    const std::uint64_t size = Hdf5Number(content, at, width);
+    at += width;
+    if (size == 0 || size > kMostNameBytes || size > content.size() - at) return wrong();
+    const std::string name = content.substr(at, size);
+    const std::string path = group.empty() ? name : fmt::format("{}/{}", group, name);
+    if (!hard) return Other(message.at, fmt::format("a symbolic link, {}", Quoted(path)));
+    if (content.size() - at - size < 8) return wrong();
+    return ReadObject(path, Hdf5Number(content, at + size, 8), depth + 1);
+  }
+
+  // Sections IV.A.2.c and IV.A.2.v: many links or attributes lie in a heap, by a B-tree of names.
+  Status ReadDense(const std::string& name, const Message& info, std::size_t depth) {
+    const bool links = info.type == kLinkInfo;
+    if (info.content.size() < 2) return Wrong(info.at, "places of links of under 2 bytes");
+    const bool numbered = (Hdf5Number(info.content, 1, 1) & 1U) != 0;
+    const std::size_t at = 2 + (numbered ? (links ? 8U : 2U) : 0U);
+    if (info.content.size() < at + 16) return Wrong(info.at, "places of links of too few bytes");
+    const std::uint64_t heap = Hdf5Number(info.content, at, 8);
+    if (heap == kHdf5Undefined) return {};
+    constexpr std::size_t kHashBytes = 4;  // before the ID of a link; an attribute's is first
+    ASSIGN_OR_RETURN(
+        const auto objects,
+        file_.HeapObjects(heap, Hdf5Number(info.content, at + 8, 8), links ? kHashBytes : 0));
+    for (const Message& object : objects) {
+      RETURN_IF_ERROR(links ? ReadLink(name, object, depth) : AddAttribute(name, object));
+    }
+    return {};
   }
 
   // Attributes that are no text decide nothing here.
@@ -200,10 +178,10 @@ class Hdf5Reader {
     ASSIGN_OR_RETURN(const std::string head, Take(at, 24));
     if (!head.starts_with("TREE") || head[4] != 0) return Wrong(at, "expected a node of a group");
     const bool leaf = head[5] == 0;
-    const std::size_t count = Number(head, 6, 2);
+    const std::size_t count = Hdf5Number(head, 6, 2);
     ASSIGN_OR_RETURN(const std::string entries, Take(at + 24, 16 * count));
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t child = Number(entries, 16 * i + 8, 8);
+      const std::uint64_t child = Hdf5Number(entries, 16 * i + 8, 8);
       RETURN_IF_ERROR(leaf ? ReadSymbols(group, child, names, depth)
                            : ReadTree(group, child, names, depth, level + 1));
     }
@@ -215,23 +193,23 @@ class Hdf5Reader {
                      std::size_t depth) {
     ASSIGN_OR_RETURN(const std::string head, Take(at, 8));
     if (!head.starts_with("SNOD")) return Wrong(at, "expected SNOD");
-    const std::size_t count = Number(head, 6, 2);
+    const std::size_t count = Hdf5Number(head, 6, 2);
     ASSIGN_OR_RETURN(const std::string entries, Take(at + 8, 40 * count));
     for (std::size_t i = 0; i < count; ++i) {
-      ASSIGN_OR_RETURN(const std::string name, NameAt(names, Number(entries, 40 * i, 8)));
+      ASSIGN_OR_RETURN(const std::string name, NameAt(names, Hdf5Number(entries, 40 * i, 8)));
       const std::string path = group.empty() ? name : fmt::format("{}/{}", group, name);
       constexpr std::uint64_t kSymbolicLink = 2;
-      if (Number(entries, 40 * i + 16, 4) == kSymbolicLink) {
+      if (Hdf5Number(entries, 40 * i + 16, 4) == kSymbolicLink) {
         return Other(at, fmt::format("a symbolic link, {}", Quoted(path)));
       }
-      RETURN_IF_ERROR(ReadObject(path, Number(entries, 40 * i + 8, 8), depth + 1));
+      RETURN_IF_ERROR(ReadObject(path, Hdf5Number(entries, 40 * i + 8, 8), depth + 1));
     }
     return {};
   }
 
   Status AddDataset(const std::string& name, const std::vector<Message>& messages,
                     const Message& layout) {
-    View view{.name = name, .stated_at = begin_ + layout.at};
+    View view{.name = name, .stated_at = file_.begin() + layout.at};
     bool typed = false, shaped = false;
     for (const Message& message : messages) {
       if (message.type != kDatatype && message.type != kDataspace) continue;
@@ -243,9 +221,26 @@ class Hdf5Reader {
     if (!typed || !shaped) {
       return Wrong(layout.at, fmt::format("{} has no type or no shape", Quoted(name)));
     }
+    constexpr char kChunked = 2;
+    if (layout.content.size() > 1 && layout.content[0] >= 3 && layout.content[0] <= 5 &&
+        layout.content[1] == kChunked) {
+      return AddChunked(std::move(view), messages, layout);
+    }
     view.strides = DenseStrides(view.shape, false);
     RETURN_IF_ERROR(ReadLayout(layout, &view));
     out_.views.push_back(std::move(view));
+    return {};
+  }
+
+  Status AddChunked(View view, const std::vector<Message>& messages, const Message& layout) {
+    if (view.swapped) {
+      return Other(layout.at, fmt::format("big-endian values in chunks, of {}", Quoted(view.name)));
+    }
+    TensorInfo info{.name = view.name, .dtype = view.dtype, .shape = std::move(view.shape)};
+    RETURN_IF_ERROR(CompleteTensorInfo(&info, file_.Where(layout.at)));
+    ASSIGN_OR_RETURN(ChunkedTensor tensor,
+                     ReadHdf5Chunks(file_, std::move(info), layout, messages, &grid_chunks_));
+    out_.chunked.push_back(std::move(tensor));
     return {};
   }
 
@@ -254,7 +249,7 @@ class Hdf5Reader {
     const std::string& content = message.content;
     if (content.size() < 8) return Wrong(message.at, "a type of under 8 bytes");
     const auto kind = static_cast<unsigned>(content[0]) & 15U;
-    const std::uint64_t bits = Number(content, 1, 3), size = Number(content, 4, 4);
+    const std::uint64_t bits = Hdf5Number(content, 1, 3), size = Hdf5Number(content, 4, 4);
     const auto refuse = [&] {
       return Other(message.at, fmt::format("values of a type that is no plain number, of {}",
                                            Quoted(view->name)));
@@ -266,7 +261,7 @@ class Hdf5Reader {
     }
     if (content.size() < 12 || (kind != kInteger && kind != kFloat)) return refuse();
     // All bits of a number count, from the first on.
-    if (Number(content, 8, 2) != 0 || Number(content, 10, 2) != 8 * size) return refuse();
+    if (Hdf5Number(content, 8, 2) != 0 || Hdf5Number(content, 10, 2) != 8 * size) return refuse();
     view->swapped = (bits & 1U) != 0;
     if (kind == kFloat) {
       if (content.size() < 14 || (bits & 0x40U) != 0) return refuse();
@@ -314,25 +309,27 @@ class Hdf5Reader {
     if (rank > kRank || content.size() < begin + 8 * rank) {
       return Wrong(message.at, "a shape beyond its message");
     }
-    for (std::size_t i = 0; i < rank; ++i) view->shape.push_back(Number(content, begin + 8 * i, 8));
+    for (std::size_t i = 0; i < rank; ++i)
+      view->shape.push_back(Hdf5Number(content, begin + 8 * i, 8));
     return {};
   }
 
-  // Section IV.A.2.i, version 3. Where values were never written there is no address.
+  // Section IV.A.2.i, versions 3 to 5. Where values were never written there is no address.
   Status ReadLayout(const Message& message, View* view) const {
     const std::string& content = message.content;
-    if (content.size() < 4 || content[0] != 3) return Other(message.at, "an older layout");
+    if (content.size() < 4 || content[0] < 3 || content[0] > 5)
+      return Other(message.at, "an older layout");
     constexpr char kCompact = 0, kContiguous = 1;
     if (content[1] == kCompact) {
       view->offset_bytes = message.at + 4;
       return {};
     }
     if (content[1] != kContiguous) {
-      return Other(message.at, fmt::format("values in chunks, of {}", Quoted(view->name)));
+      return Other(message.at, fmt::format("a virtual dataset, {}", Quoted(view->name)));
     }
     if (content.size() < 18) return Wrong(message.at, "a layout of under 18 bytes");
-    view->offset_bytes = Number(content, 2, 8);
-    if (view->offset_bytes != kUndefined) return {};
+    view->offset_bytes = Hdf5Number(content, 2, 8);
+    if (view->offset_bytes != kHdf5Undefined) return {};
     if (std::ranges::find(view->shape, 0U) == view->shape.end()) {
       return Other(message.at,
                    fmt::format("values that were never written, of {}", Quoted(view->name)));
@@ -341,11 +338,9 @@ class Hdf5Reader {
     return {};
   }
 
-  const InputFile& file_;
-  const std::uint64_t begin_;
-  const std::uint64_t size_;
-  const std::string where_;
+  const Hdf5File file_;
   Hdf5Contents out_;
+  std::uint64_t grid_chunks_ = 0;
   std::size_t objects_ = 0;
   std::uint64_t text_bytes_ = 0;
 };

@@ -1,9 +1,10 @@
 // The groups and datasets of an HDF5 file, down to the places of values.
 //
-// Role: private to this folder; under keras. Reads what h5py writes by default: superblock 0,
-// groups by symbol tables, object headers 1, values in one piece (contiguous or compact), and
-// attributes that are texts. Names and refuses everything else, so that no part of a file is
-// skipped. Source: "HDF5 File Format Specification Version 3.0" (The HDF Group), sections II to IV.
+// Role: private to this folder; under keras. Reads what h5py writes, by default and as the latest
+// version: groups by symbol tables or by links, values in one piece (contiguous or compact) or in
+// chunks (hdf5_chunks.h), and attributes that are texts. Names and refuses everything else, so that
+// no part of a file is skipped. Source: "HDF5 File Format Specification Version 3.0" (The HDF
+// Group), sections II to IV.
 #ifndef RHARNESS_COMPARE_WEIGHTS_HDF5_H_
 #define RHARNESS_COMPARE_WEIGHTS_HDF5_H_
 
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/weights/chunked_checkpoint.h"
 #include "compare/weights/input_file.h"
 #include "compare/weights/keras_names.h"
 #include "compare/weights/view_checkpoint.h"
@@ -19,8 +21,9 @@ namespace rharness {
 
 struct Hdf5Contents {
   std::vector<View>
-      views;          // of source 0, whose first byte is the HDF5 file's; named by their paths
-  Hdf5Groups groups;  // those that have texts as attributes
+      views;  // of source 0, whose first byte is the HDF5 file's; named by their paths
+  std::vector<ChunkedTensor> chunked;  // likewise
+  Hdf5Groups groups;                   // those that have texts as attributes
 };
 
 // The HDF5 file that fills [begin, begin + size) of `file`, which `where` names. Errors:

@@ -10,6 +10,7 @@
 
 #include "compare/weights/hdf5.h"
 #include "compare/weights/keras_names.h"
+#include "compare/weights/union_checkpoint.h"
 #include "compare/weights/view_checkpoint.h"
 
 namespace rharness {
@@ -19,13 +20,19 @@ constexpr std::string_view kKerasWeights = "model.weights.h5";
 constexpr std::uint64_t kMostConfigBytes = std::uint64_t{64} << 20;
 constexpr std::array<std::string_view, 2> kKerasConfigs = {"model_config", "training_config"};
 
-// The views of a file, under the names of their variables; what its root says of the model.
-void TakeHdf5(Hdf5Contents contents, const std::string& config, ViewCheckpointParts* parts) {
+// The variables of a file, under their names; what its root says of the model.
+std::vector<ChunkedTensor> TakeHdf5(Hdf5Contents contents, const std::string& config,
+                                    ViewCheckpointParts* parts) {
   std::vector<std::string> paths;
+  for (const ChunkedTensor& tensor : contents.chunked) paths.push_back(tensor.info.name);
   for (const View& view : contents.views) paths.push_back(view.name);
   const KerasNames names = NamesOfKeras(contents.groups, paths, config);
   for (View& view : contents.views) {
     if (const auto name = names.find(view.name); name != names.end()) view.name = name->second;
+  }
+  for (ChunkedTensor& tensor : contents.chunked) {
+    const auto name = names.find(tensor.info.name);
+    if (name != names.end()) tensor.info.name = name->second;
   }
   parts->views = std::move(contents.views);
   for (const std::string_view attribute : kKerasConfigs) {
@@ -37,6 +44,34 @@ void TakeHdf5(Hdf5Contents contents, const std::string& config, ViewCheckpointPa
                              .content = config->second.front(),
                              .kind = PartKind::kModel});
   }
+  return std::move(contents.chunked);
+}
+
+// Values in one piece and values in chunks have a checkpoint each.
+Result<std::unique_ptr<Checkpoint>> Join(InputFile file, ViewCheckpointParts views,
+                                         std::vector<ChunkedTensor> chunked) {
+  if (chunked.empty()) return MakeViewCheckpoint(std::move(file), std::move(views));
+  ChunkedParts chunks;
+  chunks.files.push_back(std::make_unique<const InputFile>(file));
+  for (ChunkedTensor& tensor : chunked) {
+    for (auto& chunk : tensor.chunks) {
+      if (chunk) chunk->file = chunks.files.front().get();
+    }
+  }
+  chunks.tensors = std::move(chunked);
+  const std::string name = file.name();
+  std::vector<CheckpointPart> parts;
+  ASSIGN_OR_RETURN(auto made, MakeChunkedCheckpoint(std::move(chunks)));
+  parts.push_back({"its chunks", "", std::move(made)});
+  std::vector<UnreadPart> unread = std::move(views.unread);
+  views.unread.clear();
+  if (!views.views.empty()) {
+    ASSIGN_OR_RETURN(made, MakeViewCheckpoint(std::move(file), std::move(views)));
+    parts.push_back({"its arrays", "", std::move(made)});
+  }
+  ASSIGN_OR_RETURN(auto whole,
+                   UnionCheckpoint::Make(std::move(parts), {}, {}, std::move(unread), name));
+  return std::unique_ptr<Checkpoint>(std::move(whole));
 }
 
 }  // namespace
@@ -44,9 +79,9 @@ void TakeHdf5(Hdf5Contents contents, const std::string& config, ViewCheckpointPa
 Result<std::unique_ptr<Checkpoint>> OpenHdf5(InputFile file) {
   ViewCheckpointParts parts{.where = file.name()};
   ASSIGN_OR_RETURN(Hdf5Contents contents, ReadHdf5(file, 0, file.size_bytes(), file.name()));
-  TakeHdf5(std::move(contents), "", &parts);
+  auto chunked = TakeHdf5(std::move(contents), "", &parts);
   parts.sources.push_back({.begin = 0, .size_bytes = file.size_bytes()});
-  return MakeViewCheckpoint(std::move(file), std::move(parts));
+  return Join(std::move(file), std::move(parts), std::move(chunked));
 }
 
 bool IsKeras(const ZipDirectory& directory) { return directory.Find(kKerasWeights) != nullptr; }
@@ -74,8 +109,8 @@ Result<std::unique_ptr<Checkpoint>> OpenKeras(InputFile file, const ZipDirectory
                             .content = std::move(content),
                             .kind = aside ? PartKind::kAside : PartKind::kModel});
   }
-  TakeHdf5(std::move(contents), config, &parts);
-  return MakeViewCheckpoint(std::move(file), std::move(parts));
+  auto chunked = TakeHdf5(std::move(contents), config, &parts);
+  return Join(std::move(file), std::move(parts), std::move(chunked));
 }
 
 }  // namespace rharness

@@ -32,7 +32,7 @@ def write(file, arrays=arrays, **options):
     with h5py.File(file, 'w', **options) as f:
         for name, a in arrays.items():
             f.create_dataset(name, data=a)
-        f['layers'].attrs['name'] = 'x'
+        f.require_group('layers').attrs['name'] = 'x'
 def expect(file):
     for i, (name, a) in enumerate(arrays.items()):
         a = np.asarray(a)
@@ -52,7 +52,32 @@ keras('model.keras', 140523737106704, '2026-11-27@18:49:29'); expect('model.kera
 keras('again.keras', 140119067027856, '2026-11-27@18:53:07')
 keras('wider.keras', 140119067027856, '2026-11-27@18:53:07', units=4)
 keras('packed.keras', 1, '', compression=zipfile.ZIP_DEFLATED); refused.write('packed.keras\tis deflated\n')
-write('latest.h5', libver='latest'); refused.write('latest.h5\tsuperblock version\n')
+write('latest.h5', libver='latest'); expect('latest.h5')
+# Chunks of every shape, through each row of filters; the last have random bits, which do not deflate.
+everything = arrays
+arrays = {f'a{i}': (np.arange(n * m) % 251).reshape(n, m).astype(t)
+          for i, (n, m, t) in enumerate([(100, 90, 'f4'), (7, 11, 'i8'), (3000, 1, 'u1'), (64, 64, 'i2')])}
+arrays['random'] = np.random.default_rng(1).integers(0, 255, (50, 40)).astype('u1')
+for libver in ('earliest', 'latest'):
+    for i, how in enumerate([dict(chunks=True), dict(chunks=True, shuffle=True), dict(chunks=True, fletcher32=True),
+                             dict(compression='gzip'), dict(compression='gzip', shuffle=True),
+                             dict(compression='gzip', shuffle=True, fletcher32=True)]):
+        file = f'{libver}{i}.h5'
+        with h5py.File(file, 'w', libver=libver) as f:
+            for name, a in arrays.items(): f.create_dataset(name, data=a, **how)
+        expect(file)
+    plain, z = arrays, np.zeros((40, 40), 'f4')
+    z[39, 39] = 7
+    with h5py.File(f'grid_{libver}.h5', 'w', libver=libver) as f:
+        for name, a in arrays.items(): f.create_dataset(name, data=a, chunks=(2, min(a.shape[1], 7)), compression='gzip', shuffle=True)
+        f.create_dataset('z', (40, 40), 'f4', chunks=(8, 8))[39, 39] = 7
+        f.create_dataset('one', data=arrays['a0'], chunks=(100, 90))
+    arrays = dict(plain, z=z, one=arrays['a0']); expect(f'grid_{libver}.h5'); arrays = plain
+# Links in a heap: of one block, and of blocks of blocks.
+for count in (20, 3000):
+    arrays = {f'g/a rather long name of an array, number {i}': np.float32(i) for i in range(count)}
+    write(f'many{count}.h5', arrays, libver='latest'); expect(f'many{count}.h5')
+arrays = everything
 # The older layout of Keras: lists of names, and the classes of layers.
 layers = {'first': ['kernel', 'bias'], 'dense_7': ['kernel', 'bias'], 'tower': ['dense_8/kernel', 'dense_8/bias', 'dense_9/kernel'],
           'bidirectional_1': ['forward_lstm/lstm_cell/kernel', 'forward_lstm/lstm_cell/bias', 'backward_lstm/lstm_cell/kernel']}
@@ -101,18 +126,23 @@ def other(file, make, words):
         f['layers/a'] = np.zeros(3)
         make(f)
     refused.write(f'{file}\t{words}\n')
-other('chunks.h5', lambda f: f.create_dataset('x', data=np.zeros(9), chunks=(3,)), "in chunks, of 'x'")
+other('lzf.h5', lambda f: f.create_dataset('x', data=np.zeros(9), compression='lzf'), "the filter 32000, of 'x'")
+other('big.h5', lambda f: f.create_dataset('x', data=np.zeros(9, '>f4'), chunks=(3,)), 'big-endian values in chunks')
+other('filled.h5', lambda f: f.create_dataset('x', (9,), 'f4', chunks=(3,), fillvalue=2), 'values are not 0')
+with h5py.File('grows.h5', 'w', libver='latest') as f: f.create_dataset('x', data=np.zeros(9), chunks=(3,), maxshape=(None,))
+refused.write("grows.h5\ta shape that may grow, of 'x'\n")
 other('text.h5', lambda f: f.create_dataset('x', data=np.array([b'a'])), 'no plain number')
 other('complex.h5', lambda f: f.create_dataset('x', data=np.zeros(2, 'complex64')), 'no plain number')
-other('ordered.h5', lambda f: f.create_group('g', track_order=True), 'object headers of version 2')
 other('link.h5', lambda f: f.__setitem__('g', h5py.SoftLink('/layers/a')), 'a symbolic link')
 other('outside.h5', lambda f: f.create_dataset('x', (2,), 'f4', external=[('o.bin', 0, 8)]), 'in other files')
 with h5py.File('loop.h5', 'w') as f:
-    f['a/b'] = np.zeros(2)
-    f['a/again'] = f['a']
+    f['a/b'], f['a/again'] = np.zeros(2), f.require_group('a')
 refused.write('loop.h5\tmore than 32 levels\n')
-with h5py.File('small.h5', 'w') as f:
-    f['a/b'] = np.arange(4, dtype='f4')
+with h5py.File('small.h5', 'w') as f: f['a/b'] = np.arange(4, dtype='f4')
+for libver in ('earliest', 'latest'):
+    with h5py.File(f'small_{libver}.h5', 'w', libver=libver) as f:
+        f.create_dataset('b', data=np.arange(40, dtype='f4'), chunks=(9,), compression='gzip', shuffle=True)
+        for i in range(9 if libver == 'latest' else 1): f[f'c/{i}'] = np.float32(i)
 )py";
 
 }  // namespace rharness

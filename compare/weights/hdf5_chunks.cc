@@ -1,0 +1,296 @@
+// From a layout and its filters to stored chunks; see hdf5_chunks.h.
+#include "compare/weights/hdf5_chunks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "compare/weights/names.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostLevels = 32;  // of a B-tree
+
+// What was done to each chunk, the first filter first.
+struct Filters {
+  std::vector<std::uint16_t> ids;
+  bool has(std::uint16_t id) const { return std::ranges::find(ids, id) != ids.end(); }
+};
+enum FilterId : std::uint16_t { kDeflate = 1, kShuffle = 2, kFletcher = 3 };
+
+class ChunkIndexReader {
+ public:
+  ChunkIndexReader(const Hdf5File& file, TensorInfo info, std::uint64_t at) : file_(file), at_(at) {
+    tensor_.stated_at = file.Where(at);
+    tensor_.info = std::move(info);
+  }
+
+  Result<ChunkedTensor> Read(const Hdf5Message& layout, const std::vector<Hdf5Message>& messages,
+                             std::uint64_t* grid_chunks) {
+    for (const Hdf5Message& message : messages) {
+      if (message.type == kFilters) RETURN_IF_ERROR(ReadFilters(message));
+      if (message.type == kFillValue) fill_ = IsFilled(message.content);
+    }
+    const std::string& content = layout.content;
+    if (content.size() < 11) return file_.Wrong(at_, "a layout of under 11 bytes");
+    if (content[0] == 3) {
+      RETURN_IF_ERROR(
+          ReadGrid(content, 11, static_cast<unsigned char>(content[2]), 4, grid_chunks));
+      const std::uint64_t tree = Hdf5Number(content, 3, 8);
+      if (tree != kHdf5Undefined) RETURN_IF_ERROR(ReadTree(tree, 0));
+    } else {
+      RETURN_IF_ERROR(ReadNewer(content, grid_chunks));
+    }
+    return Finish();
+  }
+
+ private:
+  Error Other(std::string_view what) const {
+    return file_.Other(at_, fmt::format("{}, of {}", what, Quoted(tensor_.info.name)));
+  }
+  Error Wrong(std::string_view what) const {
+    return file_.Wrong(at_, fmt::format("{}: {}", Quoted(tensor_.info.name), what));
+  }
+
+  // Section IV.A.2.l.
+  Status ReadFilters(const Hdf5Message& message) {
+    const std::string& content = message.content;
+    if (message.shared || content.size() < 2) return Other("filters that are stored elsewhere");
+    const bool first = content[0] == 1;
+    const std::size_t count = static_cast<unsigned char>(content[1]);
+    std::size_t at = first ? 8 : 2;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (at + 6 > content.size()) return Wrong("filters beyond their message");
+      const auto id = static_cast<std::uint16_t>(Hdf5Number(content, at, 2));
+      const bool named = first || id >= 256;
+      if (named && at + 8 > content.size()) return Wrong("filters beyond their message");
+      std::size_t name = named ? Hdf5Number(content, at + 2, 2) : 0;
+      if (first) name = (name + 7) / 8 * 8;
+      const std::size_t values = Hdf5Number(content, at + (named ? 6 : 4), 2);
+      at += (named ? 8 : 6) + name + 4 * values + (first && values % 2 == 1 ? 4 : 0);
+      if (at > content.size()) return Wrong("filters beyond their message");
+      if (id != kDeflate && id != kShuffle && id != kFletcher) {
+        return Other(fmt::format("the filter {}", id));
+      }
+      filters_.ids.push_back(id);
+    }
+    const auto order = [](std::uint16_t id) { return id == kShuffle ? 0 : int{id}; };
+    for (std::size_t i = 1; i < filters_.ids.size(); ++i) {
+      if (order(filters_.ids[i - 1]) >= order(filters_.ids[i])) {
+        return Other("filters in an order that is not read");
+      }
+    }
+    return {};
+  }
+
+  // Section IV.A.2.f: whether elements of missing chunks are other than 0.
+  static bool IsFilled(const std::string& content) {
+    if (content.size() < 2) return false;
+    const std::size_t version = static_cast<unsigned char>(content[0]);
+    const std::size_t at = version == 3 ? 2 : 4;
+    const bool defined = version == 3 ? (Hdf5Number(content, 1, 1) & 0x20U) != 0
+                                      : content.size() > 3 && content[3] != 0;
+    if (!defined || content.size() < at + 4) return false;
+    return content.find_first_not_of('\0', at + 4) != content.npos;
+  }
+
+  // The sizes of a chunk, of which the last is an element's.
+  Status ReadGrid(const std::string& content, std::size_t at, std::size_t dimensions,
+                  std::size_t width, std::uint64_t* grid_chunks) {
+    const TensorInfo& info = tensor_.info;
+    if (width == 0 || width > 8 || dimensions != info.shape.size() + 1 ||
+        content.size() < at + width * dimensions) {
+      return Wrong("chunks of another number of dimensions");
+    }
+    for (std::size_t i = 0; i + 1 < dimensions; ++i) {
+      tensor_.chunk.push_back(Hdf5Number(content, at + width * i, width));
+      if (tensor_.chunk.back() == 0 ||
+          __builtin_mul_overflow(bytes_, tensor_.chunk.back(), &bytes_)) {
+        return Wrong("a chunk of no elements, or of more than 2^64 bytes");
+      }
+    }
+    const auto item = static_cast<std::uint64_t>(BitsOf(info.dtype)) / 8;
+    if (Hdf5Number(content, at + width * (dimensions - 1), width) != item ||
+        __builtin_mul_overflow(bytes_, item, &bytes_)) {
+      return Wrong("chunks of elements of another size");
+    }
+    std::uint64_t count = 1;
+    grid_ = GridOf(info.shape, tensor_.chunk);
+    for (const std::uint64_t size : grid_) {
+      if (__builtin_mul_overflow(count, size, &count)) count = ~std::uint64_t{0};
+    }
+    if (info.elements == 0) count = 0;
+    // Each place takes memory, whether a chunk is stored there or not.
+    if (count > kMaxGridChunks - std::min(kMaxGridChunks, *grid_chunks) ||
+        count > 1024 + file_.size() / 8) {
+      return Other(fmt::format("{} chunks", count));
+    }
+    *grid_chunks += count;
+    tensor_.chunks.resize(count);
+    return {};
+  }
+
+  // The place of a chunk in the file. `skipped`: the filters that were not applied to it.
+  Status Store(std::uint64_t index, std::uint64_t at, std::uint64_t size, std::uint64_t skipped) {
+    const auto applied = [&](std::uint16_t id) {
+      const auto found = std::ranges::find(filters_.ids, id);
+      return found != filters_.ids.end() &&
+             (skipped >> static_cast<unsigned>(found - filters_.ids.begin()) & 1U) == 0;
+    };
+    if (index >= tensor_.chunks.size() || tensor_.chunks[index]) {
+      return Wrong("a chunk beyond the shape, or stored twice");
+    }
+    const std::uint64_t checksum = applied(kFletcher) ? 4 : 0;
+    if (at > file_.size() || size > file_.size() - at || size < checksum) {
+      return Wrong("a chunk beyond the end of the file");
+    }
+    const auto item = static_cast<std::uint64_t>(BitsOf(tensor_.info.dtype)) / 8;
+    tensor_.chunks[index] = StoredChunk{.begin = file_.begin() + at,
+                                        .size_bytes = size - checksum,
+                                        .plain = !applied(kDeflate),
+                                        .shuffled = applied(kShuffle) && item > 1 ? item : 0};
+    if (tensor_.chunks[index]->shuffled != 0 && bytes_ > kMaxShuffledChunkBytes) {
+      return Other(fmt::format("shuffled chunks of {} bytes", bytes_));
+    }
+    return {};
+  }
+
+  // Section III.A.1, of chunks.
+  Status ReadTree(std::uint64_t at, std::size_t level) {
+    ASSIGN_OR_RETURN(const std::string head, file_.Take(at, 24));
+    if (!head.starts_with("TREE") || head[4] != 1) {
+      return file_.Wrong(at, "expected a node of chunks");
+    }
+    const std::size_t height = static_cast<unsigned char>(head[5]);
+    if (level > kMostLevels || (level > 0 && height + 1 != height_)) {
+      return file_.Wrong(at, "a B-tree without end");
+    }
+    const std::size_t rank = grid_.size(), key = 8 + 8 * (rank + 1);
+    const std::size_t count = Hdf5Number(head, 6, 2);
+    ASSIGN_OR_RETURN(const std::string entries, file_.Take(at + 24, (key + 8) * count));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t entry = (key + 8) * i;
+      const std::uint64_t child = Hdf5Number(entries, entry + key, 8);
+      if (height > 0) {
+        height_ = height;
+        RETURN_IF_ERROR(ReadTree(child, level + 1));
+        continue;
+      }
+      std::uint64_t index = 0;
+      for (std::size_t d = 0; d < rank; ++d) {
+        const std::uint64_t offset = Hdf5Number(entries, entry + 8 + 8 * d, 8);
+        if (offset % tensor_.chunk[d] != 0 || offset / tensor_.chunk[d] >= grid_[d]) {
+          return file_.Wrong(at, "a chunk beside the grid");
+        }
+        index = index * grid_[d] + offset / tensor_.chunk[d];
+      }
+      RETURN_IF_ERROR(
+          Store(index, child, Hdf5Number(entries, entry, 4), Hdf5Number(entries, entry + 4, 4)));
+    }
+    return {};
+  }
+
+  // Version 4: flags, dimensions, width of sizes, sizes, kind of index, its parameters, an address.
+  Status ReadNewer(const std::string& content, std::uint64_t* grid_chunks) {
+    const std::uint64_t flags = Hdf5Number(content, 2, 1);
+    const std::size_t dimensions = Hdf5Number(content, 3, 1), width = Hdf5Number(content, 4, 1);
+    RETURN_IF_ERROR(ReadGrid(content, 5, dimensions, width, grid_chunks));
+    std::size_t at = 5 + width * dimensions;
+    enum Kind { kSingle = 1, kImplicit = 2, kFixedArray = 3 };
+    if (content.size() < at + 9) return Wrong("a layout without an index");
+    const std::uint64_t kind = Hdf5Number(content, at++, 1);
+    if ((flags & 1U) != 0) return Other("edges of chunks without filters");
+    std::uint64_t size = bytes_, skipped = 0;
+    const bool filtered = (flags & 2U) != 0;
+    if (kind == kSingle && filtered) {
+      if (content.size() < at + 20) return Wrong("a layout without an index");
+      size = Hdf5Number(content, at, 8), skipped = Hdf5Number(content, at + 8, 4), at += 12;
+    }
+    if (kind == kFixedArray) ++at;  // bits of a page, which its header repeats
+    if (kind != kSingle && kind != kImplicit && kind != kFixedArray) {
+      return Other("chunks of a shape that may grow");
+    }
+    if (content.size() < at + 8) return Wrong("a layout without an index");
+    const std::uint64_t address = Hdf5Number(content, at, 8);
+    if (address == kHdf5Undefined || tensor_.chunks.empty()) return {};
+    if (kind == kSingle) return Store(0, address, size, skipped);
+    if (kind == kFixedArray) return ReadFixedArray(address);
+    for (std::uint64_t i = 0; i < tensor_.chunks.size(); ++i) {
+      RETURN_IF_ERROR(Store(i, address + i * bytes_, bytes_, 0));
+    }
+    return {};
+  }
+
+  // Section VII.C.
+  Status ReadFixedArray(std::uint64_t at) {
+    ASSIGN_OR_RETURN(const std::string head, file_.Take(at, 28));
+    if (!head.starts_with("FAHD")) return file_.Wrong(at, "expected FAHD");
+    const bool filtered = head[5] == 1;
+    const std::uint64_t entry = Hdf5Number(head, 6, 1), page_bits = Hdf5Number(head, 7, 1);
+    const std::uint64_t count = Hdf5Number(head, 8, 8), block = Hdf5Number(head, 16, 8);
+    if (count != tensor_.chunks.size() || page_bits > 32 || entry < (filtered ? 13U : 8U) ||
+        entry > 20) {
+      return file_.Wrong(at, "a fixed array that does not fit its grid");
+    }
+    if (block == kHdf5Undefined) return {};
+    ASSIGN_OR_RETURN(const std::string prefix, file_.Take(block, 14));
+    if (!prefix.starts_with("FADB")) return file_.Wrong(block, "expected FADB");
+    const std::uint64_t page = std::uint64_t{1} << page_bits;
+    const bool paged = count > page;
+    const std::uint64_t pages = paged ? (count + page - 1) / page : 1;
+    const std::uint64_t bitmap = paged ? (pages + 7) / 8 : 0;
+    ASSIGN_OR_RETURN(const std::string written, file_.Take(block + 14, bitmap));
+    std::uint64_t first = block + 14 + bitmap + (paged ? 4 : 0);
+    for (std::uint64_t p = 0; p < pages; ++p) {
+      const std::uint64_t here = paged ? std::min(page, count - p * page) : count;
+      const bool has = !paged || (static_cast<unsigned char>(written[p / 8]) >> (7 - p % 8) & 1U);
+      if (has) RETURN_IF_ERROR(ReadEntries(first, p * page, here, entry, filtered));
+      first += page * entry + 4;
+    }
+    return {};
+  }
+
+  Status ReadEntries(std::uint64_t at, std::uint64_t index, std::uint64_t count,
+                     std::uint64_t entry, bool filtered) {
+    ASSIGN_OR_RETURN(const std::string entries, file_.Take(at, count * entry));
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t address = Hdf5Number(entries, i * entry, 8);
+      if (address == kHdf5Undefined) continue;
+      const std::uint64_t size = filtered ? Hdf5Number(entries, i * entry + 8, entry - 12) : bytes_;
+      const std::uint64_t skipped = filtered ? Hdf5Number(entries, (i + 1) * entry - 4, 4) : 0;
+      RETURN_IF_ERROR(Store(index + i, address, size, skipped));
+    }
+    return {};
+  }
+
+  Result<ChunkedTensor> Finish() {
+    tensor_.coding = filters_.has(kDeflate) ? ChunkCoding::kZlib : ChunkCoding::kPlain;
+    const auto& chunks = tensor_.chunks;
+    if (fill_ && std::ranges::any_of(chunks, [](const auto& chunk) { return !chunk; })) {
+      return Other("chunks that were never written, and whose values are not 0");
+    }
+    return std::move(tensor_);
+  }
+
+  const Hdf5File& file_;
+  const std::uint64_t at_;
+  ChunkedTensor tensor_;
+  std::vector<std::uint64_t> grid_;
+  Filters filters_;
+  std::uint64_t bytes_ = 1;  // of a chunk
+  std::size_t height_ = 0;   // of the B-tree's node above
+  bool fill_ = false;
+};
+
+}  // namespace
+
+Result<ChunkedTensor> ReadHdf5Chunks(const Hdf5File& file, TensorInfo info,
+                                     const Hdf5Message& layout,
+                                     const std::vector<Hdf5Message>& messages,
+                                     std::uint64_t* grid_chunks) {
+  return ChunkIndexReader(file, std::move(info), layout.at).Read(layout, messages, grid_chunks);
+}
+
+}  // namespace rharness

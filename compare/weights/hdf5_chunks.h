@@ -1,0 +1,31 @@
+// Datasets of HDF5 whose values lie in chunks: their index, and the filters before them.
+//
+// Role: private to this folder; under hdf5. Indexes: B-trees of version 1, a single chunk, implicit
+// ones, fixed arrays. Filters: shuffle, deflate and Fletcher's checksum, in this order, as h5py
+// writes them. Names and refuses the others. Source: "HDF5 File Format Specification Version 3.0"
+// (The HDF Group), sections III.A.1, IV.A.2.i, IV.A.2.l and VII.
+#ifndef RHARNESS_COMPARE_WEIGHTS_HDF5_CHUNKS_H_
+#define RHARNESS_COMPARE_WEIGHTS_HDF5_CHUNKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "compare/weights/chunked_checkpoint.h"
+#include "compare/weights/hdf5_file.h"
+
+namespace rharness {
+
+// Limits of this reader. Shuffled chunks are decoded in memory.
+inline constexpr std::uint64_t kMaxShuffledChunkBytes = std::uint64_t{64} << 20;
+
+// The chunks of a dataset. `info`: complete; `layout`: its message, of class 2; `messages`: all of
+// its header. Chunks have places without a file (StoredChunk::file is null). `grid_chunks`: of all
+// datasets of the file, bounded by kMaxGridChunks. Errors: those of hdf5.h.
+Result<ChunkedTensor> ReadHdf5Chunks(const Hdf5File& file, TensorInfo info,
+                                     const Hdf5Message& layout,
+                                     const std::vector<Hdf5Message>& messages,
+                                     std::uint64_t* grid_chunks);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_HDF5_CHUNKS_H_
