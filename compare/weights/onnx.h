@@ -33,7 +33,8 @@ namespace rharness {
 
 // Limits of this reader. A message of Protocol Buffers has less than 2 GiB.
 inline constexpr std::uint64_t kMaxOnnxBytes = (std::uint64_t{1} << 31) - 1;
-inline constexpr std::size_t kMaxOnnxDepth = 64;                           // of nested messages
+inline constexpr std::size_t kMaxOnnxDepth = 64;  // of nested messages
+inline constexpr std::size_t kMaxOnnxTensors = 500'000;
 inline constexpr std::size_t kMaxOnnxNameBytes = std::size_t{64} << 10;    // of one name
 inline constexpr std::size_t kMaxOnnxGraphBytes = std::size_t{128} << 20;  // of the graph's text
 inline constexpr std::size_t kMaxOnnxDecoded = std::size_t{512} << 20;     // numbers of varints

@@ -78,6 +78,7 @@ class GraphReader {
   Status AddScalars(const OnnxField& row, const FileField& field, std::vector<GraphItem>* items);
   Status AddTensor(const OnnxField& row, const FileField& field, const TensorNames& names,
                    std::size_t before, std::vector<GraphItem>* items);
+  Status AddTensor(OnnxTensor tensor);
   Status AddSparse(const OnnxField& row, const FileField& field, const TensorNames& names,
                    std::size_t before, std::vector<GraphItem>* items);
   Status AddUnknown(const FileField& field, std::vector<GraphItem>* items);
@@ -306,8 +307,17 @@ Status GraphReader::AddTensor(const OnnxField& row, const FileField& field,
   std::string text = Exact(tensor.name);
   if (!tensor.dtype) text += " " + OnnxTypeText(tensor);
   const bool named = initializer && tensor.dtype.has_value();
-  model_.tensors.push_back(std::move(tensor));
+  RETURN_IF_ERROR(AddTensor(std::move(tensor)));
   return named ? Status() : AddText(row, std::move(text), items);
+}
+
+Status GraphReader::AddTensor(OnnxTensor tensor) {
+  if (model_.tensors.size() == kMaxOnnxTensors) {
+    return Unsupported(fmt::format("more than {} tensors", kMaxOnnxTensors),
+                       messages_.At(tensor.at));
+  }
+  model_.tensors.push_back(std::move(tensor));
+  return {};
 }
 
 // SparseTensorProto: values = 1, indices = 2, dims = 3.
@@ -336,7 +346,7 @@ Status GraphReader::AddSparse(const OnnxField& row, const FileField& field,
   }
   for (auto& [kind, tensor] : parts) {
     tensor.name = fmt::format("{}/{}", name, kind);
-    model_.tensors.push_back(std::move(tensor));
+    RETURN_IF_ERROR(AddTensor(std::move(tensor)));
   }
   return AddText(row, fmt::format("{} of shape{}", Exact(name), dims), items);
 }
