@@ -311,10 +311,12 @@ FolderContents SortContents(const std::vector<std::string>& names) {
     }
   }
   if (contents.empty()) {
-    const auto weak = std::ranges::stable_partition(
-        contents.foreign, [](const std::string& name) { return !MayBeCheckpointName(name); });
-    contents.others.assign(weak.begin(), weak.end());
-    contents.foreign.erase(weak.begin(), weak.end());
+    // Not std::ranges, whose result clang 14 cannot compile with this library.
+    const auto weak =
+        std::stable_partition(contents.foreign.begin(), contents.foreign.end(),
+                              [](const std::string& name) { return !MayBeCheckpointName(name); });
+    contents.others.assign(weak, contents.foreign.end());
+    contents.foreign.erase(weak, contents.foreign.end());
   }
   for (auto* list : {&contents.indexes, &contents.safetensors, &contents.others, &contents.foreign,
                      &contents.rest}) {

@@ -11,6 +11,7 @@
 #include "harness/base/base64.h"
 #include "harness/base/crc32c.h"
 #include "tests/compare/weights/ocdbt_files.h"
+#include "tests/compare/weights/ocdbt_parts.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
@@ -221,40 +222,14 @@ TEST_F(OrbaxFiles, AreRefusedWithTheFaultNamed) {
   }
 }
 
-// A manifest or node around an uncompressed body, with the checksum that it needs.
-std::string OcdbtPart(const std::string& magic, const std::string& body) {
-  std::string part = magic + LittleEndian64(14 + body.size() + 4) + std::string(2, '\0') + body;
-  return part + LittleEndian64(Crc32c(part)).substr(0, 4);
-}
-
-std::string LeafOf(const std::vector<std::pair<std::string, std::string>>& values) {
-  std::string prefixes(values.size() - 1, '\0'), sizes, keys, lengths, kinds, content;
-  for (const auto& [key, value] : values) {
-    sizes += static_cast<char>(key.size());
-    keys += key;
-    lengths += static_cast<char>(value.size());
-    kinds += '\0';
-    content += value;
-  }
-  return std::string(2, '\0') + static_cast<char>(values.size()) + prefixes + sizes + keys +
-         lengths + kinds + content;
-}
-
-std::string ManifestBodyOf(std::size_t node_bytes) {
-  return std::string(16, 'u') + "\0\x01\x01\x04\0"s + "\x01\x03\0d/x"s + "\x01\x01\0\0\0"s +
-         static_cast<char>(node_bytes | 0x80) + static_cast<char>(node_bytes >> 7) +
-         std::string(3 + 8 + 1, '\0');
-}
-
 TEST_F(OrbaxFiles, AreAnErrorOrReadableWhateverABodyWithARightChecksumSays) {
   const std::string leaf = LeafOf(
       {{"w/.zarray", R"({"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"|u1","fill_value":0})"},
        {"w/0", "ab"},
        {"w/1", "cd"}});
-  const std::string node_magic = "\x0c\xdb\x20\xde", manifest_magic = "\x0c\xdb\x3a\x2a";
   const auto write = [&](const std::string& body, const std::string& manifest) {
-    WriteText("ck/d/x", OcdbtPart(node_magic, body));
-    WriteText("ck/manifest.ocdbt", OcdbtPart(manifest_magic, manifest));
+    WriteText("ck/d/x", OcdbtPart(kOcdbtNodeMagic, body));
+    WriteText("ck/manifest.ocdbt", OcdbtPart(kOcdbtManifestMagic, manifest));
   };
   const std::string manifest = ManifestBodyOf(leaf.size() + 18);
   write(leaf, manifest);
