@@ -169,7 +169,9 @@ ChunkStream& ChunkStream::operator=(ChunkStream&&) noexcept = default;
 
 std::uint64_t ChunkStream::position() const { return state_->position; }
 
-std::uint64_t ChunkStream::held_bytes() const { return state_->whole.size(); }
+std::uint64_t ChunkStream::held_bytes() const {
+  return state_->whole.empty() ? 0 : state_->whole.size() + kHeldChunkExtra;
+}
 
 // The next bytes as they are stored, decoded.
 Status ChunkStream::State::Decode(std::span<std::byte> out) {
@@ -198,6 +200,7 @@ Status ChunkStream::State::Unshuffle() {
   RETURN_IF_ERROR(Decode(bytes));
   position = 0;
   whole = bytes;
+  input = {};
   const std::uint64_t count = content_bytes / stored.shuffled;
   for (std::uint64_t i = 0; i < stored.shuffled; ++i) {
     for (std::uint64_t k = 0; k < count; ++k) whole[k * stored.shuffled + i] = bytes[i * count + k];

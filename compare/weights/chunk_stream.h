@@ -16,6 +16,9 @@
 
 namespace rharness {
 
+// Of a shuffled chunk in memory, beside its content: its decoder.
+inline constexpr std::uint64_t kHeldChunkExtra = std::uint64_t{64} << 10;
+
 enum class ChunkCoding { kPlain, kZstd, kGzip, kZlib };
 
 // Where a chunk's stored bytes lie.

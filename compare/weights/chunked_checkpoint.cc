@@ -76,7 +76,7 @@ class OpenChunks {
       if (at <= position && (best == entries_.end() || at > best->stream.position())) best = entry;
     }
     if (best == entries_.end()) return std::nullopt;
-    held_bytes_ -= best->stream.held_bytes();
+    Count(*best, -1);
     std::optional<Entry> taken(std::move(*best));
     entries_.erase(best);
     return taken;
@@ -84,19 +84,29 @@ class OpenChunks {
 
   void Keep(Entry entry) {
     const std::lock_guard lock(mutex_);
-    held_bytes_ += entry.stream.held_bytes();
+    Count(entry, 1);
     entries_.push_front(std::move(entry));
-    while (entries_.size() > kMaxOpenChunks ||
-           (entries_.size() > 1 && held_bytes_ > kMaxHeldChunkBytes)) {
-      held_bytes_ -= entries_.back().stream.held_bytes();
+    while (streams_ > kMaxOpenChunks || held_bytes_ > kMaxHeldChunkBytes) {
+      Count(entries_.back(), -1);
       entries_.pop_back();
     }
   }
 
  private:
+  // A chunk in memory counts by its bytes, one that is being decoded as one.
+  void Count(const Entry& entry, int sign) {
+    const std::uint64_t held = entry.stream.held_bytes();
+    if (sign > 0) {
+      (held > 0 ? held_bytes_ : streams_) += held > 0 ? held : 1;
+    } else {
+      (held > 0 ? held_bytes_ : streams_) -= held > 0 ? held : 1;
+    }
+  }
+
   std::mutex mutex_;
   std::list<Entry> entries_;
   std::uint64_t held_bytes_ = 0;
+  std::uint64_t streams_ = 0;
 };
 
 bool IsPlain(const ChunkedTensor& tensor, const StoredChunk& chunk) {

@@ -132,6 +132,19 @@ class ChunkIndexReader {
     return {};
   }
 
+  // Of the chunks that a read in the order of the elements passes again and again: those along all
+  // dimensions behind the first in which a chunk has several elements.
+  std::uint64_t BytesSideBySide() const {
+    const auto several = [](std::uint64_t size) { return size > 1; };
+    const auto first = std::ranges::find_if(tensor_.chunk, several) - tensor_.chunk.begin();
+    std::uint64_t bytes = 0;
+    if (__builtin_add_overflow(bytes_, kHeldChunkExtra, &bytes)) return ~std::uint64_t{0};
+    for (auto d = static_cast<std::size_t>(first) + 1; d < grid_.size(); ++d) {
+      if (__builtin_mul_overflow(bytes, grid_[d], &bytes)) return ~std::uint64_t{0};
+    }
+    return bytes;
+  }
+
   // The place of a chunk in the file. `skipped`: the filters that were not applied to it.
   Status Store(std::uint64_t index, std::uint64_t at, std::uint64_t size, std::uint64_t skipped) {
     const auto applied = [&](std::uint16_t id) {
@@ -151,8 +164,8 @@ class ChunkIndexReader {
                                         .size_bytes = size - checksum,
                                         .plain = !applied(kDeflate),
                                         .shuffled = applied(kShuffle) && item > 1 ? item : 0};
-    if (tensor_.chunks[index]->shuffled != 0 && bytes_ > kMaxShuffledChunkBytes) {
-      return Other(fmt::format("shuffled chunks of {} bytes", bytes_));
+    if (tensor_.chunks[index]->shuffled != 0 && BytesSideBySide() > kMaxShuffledBytes) {
+      return Other(fmt::format("shuffled chunks of {} bytes side by side", BytesSideBySide()));
     }
     return {};
   }

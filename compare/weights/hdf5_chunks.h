@@ -15,8 +15,9 @@
 
 namespace rharness {
 
-// Limits of this reader. Shuffled chunks are decoded in memory.
-inline constexpr std::uint64_t kMaxShuffledChunkBytes = std::uint64_t{64} << 20;
+// A limit of this reader. Shuffled chunks are decoded in memory, and those side by side are kept
+// there: else each would be decoded once a row.
+inline constexpr std::uint64_t kMaxShuffledBytes = kMaxHeldChunkBytes / 2;
 
 // The chunks of a dataset. `info`: complete; `layout`: its message, of class 2; `messages`: all of
 // its header. Chunks have places without a file (StoredChunk::file is null). `grid_chunks`: of all

@@ -20,8 +20,7 @@ os.chdir(sys.argv[1])
 names = {'bool': 'BOOL', 'uint8': 'U8', 'int8': 'I8', 'int16': 'I16', 'uint16': 'U16',
          'int32': 'I32', 'uint32': 'U32', 'int64': 'I64', 'uint64': 'U64', 'float16': 'F16',
          'float32': 'F32', 'float64': 'F64'}
-expected, refused = open('expected.txt', 'w'), open('refused.txt', 'w')
-arrays = {}
+expected, refused, arrays = open('expected.txt', 'w'), open('refused.txt', 'w'), {}
 for name in names:
     arrays[f'layers/{name}/vars/0'] = (np.arange(24).reshape(2, 3, 4) % 7).astype(name)
     arrays[f'big/{name}'] = arrays[f'layers/{name}/vars/0'].astype(np.dtype(name).newbyteorder('>'))
@@ -131,8 +130,9 @@ other('big.h5', lambda f: f.create_dataset('x', data=np.zeros(9, '>f4'), chunks=
 other('filled.h5', lambda f: f.create_dataset('x', (9,), 'f4', chunks=(3,), fillvalue=2), 'values are not 0')
 with h5py.File('grows.h5', 'w', libver='latest') as f: f.create_dataset('x', data=np.zeros(9), chunks=(3,), maxshape=(None,))
 refused.write("grows.h5\ta shape that may grow, of 'x'\n")
-other('text.h5', lambda f: f.create_dataset('x', data=np.array([b'a'])), 'no plain number')
-other('complex.h5', lambda f: f.create_dataset('x', data=np.zeros(2, 'complex64')), 'no plain number')
+for name, value in (('text.h5', np.array([b'a'])), ('complex.h5', np.zeros(2, 'complex64'))):
+    other(name, lambda f: f.create_dataset('x', data=value), 'no plain number')
+other('side.h5', lambda f: f.create_dataset('x', (2**11, 2**14), 'f4', chunks=(2**11, 2**10), compression='gzip', shuffle=True).__setitem__((0, 0), 1), 'side by side')
 other('link.h5', lambda f: f.__setitem__('g', h5py.SoftLink('/layers/a')), 'a symbolic link')
 other('outside.h5', lambda f: f.create_dataset('x', (2,), 'f4', external=[('o.bin', 0, 8)]), 'in other files')
 with h5py.File('loop.h5', 'w') as f:
