@@ -30,6 +30,8 @@ constexpr std::uint64_t kFlagUtf8 = 1u << 11;
 constexpr std::uint64_t kKnownFlags = kFlagDescriptor | kFlagUtf8 | 0b110;  // and deflate's level
 
 constexpr std::uint64_t kMaxDeflateRatio = 1032;  // a match of 258 bytes takes two bits
+constexpr std::uint64_t kMaxZstdRatio = 32768;    // a block of 128 KiB takes four bytes
+constexpr std::uint64_t kDeflate = 8, kZstd = 93;
 
 // A member, with the data for its own checks.
 struct CentralEntry {
@@ -41,8 +43,9 @@ struct CentralEntry {
 
 class DirectoryReader {
  public:
-  DirectoryReader(const InputFile& file, std::uint64_t begin, std::uint64_t size)
-      : file_(file), begin_(begin), end_(begin + size) {}
+  DirectoryReader(const InputFile& file, std::uint64_t begin, std::uint64_t size,
+                  ZipMethods methods)
+      : file_(file), begin_(begin), end_(begin + size), methods_(methods) {}
 
   Result<ZipDirectory> Read() {
     ASSIGN_OR_RETURN(const ZipDirectoryPlace place, FindZipDirectory(file_, begin_, end_));
@@ -75,6 +78,7 @@ class DirectoryReader {
   const InputFile& file_;
   std::uint64_t begin_;
   std::uint64_t end_;
+  ZipMethods methods_;
   std::vector<CentralEntry> entries_;
 };
 
@@ -116,7 +120,8 @@ Status DirectoryReader::ParseCentral(std::string_view header, std::string_view e
   entry->flags = ZipNumber(header, 8, 2);
   RETURN_IF_ERROR(CheckName(*entry));
   RETURN_IF_ERROR(CheckMethod(ZipNumber(header, 10, 2), *entry));
-  member.deflated = ZipNumber(header, 10, 2) == 8;
+  member.deflated = ZipNumber(header, 10, 2) == kDeflate;
+  member.zstd = ZipNumber(header, 10, 2) == kZstd;
   member.crc32 = static_cast<std::uint32_t>(ZipNumber(header, 16, 4));
   member.stored_bytes = ZipNumber(header, 20, 4);
   member.size_bytes = ZipNumber(header, 24, 4);
@@ -130,15 +135,18 @@ Status DirectoryReader::ParseCentral(std::string_view header, std::string_view e
         fmt::format("{}: on disk {}; expected one file", ZipMemberText(member), disk),
         At(entry->directory_offset));
   }
-  if (!member.deflated && member.stored_bytes != member.size_bytes) {
+  const bool compressed = member.deflated || member.zstd;
+  if (!compressed && member.stored_bytes != member.size_bytes) {
     return Refuse(*entry, entry->directory_offset,
                   fmt::format("stored in {} bytes; expected {}, its size", member.stored_bytes,
                               member.size_bytes));
   }
-  if (member.deflated && member.size_bytes / kMaxDeflateRatio > member.stored_bytes) {
-    return Refuse(*entry, entry->directory_offset,
-                  fmt::format("{} bytes deflated to {}; expected no more than {} times less",
-                              member.size_bytes, member.stored_bytes, kMaxDeflateRatio));
+  const std::uint64_t most = member.zstd ? kMaxZstdRatio : kMaxDeflateRatio;
+  if (compressed && member.size_bytes / most > member.stored_bytes) {
+    return Refuse(
+        *entry, entry->directory_offset,
+        fmt::format("{} bytes {} to {}; expected no more than {} times less", member.size_bytes,
+                    member.zstd ? "compressed" : "deflated", member.stored_bytes, most));
   }
   if (member.name.ends_with('/') && member.size_bytes != 0) {
     return Refuse(*entry, entry->directory_offset, "a folder with content; expected none");
@@ -157,9 +165,10 @@ Status DirectoryReader::CheckMethod(std::uint64_t method, const CentralEntry& en
                                    ZipMemberText(entry.member), entry.flags, kKnownFlags),
                        At(entry.directory_offset));
   }
-  if (method == 0 || method == 8) return {};
-  return Unsupported(fmt::format("{}: compression method {}; expected 0 (stored) or 8 (deflate)",
-                                 ZipMemberText(entry.member), method),
+  const bool zstd = methods_ == ZipMethods::kDeflateAndZstd;
+  if (method == 0 || method == kDeflate || (zstd && method == kZstd)) return {};
+  return Unsupported(fmt::format("{}: compression method {}; expected 0 (stored) or 8 (deflate){}",
+                                 ZipMemberText(entry.member), method, zstd ? " or 93 (zstd)" : ""),
                      At(entry.directory_offset));
 }
 
@@ -250,8 +259,9 @@ Status DirectoryReader::CheckLocalNumbers(std::string_view header,
   };
   const std::uint64_t flags = ZipNumber(header, 6, 2), method = ZipNumber(header, 8, 2);
   if (flags != entry.flags) return contradicts("flags", flags, entry.flags);
-  if (method != (member.deflated ? 8u : 0u)) {
-    return contradicts("method", method, member.deflated ? 8 : 0);
+  const std::uint64_t stated = member.deflated ? kDeflate : member.zstd ? kZstd : 0;
+  if (method != stated) {
+    return contradicts("method", method, stated);
   }
   // With a data descriptor the numbers are there, and here whatever the writer knew by then.
   if ((entry.flags & kFlagDescriptor) != 0) return {};
@@ -330,18 +340,18 @@ const ZipMember* ZipDirectory::Find(std::string_view name) const {
 }
 
 Result<ZipDirectory> ReadZipDirectory(const InputFile& file, std::uint64_t begin,
-                                      std::uint64_t size) {
+                                      std::uint64_t size, ZipMethods methods) {
   if (begin > file.size_bytes() || size > file.size_bytes() - begin) {
     Abort("a zip archive beyond the end of its file");
   }
-  ASSIGN_OR_RETURN(ZipDirectory directory, DirectoryReader(file, begin, size).Read());
+  ASSIGN_OR_RETURN(ZipDirectory directory, DirectoryReader(file, begin, size, methods).Read());
   directory.begin = begin;
   directory.size_bytes = size;
   return directory;
 }
 
-Result<ZipDirectory> ReadZipDirectory(const InputFile& file) {
-  return ReadZipDirectory(file, 0, file.size_bytes());
+Result<ZipDirectory> ReadZipDirectory(const InputFile& file, ZipMethods methods) {
+  return ReadZipDirectory(file, 0, file.size_bytes(), methods);
 }
 
 Result<std::string> ReadZipMember(const InputFile& file, const ZipMember& member,

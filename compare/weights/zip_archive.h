@@ -31,7 +31,11 @@ struct ZipMember {
   std::uint64_t size_bytes = 0;     // of its content: stored_bytes unless deflated
   std::uint32_t crc32 = 0;          // of its content
   bool deflated = false;            // else stored: [data_offset, data_offset + size_bytes)
+  bool zstd = false;                // compressed by zstd (method 93); only if asked for
 };
+
+// Which methods of compression are read.
+enum class ZipMethods { kDeflate, kDeflateAndZstd };
 
 struct ZipDirectory {
   std::uint64_t begin = 0;  // of the archive in the file
@@ -46,15 +50,18 @@ struct ZipDirectory {
 // every member. Its members lie between `begin` and the directory and do not overlap. Zip64 is
 // read. Errors: invalid_input (a rule of the format, a name that leaves its folder, an overlap,
 // headers that contradict each other), unsupported (encryption, several disks, a method other than
-// stored and deflate, a limit above), io, integrity; `where` is "FILE: byte N", the message names
-// the member.
+// stored, deflate and those asked for, a limit above), io, integrity; `where` is "FILE: byte N",
+// the message names the member.
 Result<ZipDirectory> ReadZipDirectory(const InputFile& file, std::uint64_t begin,
-                                      std::uint64_t size);
-Result<ZipDirectory> ReadZipDirectory(const InputFile& file);  // the whole file
+                                      std::uint64_t size,
+                                      ZipMethods methods = ZipMethods::kDeflate);
+// The whole file.
+Result<ZipDirectory> ReadZipDirectory(const InputFile& file,
+                                      ZipMethods methods = ZipMethods::kDeflate);
 
 // The content of a member, its CRC-32 checked. Errors: unsupported when it has more than
 // `limit_bytes` (nothing is read), integrity when the CRC-32 or the inflated size is not the stated
-// one, invalid_input when the deflated bytes are malformed, io.
+// one, invalid_input when the compressed bytes are malformed, io.
 Result<std::string> ReadZipMember(const InputFile& file, const ZipMember& member,
                                   std::uint64_t limit_bytes);
 

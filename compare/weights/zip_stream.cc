@@ -1,4 +1,5 @@
-// Stored bytes unchanged, deflated ones through zlib, the CRC-32 over both.
+// Stored bytes unchanged, deflated ones through zlib, those of zstd as a chunk; the CRC-32 over
+// all.
 #include "compare/weights/zip_stream.h"
 
 #include <fmt/format.h>
@@ -6,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
+
+#include "compare/weights/chunk_stream.h"
 
 namespace rharness {
 namespace {
@@ -53,9 +57,14 @@ struct ZipStream::State {
   bool finished = false;
   z_stream zlib{};
   std::array<std::byte, kInputBytes> input;
+  std::optional<ChunkStream> chunk;  // of a member by zstd
 };
 
 Status ZipStream::State::Begin() {
+  if (member.zstd && !chunk) {
+    chunk.emplace(StoredChunk{&file, member.data_offset, member.stored_bytes, nullptr},
+                  ChunkCoding::kZstd, member.size_bytes);
+  }
   if (inflating || !member.deflated) return {};
   if (::inflateInit2(&zlib, -MAX_WBITS) != Z_OK) {
     return InternalError(fmt::format("{}: zlib cannot start", ZipMemberText(member)), Where());
@@ -146,6 +155,8 @@ Status ZipStream::Read(std::span<std::byte> out) {
   RETURN_IF_ERROR(state.Begin());
   if (member.deflated) {
     RETURN_IF_ERROR(state.Inflate(out));
+  } else if (member.zstd) {
+    RETURN_IF_ERROR(state.chunk->Read(out));
   } else {
     RETURN_IF_ERROR(state.file.ReadAt(member.data_offset + state.position, out));
   }

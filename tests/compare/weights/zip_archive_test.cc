@@ -234,5 +234,41 @@ TEST_F(Zips, SurvivesEveryTruncationAndEveryChangedByte) {
   EXPECT_LT(unseen, whole.size());
 }
 
+TEST_F(Zips, ReadsZstdWhereItIsAskedForAlone) {
+  const std::string content(200, 'z');
+  const auto zip = [&](std::string data, std::uint64_t crc_change = 0) {
+    return ZipOf({{.name = "a",
+                   .content = content,
+                   .data = std::move(data),
+                   .method = 93,
+                   .crc_change = crc_change},
+                  {.name = "b", .content = content, .deflate = true}});
+  };
+  ExpectRefused(zip(ZstdStored(content)), ErrorCode::kUnsupported, "compression method 93");
+  const auto read = [&](std::string_view archive) -> Result<std::string> {
+    const InputFile file = File(archive);
+    ASSIGN_OR_RETURN(const ZipDirectory directory,
+                     ReadZipDirectory(file, ZipMethods::kDeflateAndZstd));
+    EXPECT_EQ(*ReadZipMember(file, *directory.Find("b"), 1 << 20), content);
+    return ReadZipMember(file, *directory.Find("a"), 1 << 20);
+  };
+  const std::string good = ZstdStored(content);
+  EXPECT_EQ(*read(zip(good)), content);
+  EXPECT_EQ(read(zip(good, 1)).error().code, ErrorCode::kIntegrity);
+  EXPECT_EQ(read(zip(ZstdStored(content + "z"))).error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(read(zip(ZstdStored(content.substr(1)))).error().code, ErrorCode::kInvalidInput);
+  for (std::size_t size = 1; size < good.size(); ++size) {
+    EXPECT_FALSE(read(zip(good.substr(0, size))).ok()) << size;
+  }
+  EXPECT_FALSE(read(zip(good + "x")).ok());
+  // No block of zstd holds as much in as few bytes.
+  EXPECT_FALSE(ReadZipDirectory(File(ZipOf({{.name = "a",
+                                             .content = std::string(1 << 20, 'z'),
+                                             .data = "0123456789",
+                                             .method = 93}})),
+                                ZipMethods::kDeflateAndZstd)
+                   .ok());
+}
+
 }  // namespace
 }  // namespace rharness

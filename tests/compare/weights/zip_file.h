@@ -39,6 +39,12 @@ inline std::string DeflateStored(std::string_view bytes) {
   return out;
 }
 
+// RFC 8878: a frame of one raw block, of less than 256 bytes, as the data of method 93.
+inline std::string ZstdStored(std::string_view bytes) {
+  return Little(0xfd2fb528, 4) + " " + Little(bytes.size(), 1) + Little(bytes.size() << 3 | 1, 3) +
+         std::string(bytes);
+}
+
 struct TestMember {
   std::string name;
   std::string content;
