@@ -127,7 +127,7 @@ const std::vector<Fence>& Fences() {
       {"archive", {"harness/judge/comparison/bundle.cc", "harness/cli/build_facts.cc", "tests/"}},
       {"pugixml", {"reports/junit_file.cc", "tests/"}},
       {"sqlite3.h",
-       {"harness/cli/build_facts.cc", "harness/records/intake/mlflow_database.cc",
+       {"harness/cli/build_facts.cc", "harness/base/sqlite_file.cc",
         "harness/records/manifest/rpm_database.cc", "tests/"}},
       {"curl/", {"harness/net/libcurl.h"}},
       {"p11-kit/", {"harness/trust/attestation/p11_kit.h"}},

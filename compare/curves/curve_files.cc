@@ -9,6 +9,7 @@
 #include "compare/curves/curve_readers.h"
 #include "compare/curves/printed_number.h"
 #include "compare/curves/tensorboard.h"
+#include "compare/curves/tracker_log.h"
 #include "harness/base/files.h"
 #include "harness/base/source_folder.h"
 
@@ -21,6 +22,13 @@ Status CheckJson(std::string_view text, std::string_view file) {
   const auto json = ParseJsonWithNonFinite(text, file);
   if (!json.ok()) return json.error();
   return {};
+}
+
+Result<std::vector<CurveSeries>> CurvesOf(Result<TrackerLog> log,
+                                          std::vector<std::string>* remarks) {
+  if (!log.ok()) return log.error();
+  if (remarks != nullptr) std::ranges::move(log->remarks, std::back_inserter(*remarks));
+  return std::move(log->curves);
 }
 
 }  // namespace
@@ -43,6 +51,10 @@ std::string_view CurveFormatName(CurveFormat format) {
       return "MLPerf log";
     case CurveFormat::kEventFile:
       return "event file of TensorBoard";
+    case CurveFormat::kDatabase:
+      return "MLflow's database";
+    case CurveFormat::kWandbLog:
+      return "W&B's log";
   }
   Abort("unknown CurveFormat");
 }
@@ -86,6 +98,10 @@ Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_
       return ParseMllogCurves(text, file);
     case CurveFormat::kEventFile:
       return ParseEventFile(text, file, remarks);
+    case CurveFormat::kDatabase:
+      return CurvesOf(ReadMlflowDatabase(std::string(text), std::string(file)), remarks);
+    case CurveFormat::kWandbLog:
+      return CurvesOf(ReadWandbRunLog(text, std::string(file)), remarks);
   }
   Abort("unknown CurveFormat");
 }
@@ -99,6 +115,8 @@ Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path,
     ASSIGN_OR_RETURN(const SourceFolder source, SourceFolder::Open(path.string()));
     ASSIGN_OR_RETURN(const std::string head, source.ReadHead(source.file()));
     events = LooksLikeEventFile(head);
+  } else if (!HoldsEventFiles(path) && HoldsTrackerLog(path)) {
+    return CurvesOf(LoadTrackerFolder(path), remarks);
   }
   if (events) {
     ASSIGN_OR_RETURN(EventCurves read, LoadEventCurves(path));

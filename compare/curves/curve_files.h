@@ -1,5 +1,5 @@
 // Curves from the files that people have: JSON, CSV, TSV, JSONL, event files of TensorBoard, MLPerf
-// logs, Megatron golden values.
+// logs, Megatron golden values, MLflow's and W&B's local records of one run.
 //
 // Role: one reader a format behind one function; the format is found by content, not by name.
 #ifndef RHARNESS_COMPARE_CURVES_CURVE_FILES_H_
@@ -27,6 +27,8 @@ enum class CurveFormat {
   kCsv,             // a header line; the column "step" (same names) or the line number; tabs as
                     // well as commas
   kEventFile,       // of TensorBoard (tensorboard.h)
+  kDatabase,        // MLflow's SQLite file with one run (tracker_log.h)
+  kWandbLog,        // run-ID.wandb of W&B (tracker_log.h)
   kMllog,           // ":::MLLOG {...}" lines among others
                     // Positions that are fractions become steps in millionths, and the name says
                     // so; a second value at one position goes to a second curve, "NAME #2".

@@ -7,6 +7,8 @@
 #include "compare/curves/curve_readers.h"
 #include "compare/curves/printed_number.h"
 #include "compare/curves/tensorboard.h"
+#include "compare/curves/wandb_log.h"
+#include "harness/base/sqlite_file.h"
 
 namespace rharness {
 namespace {
@@ -145,6 +147,8 @@ bool LooksLikeCsv(std::string_view head) {
 
 std::optional<CurveFormat> DetectCurveFormat(std::string_view head) {
   if (LooksLikeEventFile(head)) return CurveFormat::kEventFile;
+  if (LooksLikeSqlite(head)) return CurveFormat::kDatabase;
+  if (LooksLikeWandbLog(head)) return CurveFormat::kWandbLog;
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t start = SkipSpace(head, 0);
   if (start == head.size()) return std::nullopt;

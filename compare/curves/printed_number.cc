@@ -146,4 +146,23 @@ std::string QuoteForError(std::string_view text) {
   return fmt::format("'{}'", ExcerptForError(text));
 }
 
+std::optional<double> NumberOfText(std::string_view text) {
+  double sign = 1.0;
+  if (text.starts_with('-')) sign = -1.0;
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  std::string lower(text.substr(0, 16));
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (lower == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (lower == "inf" || lower == "infinity") return sign * std::numeric_limits<double>::infinity();
+  if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return sign * value;
+}
+
 }  // namespace rharness

@@ -26,6 +26,10 @@ struct PrintedNumber {
 // with a sign. Empty if it is no number at all, or beyond a double.
 std::optional<PrintedNumber> ParsePrinted(std::string_view text);
 
+// A decimal number at full precision; "nan", "inf" and "infinity" in any case, too, with a sign, as
+// trackers write them. Empty for all else.
+std::optional<double> NumberOfText(std::string_view text);
+
 // A JSON number by its shortest decimal form (integers have place 0), null, or a string of the
 // above that is no plain number.
 std::optional<PrintedNumber> PrintedOf(const Json& json);

@@ -1,5 +1,5 @@
 // Blocks and parts of records.
-#include "harness/records/intake/wandb_log.h"
+#include "compare/curves/wandb_log.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -34,10 +34,11 @@ std::uint32_t Crc(unsigned type, std::string_view content) {
 }
 
 // Puts parts together.
-class LogReader {
+class WandbLogReader {
  public:
-  LogReader(std::string_view log, const std::function<void(std::string_view, std::size_t)>& take,
-            const std::function<void(std::string)>& remark)
+  WandbLogReader(std::string_view log,
+                 const std::function<void(std::string_view, std::size_t)>& take,
+                 const std::function<void(std::string)>& remark)
       : log_(log), take_(take), remark_(remark) {}
 
   void Read() {
@@ -143,10 +144,12 @@ class LogReader {
 
 }  // namespace
 
+bool LooksLikeWandbLog(std::string_view head) { return head.starts_with(kMagic.substr(0, 4)); }
+
 Status ReadWandbLog(std::string_view log, std::string_view where,
                     const std::function<void(std::string_view, std::size_t)>& take,
                     const std::function<void(std::string)>& remark) {
-  if (!log.starts_with(kMagic.substr(0, 4))) {
+  if (!LooksLikeWandbLog(log)) {
     return InvalidInput("does not begin with ':W&B'; expected a transaction log of wandb",
                         std::string(where));
   }
@@ -154,7 +157,7 @@ Status ReadWandbLog(std::string_view log, std::string_view where,
     return InvalidInput("another version of the log; expected 0xBEE1 and version 0",
                         std::string(where));
   }
-  LogReader(log, take, remark).Read();
+  WandbLogReader(log, take, remark).Read();
   return {};
 }
 

@@ -1,9 +1,9 @@
 // The frames of a transaction log of Weights & Biases, run-ID.wandb: the bytes of each record.
 //
-// Role: private to the files of W&B's importer. Pure. Not here: the meaning of a record
-// (wandb_run.h).
-#ifndef RHARNESS_HARNESS_RECORDS_INTAKE_WANDB_LOG_H_
-#define RHARNESS_HARNESS_RECORDS_INTAKE_WANDB_LOG_H_
+// Role: under the readers of what a run logged (wandb_metrics.h) and of whole runs. Pure. Not here:
+// the meaning of a record.
+#ifndef RHARNESS_COMPARE_CURVES_WANDB_LOG_H_
+#define RHARNESS_COMPARE_CURVES_WANDB_LOG_H_
 
 #include <cstddef>
 #include <functional>
@@ -15,6 +15,9 @@
 namespace rharness {
 
 inline constexpr std::size_t kMostWandbRecordBytes = std::size_t{256} << 20;
+
+// By its first bytes.
+bool LooksLikeWandbLog(std::string_view head);
 
 // Calls take(record, offset) for each complete record, in order, and remark(sentence) for each
 // damaged place, with its offset. A damaged block loses the records that touch it from there on;
@@ -33,4 +36,4 @@ Status ReadWandbLog(std::string_view log, std::string_view where,
 
 }  // namespace rharness
 
-#endif  // RHARNESS_HARNESS_RECORDS_INTAKE_WANDB_LOG_H_
+#endif  // RHARNESS_COMPARE_CURVES_WANDB_LOG_H_

@@ -9,6 +9,7 @@
 #include "harness/base/subprocess.h"
 #include "harness/records/manifest/manifest.h"
 #include "tests/compare/curves/build_event_file.h"
+#include "tests/compare/curves/build_tracker_log.h"
 
 namespace rharness {
 namespace {
@@ -76,6 +77,46 @@ TEST_F(LoggingProgram, WhoseFolderIsNamedByTheTimeIsRerunToo) {
   EXPECT_EQ(Recorded().metrics_path, "runs");
   const auto drill = Drill();
   EXPECT_THAT(drill.stdout_text, HasSubstr("1 identical")) << drill.stderr_text;
+}
+
+TEST_F(LoggingProgram, WhoseTrackerNamesEachRunAnewIsRerunToo) {
+  const std::string name = "id=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \\n') && ";
+  Write("source", "1 2 1\n2 1 2\n");
+  Write("mlruns/0/" + std::string(kMlflowRunB) + "/metrics/loss", "1 9 1\n");
+  const std::string store =
+      name + "mkdir -p mlruns/0/$id/metrics && cp source mlruns/0/$id/metrics/loss";
+  for (int i = 0; i < 2; ++i) {  // the second one has the first one's run beside its own
+    const auto result = Record("auto", store);
+    ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+    EXPECT_EQ(Recorded().metrics_path, "mlruns");
+    EXPECT_THAT(Drill().stdout_text, HasSubstr("1 identical"));
+    for (const char* made : {"tonight", "records"}) fs::remove_all(At(made));
+  }
+  fs::remove_all(At("mlruns"));
+  Write("source", WandbLogOf({WandbHistoryRecord(0, {{"loss", "2"}}),
+                              WandbHistoryRecord(1, {{"loss", "1"}})}));
+  const auto result = Record("auto", name +
+                                         "d=wandb/offline-run-20261129_094054-$id && "
+                                         "mkdir -p $d && cp source $d/run-$id.wandb");
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_EQ(Recorded().metrics_path, "wandb");
+  EXPECT_THAT(Drill().stdout_text, HasSubstr("1 identical"));
+}
+
+TEST_F(LoggingProgram, IsReadWithoutTheRunsThatItsDatabaseHadBefore) {
+  const std::string old =
+      kMlflowSchema + MlflowRunRow(kMlflowRunB) + MlflowMetricRow(kMlflowRunB, "loss", "9", 1);
+  Write("mlflow.db", SqliteBytes(old));
+  Write("source",
+        SqliteBytes(old + MlflowRunRow(kMlflowRunA) + MlflowMetricRow(kMlflowRunA, "loss", "2", 1) +
+                    MlflowMetricRow(kMlflowRunA, "loss", "1", 2)));
+  for (const char* metrics : {"auto", "mlflow:mlflow.db"}) {
+    const auto result = Record(metrics, "cp source mlflow.db");
+    ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+    EXPECT_EQ(Recorded().metrics.at(0).value, 1.0);
+    EXPECT_THAT(result.stderr_text, HasSubstr("mlflow.db was there before the run"));
+    Write("mlflow.db", SqliteBytes(old));
+  }
 }
 
 TEST_F(LoggingProgram, IsNotReadWithTheLogsOfEarlierRuns) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/records/intake/wandb_log.h"
+#include "compare/curves/wandb_log.h"
 #include "harness/records/intake/wandb_run.h"
 #include "tests/fuzz/fuzz_check.h"
 

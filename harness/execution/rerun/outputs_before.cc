@@ -81,7 +81,17 @@ void SetOutputsApart(const Manifest& manifest, Workspace* workspace) {
     return !file.link && workspace->outputs_before.contains(file.path);
   });
   // These may be code, which stays under watch.
-  for (const std::string& path : LogsBelow(*workspace->folder, manifest)) note(path);
+  std::vector<std::string> logs = LogsBelow(*workspace->folder, manifest);
+  for (const std::string& path : logs) note(path);
+  // Runs that a log holds already are there as before, and have no state of their own.
+  if (!manifest.metrics_path.empty()) {
+    logs.push_back((fs::path(manifest.working_directory) / manifest.metrics_path).string());
+  }
+  for (const std::string& path : logs) {
+    for (const fs::path& run : RunsInLog(*workspace->folder, path)) {
+      workspace->outputs_before.emplace(run.lexically_normal().string(), "");
+    }
+  }
 }
 
 bool IsAsBeforeTheRun(const Workspace& workspace, const fs::path& path) {

@@ -160,6 +160,11 @@ bool IsBefore(const FoundCheckpoint& a, const FoundCheckpoint& b) {
 }  // namespace
 
 bool IsSetting(const fs::path& path) {
+  // MLflow's own state of its file store: a rerun makes its own.
+  if (path.filename() == "meta.yaml" &&
+      std::ranges::any_of(path, [](const fs::path& part) { return part == "mlruns"; })) {
+    return true;
+  }
   if (!path.is_absolute()) return false;
   constexpr std::array<std::string_view, 5> kCaches = {"datasets", "hub", "models", "checkpoints",
                                                        "data"};
@@ -201,12 +206,10 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
   for (SeenInput& input : *out->observation->inputs) {
     const std::string path = SourceOfModule(folder, input.path);
     const bool code = IsSourceName(path) && !fs::path(path).is_absolute();
-    if (code ? code_stated || in_commit : data_stated) {
+    if (IsSetting(path) || (code ? code_stated || in_commit : data_stated)) {
       left.push_back(std::move(input));
     } else if (code) {
       sources.insert(path);
-    } else if (IsSetting(path)) {
-      left.push_back(std::move(input));
     } else {
       data.push_back(path);
     }

@@ -74,11 +74,15 @@ std::optional<std::string> IdentityOfFile(const fs::path& path) {
 void IdentifyLogs(const std::string& metrics_path, const fs::path& folder,
                   OutputIdentities* identities) {
   const fs::path below = metrics_path == kFindMetrics ? fs::path(".") : fs::path(metrics_path);
+  const auto held = HeldFolder::Open(folder);
+  // The runs of a file that holds several have no state of their own: they are there, or not.
+  const auto identify = [&](const std::string& path) {
+    (*identities)[path] = IdentityOfFile(folder / path);
+    if (!held.ok()) return;
+    for (const fs::path& run : RunsInLog(*held, path)) (*identities)[run.string()] = std::nullopt;
+  };
   std::error_code error;
-  if (!fs::is_directory(folder / below, error)) {
-    (*identities)[metrics_path] = IdentityOfFile(folder / below);
-    return;
-  }
+  if (!fs::is_directory(folder / below, error)) return identify(metrics_path);
   const auto source = SourceFolder::Open((folder / below).string());
   if (!source.ok()) return;
   std::size_t left = kMostFiles;
@@ -88,8 +92,7 @@ void IdentifyLogs(const std::string& metrics_path, const fs::path& folder,
     if (metrics_path == kFindMetrics && !MayBeRunLog(relative) && !StandsForCheckpoint(relative)) {
       return true;
     }
-    const std::string path = (below / relative).lexically_normal().string();
-    (*identities)[path] = IdentityOfFile(folder / path);
+    identify((below / relative).lexically_normal().string());
     return --left > 0;
   });
 }

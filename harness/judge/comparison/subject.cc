@@ -8,6 +8,7 @@
 
 #include "compare/curves/curve_files.h"
 #include "compare/curves/tensorboard.h"
+#include "compare/curves/tracker_log.h"
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/open_checkpoint.h"
 #include "harness/base/files.h"
@@ -176,7 +177,7 @@ Result<Subject> LoadFolder(const fs::path& path, const SubjectOptions& options) 
   const auto files = ListFolder(path);
   const bool weights = files.ok() && !(files->indexes.empty() && files->safetensors.empty() &&
                                        files->others.empty());
-  if (!weights && HoldsEventFiles(path)) return LoadCurveSubject(path);
+  if (!weights && (HoldsEventFiles(path) || HoldsTrackerLog(path))) return LoadCurveSubject(path);
   return LoadCheckpointSubject(path, options);
 }
 

@@ -22,8 +22,6 @@ std::optional<std::string> CleanPath(std::string_view text);
 std::optional<std::string> CleanRelativePath(std::string_view text);
 // A word for an image's name: printable ASCII, no blank, no leading '-'.
 bool IsCleanWord(std::string_view text);
-// A decimal number; "nan", "inf" and "infinity" in any case, too, with a sign. Empty for all else.
-std::optional<double> NumberOfText(std::string_view text);
 
 }  // namespace rharness
 

@@ -23,9 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostMetaBytes = std::uint64_t{16} << 20;
-constexpr std::uint64_t kMostValueBytes = std::uint64_t{1} << 20;     // of a param or tag
-constexpr std::uint64_t kMostMetricBytes = std::uint64_t{256} << 20;  // of a metric's file
-constexpr std::size_t kMostEntries = 1'000'000;                       // of a folder
+constexpr std::uint64_t kMostValueBytes = std::uint64_t{1} << 20;  // of a param or tag
+constexpr std::size_t kMostEntries = 1'000'000;                    // of a folder
 constexpr int kMostDepth = 32;
 
 // Folders beside experiments and runs that are neither.
@@ -149,31 +148,13 @@ class FolderRun {
   }
 
   void ReadMetric(const std::string& name, const fs::path& file) {
-    const auto text = ReadBelow(root_, file, kMostMetricBytes);
+    const auto text = ReadBelow(root_, file, kMostMlflowMetricBytes);
     if (!text.ok()) return Remark(file, text.error().message);
-    std::vector<MlflowPoint> points;
-    std::string_view rest = *text;
-    for (std::size_t line = 1; !rest.empty(); ++line) {
-      const std::size_t end = rest.find('\n');
-      const std::string_view one = rest.substr(0, end);
-      rest = end == rest.npos ? "" : rest.substr(end + 1);
-      if (one.empty()) continue;
-      std::pair<std::string, std::string> set;
-      const auto point = ParseMlflowMetricLine(one, fmt::format("line {}", line), &set);
-      if (!point.ok()) {
-        Remark(file, point.error().ToString());
-      } else if (++points_ > kMostMlflowPoints) {
-        Remark(file,
-               fmt::format("the run has more than {} values; this and the following ones were "
-                           "left out",
-                           kMostMlflowPoints));
-        break;
-      } else {
-        points.push_back(*point);
-        SayMeasuredOn(name, std::move(set), run_);
-      }
-    }
-    run_->metrics[name] = std::move(points);
+    run_->metrics[name] = ParseMlflowMetricFile(
+        *text, &points_, [&](const std::string& why) { Remark(file, why); },
+        [&](std::pair<std::string, std::string> set) {
+          SayMeasuredOn(name, std::move(set), run_);
+        });
   }
 
   void ReadInputs() {

@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <set>
-#include <tuple>
 #include <utility>
 
+#include "compare/curves/printed_number.h"
 #include "harness/base/digest.h"
 #include "harness/base/shown_url.h"
 #include "harness/records/intake/clean.h"
@@ -129,53 +128,16 @@ std::map<std::pair<std::string, std::string>, std::string> SetInputs(const Mlflo
   return seen;
 }
 
-// NaN before all numbers, so that an order is one.
-std::pair<bool, double> Ordered(double value) {
-  return std::isnan(value) ? std::pair(false, 0.0) : std::pair(true, value);
-}
-
-// Whether there were any: databases have the largest number in their place
-// (_log_metrics of mlflow/store/tracking/sqlalchemy_store.py).
-bool RestoreInfinities(std::vector<MlflowPoint>* points) {
-  bool any = false;
-  for (MlflowPoint& point : *points) {
-    if (std::abs(point.value) != std::numeric_limits<double>::max()) continue;
-    point.value = std::copysign(std::numeric_limits<double>::infinity(), point.value);
-    any = true;
-  }
-  return any;
-}
-
-// Several points of step 0 alone were logged without a step, as before MLflow 1.0 all were; they
-// are counted then.
-bool CountSteps(std::vector<MlflowPoint>* points) {
-  if (std::ranges::any_of(*points, [](const MlflowPoint& one) { return one.step != 0; })) {
-    return false;
-  }
-  std::ranges::stable_sort(*points, {}, &MlflowPoint::timestamp_ms);
-  for (std::size_t i = 0; i < points->size(); ++i) {
-    (*points)[i].step = static_cast<std::int64_t>(i);
-  }
-  return true;
-}
-
-// What `rharness report --to` writes: a run that was drilled must be the same record as before.
-constexpr std::string_view kOurs = "rharness.";
-
 void SetMetrics(MlflowRun& from, ImportedRun* run) {
   std::size_t of_the_machine = 0;
   for (auto& [name, points] : from.metrics) {
     if (IsMlflowSystemMetric(name)) {
-      if (!name.starts_with(kOurs)) ++of_the_machine;
+      if (name.starts_with("system/")) ++of_the_machine;
       continue;
     }
     if (points.empty()) continue;
-    const bool counted = points.size() > 1 && CountSteps(&points);
-    // The value of a metric is the last of these.
-    std::ranges::sort(points, {}, [](const MlflowPoint& point) {
-      return std::tuple(point.step, point.timestamp_ms, Ordered(point.value));
-    });
-    if (RestoreInfinities(&points)) {
+    const MlflowOrder order = OrderMlflowPoints(&points);
+    if (order.infinities) {
       run->Remark(
           fmt::format("metric {}: {} is how MLflow's databases keep an infinity, and was "
                       "read as one",
@@ -190,8 +152,9 @@ void SetMetrics(MlflowRun& from, ImportedRun* run) {
       values.push_back(point.value);
     }
     run->AddCurve(name, std::move(steps), std::move(values),
-                  counted ? Hint("metrics." + name, "without steps: counted in the order of time")
-                          : Exact("metrics." + name));
+                  order.counted
+                      ? Hint("metrics." + name, "without steps: counted in the order of time")
+                      : Exact("metrics." + name));
   }
   if (of_the_machine > 0) {
     run->Remark(
@@ -216,10 +179,6 @@ void SetArtifacts(MlflowRun& from, ImportedRun* run) {
 
 }  // namespace
 
-bool IsMlflowSystemMetric(std::string_view name) {
-  return name.starts_with("system/") || name.starts_with(kOurs);
-}
-
 std::optional<double> MlflowNumber(const Json& json) {
   if (json.kind() == Json::Kind::kString) return NumberOfText(json.AsString());
   return json.ToDouble();
@@ -229,29 +188,6 @@ std::optional<std::int64_t> MlflowInteger(const Json* json) {
   if (json == nullptr) return std::nullopt;
   if (json->kind() == Json::Kind::kString) return IntegerOfText(json->AsString());
   return json->ToInt64();
-}
-
-Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where,
-                                          std::pair<std::string, std::string>* set) {
-  const std::string_view whole = line;
-  std::array<std::string_view, 5> parts;
-  std::size_t count = 0;
-  const auto trimmed = line.find_last_not_of(" \r\t");
-  line = line.substr(0, trimmed == line.npos ? 0 : trimmed + 1);
-  while (!line.empty() && count < parts.size()) {
-    const std::size_t end = count + 1 == parts.size() ? line.npos : line.find(' ');
-    parts[count++] = line.substr(0, end);
-    line = end == line.npos ? "" : line.substr(end + 1);
-  }
-  const auto time = IntegerOfText(parts[0]);
-  const auto value = NumberOfText(parts[1]);
-  const auto step = count > 2 ? IntegerOfText(parts[2]) : std::optional<std::int64_t>(0);
-  if (!time || !value || !step || (count != 2 && count != 3 && count != 5)) {
-    return InvalidInput(fmt::format("{}; expected TIMESTAMP VALUE STEP", QuotedShort(whole)),
-                        std::string(where));
-  }
-  if (set != nullptr) *set = {std::string(parts[3]), std::string(parts[4])};
-  return MlflowPoint{*time, *step, *value};
 }
 
 ImportedRun BuildMlflowRun(MlflowRun from, const ImportRequest& request) {

@@ -15,16 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "compare/curves/mlflow_metrics.h"
 #include "harness/base/json.h"
 #include "harness/records/intake/intake.h"
 
 namespace rharness {
-
-struct MlflowPoint {
-  std::int64_t timestamp_ms = 0;
-  std::int64_t step = 0;
-  double value = 0.0;
-};
 
 struct MlflowInput {  // a logged data set
   std::string name;
@@ -54,7 +49,7 @@ struct MlflowRun {
   std::int64_t ended_ms = 0;
   std::map<std::string, std::string> params;
   std::map<std::string, std::string> tags;
-  std::map<std::string, std::vector<MlflowPoint>> metrics;
+  MlflowMetrics metrics;
   std::vector<MlflowInput> inputs;
   // By metric, the name and digest of the data set that it was logged with; two empty ones for
   // several.
@@ -64,7 +59,6 @@ struct MlflowRun {
   std::vector<std::string> remarks;
 };
 
-inline constexpr std::size_t kMostMlflowPoints = 1'000'000;   // of one run; more are a remark
 inline constexpr std::size_t kMostMlflowArtifacts = 100'000;  // of one run; more are a remark
 inline constexpr std::size_t kMostMlflowModels = 1000;        // logged models of one run; likewise
 
@@ -72,15 +66,6 @@ inline constexpr std::size_t kMostMlflowModels = 1000;        // logged models o
 std::string DeletedMlflowModel(const std::string& id);
 // Whether all its files exist, by its status.
 bool IsReadyMlflowModel(const MlflowModel& model);
-
-// A metric of a machine's load ("system/...") or a drill ("rharness..."), not of the training:
-// neither read nor compared.
-bool IsMlflowSystemMetric(std::string_view name);
-
-// A line of a metric's file in a folder: "TIMESTAMP VALUE [STEP [DATASET DIGEST]]", without a step
-// step 0; `set` gets the data set's name and digest. Errors: invalid_input with `where`.
-Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where,
-                                          std::pair<std::string, std::string>* set = nullptr);
 
 // Notes the data set of a logged value of the metric; an empty name: none.
 void SayMeasuredOn(const std::string& metric, std::pair<std::string, std::string> set,

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "compare/curves/printed_number.h"
+#include "compare/curves/wandb_log.h"
 #include "harness/base/digest.h"
 #include "harness/net/yaml.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/importers.h"
 #include "harness/records/intake/local_files.h"
-#include "harness/records/intake/wandb_log.h"
 #include "harness/records/intake/wandb_run.h"
 
 namespace rharness {

@@ -3,9 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "compare/curves/printed_number.h"
-#include "harness/records/intake/clean.h"
 #include "harness/base/protobuf_reader.h"
+#include "harness/records/intake/clean.h"
 #include "harness/records/intake/wandb_run.h"
 
 namespace rharness {
@@ -13,8 +12,6 @@ namespace {
 
 // Of a Record.
 enum RecordField : std::uint32_t {
-  kHistory = 2,
-  kSummary = 3,
   kConfig = 5,
   kRun = 17,
   kExit = 18,
@@ -36,84 +33,6 @@ WallTime TimestampOf(std::string_view message) {
   return WallTime(std::chrono::milliseconds(seconds * 1000 + nanos / 1'000'000));
 }
 
-// A value by its name: {key 1 or nested_key 2, value_json 16}. Names of parts are joined by '.'.
-struct LoggedItem {
-  std::string name;
-  std::string_view json;
-};
-
-bool ReadItem(std::string_view message, LoggedItem* item) {
-  return ForProtobufFields(message, [&](const ProtobufField& field) {
-    if (field.number == 1) item->name = Own(field);
-    if (field.number == 2) item->name += (item->name.empty() ? "" : ".") + Own(field);
-    if (field.number == 16) item->json = field.content;
-  });
-}
-
-std::optional<std::int64_t> StepOf(std::string_view message) {
-  std::int64_t step = 0;  // which is not written
-  const bool good = ForProtobufFields(message, [&](const ProtobufField& field) {
-    if (field.number == 1) step = field.AsInt();
-  });
-  return good ? std::optional(step) : std::nullopt;
-}
-
-void AddPoint(const LoggedItem& item, std::int64_t step, WandbRun* run) {
-  const auto number = NumberOfText(item.json);
-  if (!number) {
-    ++run->other_values;
-  } else if (++run->points <= kMostWandbPoints) {
-    WandbCurve& curve = run->history[item.name];
-    curve.steps.push_back(step);
-    curve.values.push_back(*number);
-  }
-}
-
-bool AddHistory(std::string_view message, WandbRun* run) {
-  std::optional<std::int64_t> step;
-  std::vector<LoggedItem> items;
-  bool good = true;
-  good &= ForProtobufFields(message, [&](const ProtobufField& field) {
-    if (field.number == 1) good &= ReadItem(field.content, &items.emplace_back());
-    if (field.number == 2) step = StepOf(field.content);
-  });
-  for (const LoggedItem& item : items) {
-    const auto number = NumberOfText(item.json);
-    constexpr double kMostSeconds = 1e11;
-    if (item.name == "_step" && number && !step && *number >= 0 && *number < kMostSeconds) {
-      step = static_cast<std::int64_t>(*number);
-    }
-    if (item.name == "_timestamp" && number && *number > 0 && *number < kMostSeconds) {
-      const WallTime time(std::chrono::milliseconds(static_cast<std::int64_t>(*number * 1000)));
-      run->last_seen = std::max(run->last_seen, time);
-    }
-  }
-  if (!step) return false;
-  for (const LoggedItem& item : items) {
-    if (!item.name.empty() && !item.name.starts_with('_')) AddPoint(item, *step, run);
-  }
-  return good;
-}
-
-// Of a ConfigRecord or SummaryRecord: {update 1, remove 2}.
-bool AddValues(std::string_view message, std::map<std::string, Json>* values) {
-  bool good = true;
-  good &= ForProtobufFields(message, [&](const ProtobufField& field) {
-    LoggedItem item;
-    if (field.number != 1 && field.number != 2) return;
-    good &= ReadItem(field.content, &item);
-    if (item.name.empty() || item.name.starts_with('_')) return;
-    if (field.number == 2) {
-      values->erase(item.name);
-    } else if (auto value = ParseJsonWithNonFinite(item.json, ""); value.ok()) {
-      (*values)[item.name] = std::move(*value);
-    } else {
-      good = false;
-    }
-  });
-  return good;
-}
-
 bool ReadGit(std::string_view message, WandbHost* host) {
   return ForProtobufFields(message, [&](const ProtobufField& field) {
     if (field.number == 1) host->git_remote = Own(field);
@@ -132,10 +51,7 @@ bool AddRun(std::string_view message, WandbRun* run) {
         run->project = Own(field);
         break;
       case 4:
-        good &= AddValues(field.content, &run->config);
-        break;
-      case 5:
-        good &= AddValues(field.content, &run->summary);
+        good &= AddWandbValues(field.content, &run->config);
         break;
       case 6:
         run->group = Own(field);
@@ -228,17 +144,11 @@ bool AddExit(std::string_view message, WandbRun* run) {
 }  // namespace
 
 bool AddWandbRecord(std::string_view record, WandbRun* run) {
-  bool good = true;
+  bool good = AddWandbMetrics(record, run);
   good &= ForProtobufFields(record, [&](const ProtobufField& field) {
     switch (field.number) {
-      case kHistory:
-        good &= AddHistory(field.content, run);
-        break;
-      case kSummary:
-        good &= AddValues(field.content, &run->summary);
-        break;
       case kConfig:
-        good &= AddValues(field.content, &run->config);
+        good &= AddWandbValues(field.content, &run->config);
         break;
       case kRun:
         good &= AddRun(field.content, run);

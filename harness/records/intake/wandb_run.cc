@@ -15,17 +15,6 @@
 namespace rharness {
 namespace {
 
-constexpr int kMostLevels = 16;  // of names that are joined by '.'
-
-// f(name, value) of each value that is no object; names of objects are joined by '.'.
-template <class F>
-void ForLeaves(const std::string& name, const Json& value, int levels, F f) {
-  if (!value.IsObject() || levels == 0 || value.AsObject().empty()) return f(name, value);
-  for (const auto& [part, inner] : value.AsObject()) {
-    ForLeaves(name + "." + part, inner, levels - 1, f);
-  }
-}
-
 void SetWandbTimes(const WandbRun& from, ImportedRun* run) {
   run->SetTimes(from.started, {}, Exact(from.host.from.empty() ? "run" : from.host.from));
   if (from.last_seen > from.started) {
@@ -114,7 +103,7 @@ void SetWandbMachine(const WandbHost& host, ImportedRun* run) {
 
 void SetWandbConfig(const WandbRun& from, ImportedRun* run) {
   for (const auto& [name, value] : from.config) {
-    ForLeaves(name, value, kMostLevels, [&](const std::string& leaf, const Json& json) {
+    ForWandbLeaves(name, value, [&](const std::string& leaf, const Json& json) {
       run->SetHyperparameter(leaf, json, Exact("config." + leaf));
     });
   }
@@ -130,11 +119,8 @@ void SetWandbMetrics(WandbRun& from, ImportedRun* run) {
     }
   }
   // The summary's value of a metric may be its best, and precedes its last one.
-  for (const auto& [name, value] : from.summary) {
-    ForLeaves(name, value, kMostLevels, [&](const std::string& leaf, const Json& json) {
-      const auto number = json.kind() == Json::Kind::kBool ? std::nullopt : json.ToDouble();
-      if (number) run->AddMetric(leaf, *number, Exact("summary." + leaf));
-    });
+  for (const auto& [name, number] : WandbSummaryNumbers(from)) {
+    run->AddMetric(name, number, Exact("summary." + name));
   }
   if (from.other_values > 0) {
     run->Remark(fmt::format("{} logged {} no number (texts, pictures, tables): left out",

@@ -4,7 +4,6 @@
 #ifndef RHARNESS_HARNESS_RECORDS_INTAKE_WANDB_RUN_H_
 #define RHARNESS_HARNESS_RECORDS_INTAKE_WANDB_RUN_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,12 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "compare/curves/wandb_metrics.h"
 #include "harness/base/json.h"
 #include "harness/records/intake/intake.h"
 
 namespace rharness {
-
-inline constexpr std::size_t kMostWandbPoints = 1'000'000;  // of one run; further ones are a remark
 
 struct WandbGpu {
   std::string name;
@@ -38,22 +36,12 @@ struct WandbUsedArtifact {
   std::string name, type, id;
 };
 
-struct WandbCurve {
-  std::vector<std::int64_t> steps;
-  std::vector<double> values;
-};
-
-struct WandbRun {
+struct WandbRun : WandbMetrics {
   std::string id, project, group;
   WallTime started{};
-  WallTime last_seen{};                   // of the last logged values
   std::optional<std::int64_t> exit_code;  // empty: the log has no end
   WandbHost host;
-  std::map<std::string, Json> config;   // without "_wandb"
-  std::map<std::string, Json> summary;  // W&B's summary of each metric
-  std::map<std::string, WandbCurve> history;
-  std::size_t points = 0;
-  std::size_t other_values = 0;  // of the history: texts, pictures, tables
+  std::map<std::string, Json> config;  // without "_wandb"
   std::vector<WandbUsedArtifact> used;
   std::map<std::string, std::string> packages;  // of requirements.txt
   std::optional<std::string> diff_sha256;       // of diff.patch

@@ -1,12 +1,14 @@
 // The logs among what a run wrote, ranked.
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compare/curves/tensorboard.h"
+#include "compare/curves/tracker_log.h"
 #include "harness/base/source_folder.h"
 #include "harness/records/logs/log_kinds.h"
 #include "harness/records/logs/run_log.h"
@@ -40,8 +42,53 @@ struct Candidates {
   std::vector<fs::path> own;
   std::set<fs::path> trainers;  // folders; empty: the outermost one
   std::vector<fs::path> events;
-  std::vector<std::pair<fs::path, std::string_view>> files;  // with their kinds
+  std::set<fs::path> mlflow;       // runs: folders, or RUN in a database's path
+  std::set<fs::path> mlflow_logs;  // the stores that hold them
+  std::vector<fs::path> wandb;
+  std::map<std::string_view, std::vector<fs::path>> evaluations;  // by kind
+  std::vector<std::pair<fs::path, std::string_view>> files;       // with their kinds
 };
+
+void AddByKind(const SourceFolder& source, const fs::path& file, std::string_view kind,
+               const CountsAsWritten& counts, Candidates* found) {
+  if (kind == kOwnLog) {
+    found->own.push_back(file);
+  } else if (kind == kMlflowLog) {
+    for (const fs::path& run : RunsInLog(source.folder(), file)) {
+      if (counts && !counts(run)) continue;
+      found->mlflow.insert(run);
+      found->mlflow_logs.insert(file);
+    }
+  } else if (kind == kWandbLog) {
+    found->wandb.push_back(file);
+  } else if (IsOneOfMany(kind)) {
+    found->evaluations[kind].push_back(file);
+  } else if (!kind.empty()) {
+    found->files.emplace_back(file, kind);
+  }
+}
+
+// What tools write beside their logs is part of these.
+void LeaveOutParts(Candidates* found) {
+  std::set<fs::path> owners = found->trainers;
+  for (const fs::path& log : found->mlflow_logs) {
+    if (log.extension().empty()) owners.insert(log);
+    for (const char* artifacts : {"mlruns", "mlartifacts"}) {
+      owners.insert(log.parent_path() / artifacts);
+    }
+  }
+  const auto add = [&](std::string_view kind, const std::vector<fs::path>& logs) {
+    for (const fs::path& log : logs) {
+      if (const auto folder = FolderOwnedBy(log, kind)) owners.insert(*folder);
+    }
+  };
+  add(kWandbLog, found->wandb);
+  for (const auto& [kind, logs] : found->evaluations) add(kind, logs);
+  std::erase_if(found->files, [&](const auto& one) {
+    return std::ranges::any_of(owners,
+                               [&](const fs::path& owner) { return IsBelow(one.first, owner); });
+  });
+}
 
 Result<Candidates> Gather(const SourceFolder& source, const CountsAsWritten& counts) {
   Candidates found;
@@ -56,23 +103,43 @@ Result<Candidates> Gather(const SourceFolder& source, const CountsAsWritten& cou
     } else if (file.filename() == kStateFile) {
       const bool checkpoint = CheckpointStep(folder.filename().string()).has_value();
       found.trainers.insert(checkpoint ? folder.parent_path() : folder);
+    } else if (const auto metric = MlflowMetricFileOf(file)) {
+      // Below a folder of the experiment, whose name may be new in each run, too.
+      found.mlflow.insert(metric->run);
+      found.mlflow_logs.insert(metric->run.parent_path().parent_path());
     } else if (left > 0) {
       --left;
       ASSIGN_OR_RETURN(const std::string head, source.ReadHead(relative));
-      const std::string_view log = KindOfHead(head);
-      if (log == kOwnLog) found.own.push_back(file);
-      if (!log.empty() && log != kOwnLog) found.files.emplace_back(file, log);
+      AddByKind(source, file, KindOfHead(head), counts, &found);
     }
     return true;
   };
   RETURN_IF_ERROR(source.ForEachFile(look));
-  // What a Trainer writes beside its state is part of it.
-  std::erase_if(found.files, [&](const auto& one) {
-    return std::ranges::any_of(found.trainers, [&](const fs::path& trainer) {
-      return trainer.empty() || one.first.string().starts_with(trainer.string() + "/");
-    });
-  });
+  LeaveOutParts(&found);
   return found;
+}
+
+// The logs of a kind, one for all: that of a path which is the same in a rerun, if there is one.
+void AddLasting(std::string_view kind, const std::vector<fs::path>& logs, FoundLogs* found) {
+  if (logs.empty()) return;
+  const bool one = logs.size() == 1;
+  const fs::path lasting =
+      one && !IsNamedByTime(logs.front()) && LastingFolder(logs) == logs.front().parent_path()
+          ? logs.front()
+          : LastingFolder(logs);
+  if (!lasting.empty()) found->logs.push_back({kind, lasting, {}});
+  if (lasting.empty()) std::ranges::copy(logs, std::back_inserter(found->others));
+}
+
+void AddTrackers(const Candidates& candidates, FoundLogs* found) {
+  const bool one_run = candidates.mlflow.size() == 1 && !candidates.mlflow_logs.begin()->empty();
+  if (one_run) found->logs.push_back({kMlflowLog, *candidates.mlflow_logs.begin(), {}});
+  if (!one_run) std::ranges::copy(candidates.mlflow, std::back_inserter(found->others));
+  if (candidates.wandb.size() == 1) AddLasting(kWandbLog, candidates.wandb, found);
+  if (candidates.wandb.size() > 1) {
+    std::ranges::copy(candidates.wandb, std::back_inserter(found->others));
+  }
+  for (const auto& [kind, logs] : candidates.evaluations) AddLasting(kind, logs, found);
 }
 
 }  // namespace
@@ -101,6 +168,7 @@ Result<FoundLogs> FindRunLogs(const HeldFolder& folder, const CountsAsWritten& c
     // Their own names change with each run.
     if (lasting.empty()) std::ranges::copy(candidates.events, std::back_inserter(found.others));
   }
+  AddTrackers(candidates, &found);
   // A file that is named by the time has another name in a rerun, unlike its folder.
   std::vector<std::pair<fs::path, std::string_view>> files = candidates.files;
   for (auto& [path, kind] : files) {

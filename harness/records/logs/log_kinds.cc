@@ -8,6 +8,8 @@
 #include "compare/curves/curve_files.h"
 #include "compare/curves/printed_number.h"
 #include "compare/curves/tensorboard.h"
+#include "compare/curves/tracker_log.h"
+#include "harness/records/logs/evaluation_results.h"
 #include "harness/records/logs/run_log.h"
 
 namespace rharness {
@@ -15,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<RunLogKind, 9> kKinds = {{
+constexpr std::array<RunLogKind, 13> kKinds = {{
     {kOwnLog, "rharness's own JSON: {\"metrics\": {...}, \"curves\": {...}}"},
     {kTrainerLog, "a Hugging Face Trainer's folder: trainer_state.json, all_results.json"},
     {kTensorBoardLog, "event files of TensorBoard, one or a folder"},
@@ -24,10 +26,12 @@ constexpr std::array<RunLogKind, 9> kKinds = {{
     {kArraysLog, "JSON of one array a metric (a history of Keras)"},
     {kResultsLog, "JSON of one number a metric (all_results.json)"},
     {kHarnessLog, "results of lm-evaluation-harness (results_DATE.json)"},
+    {kInspectLog, "logs of Inspect (.eval, .json), one a task"},
+    {kHelmLog, "stats.json of HELM, one a run entry"},
+    {kMlflowLog, "MLflow's local store of one run: mlflow.db, or mlruns/"},
+    {kWandbLog, "the log of W&B's client (run-ID.wandb) of one run, or its folder wandb/"},
     {kMllogLog, "an MLPerf log"},
 }};
-
-constexpr std::size_t kFirstMember = 16;
 
 bool IsFlatResults(std::string_view text) {
   const auto json = ParseJsonWithNonFinite(text, "");
@@ -47,18 +51,16 @@ std::span<const RunLogKind> RunLogKinds() { return kKinds; }
 bool MayBeRunLog(const fs::path& file) {
   // The items of an evaluation lie beside its results.
   if (file.filename().string().starts_with("samples_")) return false;
-  constexpr std::array<std::string_view, 5> kEndings = {".json", ".jsonl", ".ndjson", ".csv",
-                                                        ".tsv"};
-  return IsEventFileName(file.filename().string()) ||
+  constexpr std::array<std::string_view, 9> kEndings = {
+      ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".eval", ".wandb", ".db", ".sqlite"};
+  return IsEventFileName(file.filename().string()) || MlflowMetricFileOf(file) ||
          std::ranges::find(kEndings, file.extension().string()) != kEndings.end();
 }
 
 std::string_view KindOfHead(std::string_view head) {
-  // Its configurations make it longer than a head.
-  if (head.starts_with('{') && head.substr(0, kFirstMember).find("\"results\"") != head.npos &&
-      head.find(",none\"") != head.npos) {
-    return kHarnessLog;
-  }
+  if (LooksLikeHarnessResults(head)) return kHarnessLog;
+  if (LooksLikeInspectJson(head) || LooksLikeInspectArchive(head)) return kInspectLog;
+  if (LooksLikeHelmStats(head)) return kHelmLog;
   const auto format = DetectCurveFormat(head);
   // A run's own file may have arrays of its own beside its metrics.
   const bool arrays = format == CurveFormat::kJsonArrays;
@@ -76,6 +78,10 @@ std::string_view KindOfHead(std::string_view head) {
         return kLinesLog;
       case CurveFormat::kMllog:
         return kMllogLog;
+      case CurveFormat::kDatabase:
+        return kMlflowLog;
+      case CurveFormat::kWandbLog:
+        return kWandbLog;
       case CurveFormat::kJsonArrays:
       case CurveFormat::kMegatronGolden:
         return kArraysLog;
@@ -86,6 +92,15 @@ std::string_view KindOfHead(std::string_view head) {
   if (metrics != nullptr && metrics->IsObject() && json->Find("schema") == nullptr) return kOwnLog;
   if (format) return kOwnLog;  // too long to be parsed here
   return IsFlatResults(head) ? kResultsLog : std::string_view();
+}
+
+std::optional<fs::path> FolderOwnedBy(const fs::path& log, std::string_view kind) {
+  if (kind != kWandbLog && kind != kHelmLog) return std::nullopt;
+  return log.parent_path();
+}
+
+bool IsBelow(const fs::path& file, const fs::path& folder) {
+  return folder.empty() || file.string().starts_with(folder.string() + "/");
 }
 
 std::optional<std::int64_t> CheckpointStep(std::string_view folder) {

@@ -7,12 +7,16 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compare/curves/curve_files.h"
 #include "compare/curves/printed_number.h"
 #include "compare/curves/tensorboard.h"
+#include "compare/curves/tracker_log.h"
 #include "harness/base/source_folder.h"
+#include "harness/base/sqlite_file.h"
+#include "harness/records/logs/evaluation_results.h"
 #include "harness/records/logs/log_kinds.h"
 #include "harness/records/manifest/fields.h"
 
@@ -26,6 +30,7 @@ constexpr std::uint64_t kMostLogBytes = std::uint64_t{256} << 20;
 // A manifest holds them as text.
 constexpr std::size_t kMostPoints = 1'000'000;
 constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kFirstBytes = 16;
 
 std::string NamesOf(const std::vector<std::string>& names) {
   const std::vector<std::string> first(
@@ -73,25 +78,17 @@ class Taking {
     return {};
   }
 
-  // {"results": {TASK: {"METRIC,FILTER": value}}} as "TASK/METRIC", without standard errors.
-  Status Harness(std::string_view text, std::string_view file) {
-    ASSIGN_OR_RETURN(const Json json, ParseJsonWithNonFinite(text, file));
-    const Json* tasks = json.IsObject() ? json.Find("results") : nullptr;
-    if (tasks == nullptr || !tasks->IsObject()) {
-      return InvalidInput("expected an object with results by task", std::string(file));
+  // The same of values that were read, `before` each name.
+  void Values(const std::map<std::string, double>& values, const std::string& before = "") {
+    for (const auto& [name, value] : values) {
+      if (IsTaken(before + name)) out_.metrics.metrics[before + name] = value;
     }
-    for (const auto& [task, values] : tasks->AsObject()) {
-      if (!values.IsObject()) continue;
-      for (const auto& [key, value] : values.AsObject()) {
-        const auto comma = key.rfind(',');
-        if (comma == key.npos || key.substr(0, comma).ends_with("_stderr")) continue;
-        const bool none = key.substr(comma + 1) == "none";
-        const std::string name = task + "/" + (none ? key.substr(0, comma) : key);
-        const auto number = PrintedOf(value);
-        if (number && !value.IsNull() && IsTaken(name)) out_.metrics.metrics[name] = number->value;
-      }
-    }
-    return {};
+  }
+
+  void Tracker(TrackerLog log) {
+    for (std::string& remark : log.remarks) Say(std::move(remark));
+    Curves(std::move(log.curves));
+    Values(log.summary);
   }
 
   void Say(std::string sentence) { out_.left_out.push_back(std::move(sentence)); }
@@ -142,6 +139,7 @@ class LogReader {
     ASSIGN_OR_RETURN(const std::string head, source_.ReadHead(name));
     const std::string_view kind = as_ == ReadLogAs::kOwn ? kOwnLog : KindOfHead(head);
     if (kind == kTensorBoardLog) return ReadEvents({name});
+    if (IsOneOfMany(kind)) return ReadEvaluations(kind, {name});
     ASSIGN_OR_RETURN(const std::string text, source_.folder().ReadFile(name, kMostLogBytes));
     RunLog log{.kind = kind.empty() ? kOwnLog : kind, .path = path_, .read = {}};
     if (log.kind == kOwnLog) {
@@ -152,7 +150,17 @@ class LogReader {
     if (kind == kResultsLog) {
       RETURN_IF_ERROR(taking.Results(text, shown));
     } else if (kind == kHarnessLog) {
-      RETURN_IF_ERROR(taking.Harness(text, shown));
+      ASSIGN_OR_RETURN(const EvaluationResults results, ParseHarnessResults(text, shown));
+      taking.Values(results.values);
+    } else if (kind == kMlflowLog) {
+      ASSIGN_OR_RETURN(TrackerLog read, ReadMlflowDatabase(text, shown, [&](const auto& run) {
+                         return !counts_ || counts_(BelowPath(name) / run);
+                       }));
+      taking.Tracker(std::move(read));
+    } else if (kind == kWandbLog) {
+      // Its own name is new in each run, and what is left out is said in the same words.
+      ASSIGN_OR_RETURN(TrackerLog read, ReadWandbRunLog(text, path_.string()));
+      taking.Tracker(std::move(read));
     } else {
       std::vector<std::string> remarks;
       ASSIGN_OR_RETURN(std::vector<CurveSeries> curves, ParseCurves(text, shown, &remarks));
@@ -165,7 +173,7 @@ class LogReader {
 
   Result<RunLog> ReadFolder() const {
     std::map<std::int64_t, std::string> states;  // by the step of their checkpoint
-    std::vector<fs::path> events;
+    std::vector<fs::path> events, mlflow;
     std::vector<std::string> files;
     RETURN_IF_ERROR(
         source_.ForEachFile([&](const std::string& relative, EntryKind kind) -> Result<bool> {
@@ -176,6 +184,8 @@ class LogReader {
             states[step.value_or(std::numeric_limits<std::int64_t>::max())] = relative;
           } else if (IsEventFileName(file.filename().string())) {
             events.push_back(file);
+          } else if (MlflowMetricFileOf(path_ / file)) {
+            mlflow.push_back(path_ / file);
           } else if (files.size() < kMostCandidates && MayBeRunLog(file)) {
             files.push_back(relative);
           }
@@ -183,12 +193,16 @@ class LogReader {
         }));
     if (!states.empty()) return ReadTrainer(states.rbegin()->second);
     if (!events.empty()) return ReadEvents(std::move(events));
+    if (!mlflow.empty()) return ReadMlflow(mlflow);
     return ReadOnlyOne(files);
   }
 
  private:
-  std::string ShownName(const std::string& name) const {
-    return source_.file().empty() ? (path_ / name).string() : path_.string();
+  std::string ShownName(const std::string& name) const { return BelowPath(name).string(); }
+
+  // Below the folder that the path is relative to.
+  fs::path BelowPath(const std::string& name) const {
+    return source_.file().empty() ? path_ / name : path_;
   }
 
   Result<RunLog> ReadTrainer(const std::string& state) const {
@@ -218,17 +232,74 @@ class LogReader {
     return RunLog{kTensorBoardLog, path_, std::move(taking).Take()};
   }
 
+  Result<RunLog> ReadMlflow(const std::vector<fs::path>& files) const {
+    const auto read = [&](const fs::path& file) {
+      return source_.folder().ReadFile(file.lexically_relative(path_), kMostLogBytes);
+    };
+    ASSIGN_OR_RETURN(TrackerLog log, ReadMlflowFiles(files, read, path_.string()));
+    Taking taking(path_.string());
+    taking.Tracker(std::move(log));
+    return RunLog{kMlflowLog, path_, std::move(taking).Take()};
+  }
+
+  Result<EvaluationResults> ReadEvaluation(const std::string& name) const {
+    const std::string shown = ShownName(name);
+    ASSIGN_OR_RETURN(const std::string head, source_.ReadHead(name));
+    if (LooksLikeInspectArchive(head)) return ReadInspectArchive(source_.folder(), name, shown);
+    ASSIGN_OR_RETURN(const std::string text, source_.folder().ReadFile(name, kMostLogBytes));
+    return LooksLikeHelmStats(head) ? ParseHelmStats(text, shown) : ParseInspectLog(text, shown);
+  }
+
+  // HELM's files do not say their run entry, but their folders do.
+  Result<RunLog> ReadEvaluations(std::string_view kind,
+                                 const std::vector<std::string>& names) const {
+    Taking taking(path_.string());
+    std::set<std::string> seen;
+    for (const std::string& name : names) {
+      ASSIGN_OR_RETURN(EvaluationResults results, ReadEvaluation(name));
+      for (std::string& remark : results.remarks) taking.Say(std::move(remark));
+      const std::string entry =
+          kind == kHelmLog ? BelowPath(name).parent_path().filename().string() : std::string();
+      const std::string before = entry.empty() ? "" : entry + "/";
+      for (const auto& [metric, value] : results.values) {
+        if (seen.insert(before + metric).second) continue;
+        return InvalidInput(fmt::format("holds several logs with {} ({}); expected one a task",
+                                        QuoteForError(before + metric), NamesOf(names)),
+                            path_.string());
+      }
+      taking.Values(results.values, before);
+    }
+    return RunLog{kind, path_, std::move(taking).Take()};
+  }
+
   Result<RunLog> ReadOnlyOne(const std::vector<std::string>& files) const {
-    std::vector<std::string> logs;
+    std::vector<std::pair<std::string, std::string_view>> candidates;
+    std::vector<fs::path> owned;
     for (const std::string& file : files) {
       ASSIGN_OR_RETURN(const std::string head, source_.ReadHead(file));
-      if (!KindOfHead(head).empty()) logs.push_back(file);
+      const std::string_view kind = KindOfHead(head);
+      if (!kind.empty()) candidates.emplace_back(file, kind);
+      if (const auto folder = FolderOwnedBy(file, kind)) owned.push_back(*folder);
+    }
+    std::vector<std::string> logs;
+    std::set<std::string_view> kinds;
+    for (const auto& [file, kind] : candidates) {
+      const bool is_part =
+          !FolderOwnedBy(file, kind) &&
+          std::ranges::any_of(owned, [&](const fs::path& folder) { return IsBelow(file, folder); });
+      if (is_part) continue;
+      logs.push_back(file);
+      kinds.insert(kind);
     }
     if (logs.empty()) {
       return NotFound(
           "holds no log that the run wrote; expected trainer_state.json, event files of "
-          "TensorBoard, a table (.csv, .tsv), JSON Lines or JSON",
+          "TensorBoard, a table (.csv, .tsv), JSON Lines, JSON, or the records of a tracker or an "
+          "evaluation harness",
           path_.string());
+    }
+    if (kinds.size() == 1 && IsOneOfMany(*kinds.begin())) {
+      return ReadEvaluations(*kinds.begin(), logs);
     }
     if (logs.size() > 1) {
       return InvalidInput(
@@ -245,6 +316,20 @@ class LogReader {
 };
 
 }  // namespace
+
+std::vector<fs::path> RunsInLog(const HeldFolder& folder, const fs::path& log) {
+  std::vector<fs::path> runs;
+  const auto source = SourceFolder::OpenBelow(folder, log);
+  if (!source.ok() || source->file().empty()) return runs;
+  const auto head = source->ReadHead(source->file(), kFirstBytes);
+  if (!head.ok() || !LooksLikeSqlite(*head)) return runs;
+  auto bytes = source->folder().ReadFile(source->file(), kMostLogBytes);
+  if (!bytes.ok()) return runs;
+  const auto ids = MlflowRunsIn(std::move(*bytes), log.string());
+  if (!ids.ok()) return runs;
+  for (const std::string& id : *ids) runs.push_back(log / id);
+  return runs;
+}
 
 Result<RunLog> ReadRunLog(const HeldFolder& folder, const fs::path& path,
                           const CountsAsWritten& counts, ReadLogAs as) {

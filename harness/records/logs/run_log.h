@@ -36,8 +36,14 @@ struct RunLog {
   SalvagedMetrics read;
 };
 
-// Which files below the folder count, as those that the run wrote. Empty: all.
+// Which files below the folder count, as those that the run wrote. Empty: all. It is asked for the
+// runs in a file of several, too: FILE/RUN (RunsInLog).
 using CountsAsWritten = std::function<bool(const std::filesystem::path& relative)>;
+
+// The runs in a log that may hold several, as MLflow's database does, each as LOG/RUN; none for
+// other logs, and for one that cannot be read.
+std::vector<std::filesystem::path> RunsInLog(const HeldFolder& folder,
+                                             const std::filesystem::path& log);
 
 // Whether a file's name is one that a log may have: what cannot be found otherwise.
 bool MayBeRunLog(const std::filesystem::path& file);
@@ -48,14 +54,15 @@ enum class ReadLogAs { kItsContent, kOwn };
 
 // The log at `path` below `folder`; follows no link. Of a folder: that of a Trainer
 // (trainer_state.json there, or in the checkpoint-N with the largest N), else its event files of
-// TensorBoard, else the one table, JSON Lines or JSON file that is a log. Errors: io; not_found
-// (nothing there, or nothing that counts); invalid_input with file and place, and for a folder with
-// several such files their names; integrity (a link).
+// TensorBoard, else the one run of MLflow's file store, else the one other file that is a log, or
+// the logs of an evaluation, one a task. Errors: io; not_found (nothing there, or nothing that
+// counts); invalid_input with file and place, and for several such files or runs their names;
+// integrity (a link).
 Result<RunLog> ReadRunLog(const HeldFolder& folder, const std::filesystem::path& path,
                           const CountsAsWritten& counts, ReadLogAs as = ReadLogAs::kItsContent);
 
 // What a run wrote of logs below a folder, the best first: rharness's own file, a Trainer's folder,
-// event files, then single files.
+// event files, MLflow's store, W&B's log, an evaluation's logs, then single files.
 struct FoundLogs {
   std::vector<RunLog> logs;                   // `read` is empty
   std::vector<std::filesystem::path> others;  // files of equal rank: none is preferred

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "compare/curves/wandb_log.h"
 #include "harness/base/digest.h"
-#include "harness/records/intake/wandb_log.h"
 #include "tests/records/intake/source_tree.h"
 
 namespace rharness {
