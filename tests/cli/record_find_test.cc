@@ -273,6 +273,19 @@ shutil.copy("out/model.npy", "out/bad\nname/x.npy")
 }
 
 // What the run wrote itself and read again is no input: a rerun would get the old one.
+TEST_F(RecordFinds, NoInputInWhatToolsKeepForThemselves) {
+  Write("mlruns/0/meta.yaml", "name: Default\n");
+  Write("../.toolrc", "x\n");
+  Write("train.py", std::string(kProgram) +
+                        "open('mlruns/0/meta.yaml').read()\n"
+                        "open(os.path.abspath('../.toolrc')).read()\n");
+  ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  const Manifest manifest = Recorded();
+  EXPECT_EQ(manifest.code.files.size(), 2u);
+  ASSERT_EQ(manifest.data.size(), 1u);
+  EXPECT_EQ(manifest.data[0].path, "input/data.csv");
+}
+
 TEST_F(RecordFinds, NoInputInAFileThatTheRunWrote) {
   std::string program = kProgram;
   program.insert(
