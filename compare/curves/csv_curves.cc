@@ -82,8 +82,9 @@ struct Column {
 
 class CsvReader {
  public:
-  CsvReader(std::string_view text, std::string_view file, std::vector<std::string>* restarts)
-      : lines_(text, file), curves_(restarts) {}
+  CsvReader(std::string_view text, std::string_view file, std::vector<std::string>* restarts,
+            std::string_view step)
+      : lines_(text, file), curves_(restarts), step_(step) {}
 
   Status Read() {
     std::string_view line;
@@ -121,9 +122,18 @@ class CsvReader {
       }
       columns_.push_back(Column{std::move(name)});
     }
+    if (!step_.empty()) {
+      const auto stated = std::ranges::find(columns_, step_, &Column::name);
+      if (stated == columns_.end()) {
+        return lines_.Fail(
+            fmt::format("no column {}, which is stated as the step", QuoteForError(step_)));
+      }
+      stated->use = ColumnUse::kStep;
+      has_step_ = true;
+    }
     for (const std::string_view step : kStepNames) {
       for (Column& column : columns_) {
-        if (!IsStepColumn(column.name, step)) continue;
+        if (column.use == ColumnUse::kStep || !IsStepColumn(column.name, step)) continue;
         // The other names for a step are no metrics either.
         column.use = has_step_ ? ColumnUse::kText : ColumnUse::kStep;
         has_step_ = true;
@@ -184,6 +194,7 @@ class CsvReader {
 
   LineReader lines_;
   CurveBuilder curves_;
+  std::string_view step_;
   char separator_ = ',';
   std::vector<Column> columns_;
   bool has_step_ = false;
@@ -192,8 +203,9 @@ class CsvReader {
 }  // namespace
 
 Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file,
-                                          std::vector<std::string>* restarts) {
-  CsvReader reader(text, file, restarts);
+                                          std::vector<std::string>* restarts,
+                                          std::string_view step) {
+  CsvReader reader(text, file, restarts, step);
   RETURN_IF_ERROR(reader.Read());
   return std::move(reader.curves()).Finish(file);
 }

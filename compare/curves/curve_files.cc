@@ -60,7 +60,8 @@ std::string_view CurveFormatName(CurveFormat format) {
 }
 
 Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file,
-                                             std::vector<std::string>* remarks) {
+                                             std::vector<std::string>* remarks,
+                                             std::string_view step) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   if (text.find_first_not_of(" \t\r\n") == text.npos) {
     return InvalidInput("empty; expected curves as JSON, JSON Lines, CSV or an MLPerf log",
@@ -91,9 +92,9 @@ Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_
     case CurveFormat::kJsonArrays:
       return ParseJsonArrays(text, file);
     case CurveFormat::kJsonLines:
-      return ParseJsonLines(text, file, remarks);
+      return ParseJsonLines(text, file, remarks, step);
     case CurveFormat::kCsv:
-      return ParseCsv(text, file, remarks);
+      return ParseCsv(text, file, remarks, step);
     case CurveFormat::kMllog:
       return ParseMllogCurves(text, file);
     case CurveFormat::kEventFile:

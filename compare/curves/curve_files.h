@@ -45,8 +45,11 @@ std::optional<CurveFormat> DetectCurveFormat(std::string_view head);
 // a text without any curve.
 // With `remarks`, a log that goes back to an earlier step, as after a restart, is read too: the
 // later value counts, and a sentence says so.
+// `step`: the column of a table, or the member of each of JSON Lines, that is the step; empty: one
+// of the known names. It must be there.
 Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file,
-                                             std::vector<std::string>* remarks = nullptr);
+                                             std::vector<std::string>* remarks = nullptr,
+                                             std::string_view step = {});
 Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path,
                                             std::vector<std::string>* remarks = nullptr);
 

@@ -27,13 +27,15 @@ Result<std::vector<CurveSeries>> ParseMegatronGolden(std::string_view text, std:
 Result<std::vector<CurveSeries>> ParseRunMetricCurves(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> ParseTrainerState(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> ParseJsonArrays(std::string_view text, std::string_view file);
-// line_curves.cc; `restarts`: see CurveBuilder
+// line_curves.cc; `restarts`: see CurveBuilder; `step`: see ParseCurves
 Result<std::vector<CurveSeries>> ParseJsonLines(std::string_view text, std::string_view file,
-                                                std::vector<std::string>* restarts);
+                                                std::vector<std::string>* restarts,
+                                                std::string_view step);
 Result<std::vector<CurveSeries>> ParseMllogCurves(std::string_view text, std::string_view file);
 // csv_curves.cc
 Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file,
-                                          std::vector<std::string>* restarts);
+                                          std::vector<std::string>* restarts,
+                                          std::string_view step);
 // tensorboard.cc
 Result<std::vector<CurveSeries>> ParseEventFile(std::string_view text, std::string_view file,
                                                 std::vector<std::string>* remarks);

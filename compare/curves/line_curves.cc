@@ -77,7 +77,11 @@ bool IsStepName(std::string_view name) {
   return false;
 }
 
-const Json* StepOf(const Json& line) {
+const Json* StepOf(const Json& line, std::string_view stated) {
+  if (!stated.empty()) {
+    const Json* step = line.Find(stated);
+    return step != nullptr && step->IsNull() ? nullptr : step;
+  }
   for (const std::string_view name : kStepNames) {
     const Json* step = line.Find(name);
     if (step != nullptr && !step->IsNull()) return step;
@@ -87,8 +91,8 @@ const Json* StepOf(const Json& line) {
 
 class JsonLinesReader {
  public:
-  JsonLinesReader(LineReader lines, std::vector<std::string>* restarts)
-      : lines_(lines), curves_(restarts) {}
+  JsonLinesReader(LineReader lines, std::vector<std::string>* restarts, std::string_view step)
+      : lines_(lines), curves_(restarts), step_(step) {}
 
   Status Read() {
     std::string_view line;
@@ -101,17 +105,22 @@ class JsonLinesReader {
     for (const auto& [name, error] : without_step_) {
       if (curves_.Has(name)) return error;
     }
+    if (!step_.empty() && !has_step_) {
+      return lines_.Fail(
+          fmt::format("no line has {}, which is stated as the step", QuoteForError(step_)));
+    }
     return {};
   }
   CurveBuilder& curves() { return curves_; }
 
  private:
   Status AddLine(const Json& json) {
-    const Json* at = StepOf(json);
+    const Json* at = StepOf(json, step_);
     const auto step = at == nullptr ? std::nullopt : at->ToInt64();
     if (at != nullptr && !step) return lines_.Fail("expected an integer as the step");
+    has_step_ = has_step_ || step;
     for (const auto& [name, value] : json.AsObject()) {
-      if (IsStepName(name)) continue;
+      if (IsStepName(name) || name == step_) continue;
       const auto number = PrintedOf(value);
       if (!curves_.Has(name) && (!number || value.IsNull())) continue;
       if (!number) {
@@ -129,13 +138,16 @@ class JsonLinesReader {
   void RememberWithoutStep(const std::string& name) {
     if (without_step_.size() >= kMaxCurves || without_step_.contains(name)) return;
     without_step_.emplace(
-        name, lines_.Fail(fmt::format("{} without a step; expected \"step\", \"iteration\", "
-                                      "\"global_step\" or \"epoch\"",
-                                      QuoteForError(name))));
+        name, lines_.Fail(fmt::format("{} without a step; expected {}", QuoteForError(name),
+                                      step_.empty() ? "\"step\", \"iteration\", "
+                                                      "\"global_step\" or \"epoch\""
+                                                    : QuoteForError(step_))));
   }
 
   LineReader lines_;
   CurveBuilder curves_;
+  std::string_view step_;
+  bool has_step_ = false;
   std::map<std::string, Error> without_step_;
 };
 
@@ -248,8 +260,8 @@ class MllogReader {
 }  // namespace
 
 Curves ParseJsonLines(std::string_view text, std::string_view file,
-                      std::vector<std::string>* restarts) {
-  JsonLinesReader reader(LineReader(text, file), restarts);
+                      std::vector<std::string>* restarts, std::string_view step) {
+  JsonLinesReader reader(LineReader(text, file), restarts, step);
   RETURN_IF_ERROR(reader.Read());
   return std::move(reader.curves()).Finish(file);
 }

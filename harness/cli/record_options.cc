@@ -15,6 +15,7 @@
 #include "harness/execution/rerun/table_data.h"
 #include "harness/execution/tables/delta_table.h"
 #include "harness/records/logs/run_log.h"
+#include "harness/records/manifest/fields.h"
 #include "harness/records/manifest/image_name.h"
 #include "harness/records/manifest/lineage.h"
 
@@ -55,13 +56,26 @@ Result<std::string> OutputPath(std::string_view option, const std::string& text)
                       std::string(option));
 }
 
-// Of "[KIND:]PATH", for a kind that there is; else the whole is a path.
-std::pair<std::string, std::string> SplitKind(const std::string& text) {
+// "[KIND:]PATH[,step=NAME]", with a kind that there is; else that is part of the path.
+Status ReadMetricsPath(std::string text, RecordRequest* request) {
+  constexpr std::string_view kStep = ",step=";
+  if (const auto at = text.rfind(kStep); at != text.npos) {
+    request->metrics_step = text.substr(at + kStep.size());
+    text.resize(at);
+    if (!IsName(request->metrics_step) || text.empty()) {
+      return InvalidInput("expected [KIND:]PATH,step=NAME, with the name of a column or member",
+                          "--metrics");
+    }
+  }
   for (const RunLogKind& kind : RunLogKinds()) {
     const std::string prefix = std::string(kind.name) + ":";
-    if (text.starts_with(prefix)) return {std::string(kind.name), text.substr(prefix.size())};
+    if (!text.starts_with(prefix)) continue;
+    request->metrics_kind = kind.name;
+    text = text.substr(prefix.size());
+    break;
   }
-  return {"", text};
+  ASSIGN_OR_RETURN(request->metrics_path, OutputPath("--metrics", text));
+  return {};
 }
 
 // "[NAME=]PATH" or "[NAME=]delta:TABLE[@VERSION]"; an '=' after a '/' belongs to the path.
@@ -103,9 +117,7 @@ Status ReadOutputs(const RecordArguments& arguments, RecordRequest* request) {
     artifact.role = pair.name;
     artifact.path = fs::path(path).lexically_normal().string();
   }
-  const auto [kind, path] = SplitKind(arguments.metrics_path);
-  request->metrics_kind = kind;
-  ASSIGN_OR_RETURN(request->metrics_path, OutputPath("--metrics", path));
+  RETURN_IF_ERROR(ReadMetricsPath(arguments.metrics_path, request));
   for (const std::string& text : arguments.metrics) {
     ASSIGN_OR_RETURN(Metric metric, ParseMetric(text));
     request->metrics.push_back(std::move(metric));

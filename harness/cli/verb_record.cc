@@ -251,7 +251,8 @@ void AddOutputs(Command* verb, RecordArguments* a) {
                 "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
   verb->Add("--metrics", &a->metrics_path,
             "Log with the metrics and curves that the command writes: [KIND:]PATH of a file or "
-            "folder, or auto, which looks for it among what was written. By its content: " +
+            "folder, or auto, which looks for it among what was written; ,step=NAME names the "
+            "column or member that is the step. By its content: " +
                 KindsOfLogs())
       .Path();
   AddRepeatable(

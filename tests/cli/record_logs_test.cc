@@ -141,6 +141,28 @@ TEST_F(LoggingProgram, WhoseLossMovedDriftedOrCannotTell) {
   EXPECT_THAT(drill.stdout_text, Not(HasSubstr("identical")));
 }
 
+TEST_F(LoggingProgram, WhoseStepIsStatedIsRerunByTheSameStep) {
+  Write("source", "tokens,step,loss\n100,1,2\n300,2,1\n");
+  for (const char* metrics : {"csv:log.csv,step=tokens", "auto,step=tokens"}) {
+    const auto result = Record(metrics, "cat source > log.csv");
+    ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+    const Manifest run = Recorded();
+    EXPECT_EQ(run.metrics_path, "log.csv");
+    EXPECT_EQ(run.metrics_step, "tokens");
+    ASSERT_EQ(run.curves.size(), 1U);
+    EXPECT_EQ(run.curves[0].steps, (std::vector<std::int64_t>{100, 300}));
+    const auto drill = Drill();
+    EXPECT_THAT(drill.stdout_text, HasSubstr("1 identical")) << drill.stderr_text;
+    for (const char* made : {"tonight", "records", "log.csv"}) fs::remove_all(At(made));
+  }
+  const auto wrong = Record("log.csv,step=token", "cat source > log.csv");
+  EXPECT_EQ(wrong.outcome.exit_code, 4);
+  EXPECT_THAT(wrong.stderr_text, HasSubstr("no column 'token'"));
+  for (const char* metrics : {"log.csv,step=", ",step=a"}) {
+    EXPECT_EQ(Record(metrics, "true").outcome.exit_code, 2) << metrics;
+  }
+}
+
 TEST_F(LoggingProgram, HasAnErrorWhereTheLogIsAnotherOrNone) {
   Write("source", "step,loss\n1,2\n2,1\n");
   struct Row {

@@ -123,7 +123,7 @@ Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
   // Other forms leave nothing unread: what a record lists so was read as rharness's own.
   const bool own = manifest.unread_metrics && !manifest.unread_metrics->empty();
   auto log = ReadRunLog(folder, manifest.metrics_path, counts,
-                        own ? ReadLogAs::kOwn : ReadLogAs::kItsContent);
+                        own ? ReadLogAs::kOwn : ReadLogAs::kItsContent, manifest.metrics_step);
   if (!log.ok()) {
     if (IsTrouble(log.error())) return log.error();
     evidence->remarks.push_back(RemarkOf(manifest.metrics_path, log.error()));

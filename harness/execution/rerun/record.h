@@ -33,6 +33,7 @@ struct RecordRequest {
   std::vector<Artifact> artifacts;  // role and path; the rest is looked up after the run
   std::string metrics_path;     // a log, or a folder with one; kFindMetrics: found after the run
   std::string metrics_kind;     // the expected kind (run_log.h); empty: any
+  std::string metrics_step;     // the name of its step; empty: a known one
   std::vector<Metric> metrics;  // declarations; values come from the run
   std::map<std::string, MadeBy> made_by;  // by the name of data, which need not be in `data`
   std::map<std::string, std::int64_t> seeds;

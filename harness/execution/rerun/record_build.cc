@@ -98,6 +98,7 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.metrics_path =
       recording.metrics_path.empty() ? request.metrics_path : recording.metrics_path;
   if (manifest.metrics_path == kFindMetrics) manifest.metrics_path.clear();  // and found nothing
+  manifest.metrics_step = request.metrics_step;
   std::vector<Metric> declared = request.metrics;
   declared.insert(declared.end(), recording.found.metrics.begin(), recording.found.metrics.end());
   manifest.metrics = JoinMetrics(declared, recording.metrics);

@@ -109,7 +109,8 @@ Status MeasureMetrics(const RecordRequest& request, const fs::path& folder,
   if (request.metrics_path == kFindMetrics) {
     ASSIGN_OR_RETURN(out->metrics_path, FindMetrics(held, counts, request.find, out));
   }
-  ASSIGN_OR_RETURN(RunLog log, ReadRunLog(held, out->metrics_path, counts));
+  ASSIGN_OR_RETURN(RunLog log, ReadRunLog(held, out->metrics_path, counts, ReadLogAs::kItsContent,
+                                          request.metrics_step));
   if (!request.metrics_kind.empty() && log.kind != request.metrics_kind) {
     return InvalidInput(fmt::format("is read as {}; expected {}", log.kind, request.metrics_kind),
                         out->metrics_path);

@@ -131,8 +131,8 @@ class Taking {
 class LogReader {
  public:
   LogReader(const SourceFolder& source, const fs::path& path, const CountsAsWritten& counts,
-            ReadLogAs as)
-      : source_(source), path_(path), counts_(counts), as_(as) {}
+            ReadLogAs as, const std::string& step)
+      : source_(source), path_(path), counts_(counts), as_(as), step_(step) {}
 
   Result<RunLog> ReadFile(const std::string& name) const {
     const std::string shown = ShownName(name);
@@ -163,7 +163,7 @@ class LogReader {
       taking.Tracker(std::move(read));
     } else {
       std::vector<std::string> remarks;
-      ASSIGN_OR_RETURN(std::vector<CurveSeries> curves, ParseCurves(text, shown, &remarks));
+      ASSIGN_OR_RETURN(std::vector<CurveSeries> curves, ParseCurves(text, shown, &remarks, step_));
       for (std::string& remark : remarks) taking.Say(std::move(remark));
       taking.Curves(std::move(curves));
     }
@@ -313,6 +313,7 @@ class LogReader {
   const fs::path path_;
   const CountsAsWritten& counts_;
   const ReadLogAs as_;
+  const std::string& step_;
 };
 
 }  // namespace
@@ -332,10 +333,16 @@ std::vector<fs::path> RunsInLog(const HeldFolder& folder, const fs::path& log) {
 }
 
 Result<RunLog> ReadRunLog(const HeldFolder& folder, const fs::path& path,
-                          const CountsAsWritten& counts, ReadLogAs as) {
+                          const CountsAsWritten& counts, ReadLogAs as, const std::string& step) {
   ASSIGN_OR_RETURN(const SourceFolder source, SourceFolder::OpenBelow(folder, path));
-  const LogReader reader(source, path, counts, as);
-  return source.file().empty() ? reader.ReadFolder() : reader.ReadFile(source.file());
+  const LogReader reader(source, path, counts, as, step);
+  ASSIGN_OR_RETURN(RunLog log,
+                   source.file().empty() ? reader.ReadFolder() : reader.ReadFile(source.file()));
+  if (step.empty() || log.kind == kTableLog || log.kind == kLinesLog) return log;
+  return InvalidInput(fmt::format("is read as {}, whose steps need no name; step={} is for tables "
+                                  "and JSON Lines",
+                                  log.kind, step),
+                      path.string());
 }
 
 }  // namespace rharness

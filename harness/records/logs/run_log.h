@@ -57,9 +57,11 @@ enum class ReadLogAs { kItsContent, kOwn };
 // TensorBoard, else the one run of MLflow's file store, else the one other file that is a log, or
 // the logs of an evaluation, one a task. Errors: io; not_found (nothing there, or nothing that
 // counts); invalid_input with file and place, and for several such files or runs their names;
-// integrity (a link).
+// integrity (a link). `step`: the column or member of a table or of JSON Lines that is the step;
+// empty: one of a known name.
 Result<RunLog> ReadRunLog(const HeldFolder& folder, const std::filesystem::path& path,
-                          const CountsAsWritten& counts, ReadLogAs as = ReadLogAs::kItsContent);
+                          const CountsAsWritten& counts, ReadLogAs as = ReadLogAs::kItsContent,
+                          const std::string& step = "");
 
 // What a run wrote of logs below a folder, the best first: rharness's own file, a Trainer's folder,
 // event files, MLflow's store, W&B's log, an evaluation's logs, then single files.

@@ -102,6 +102,7 @@ struct Manifest {
   Environment environment;
   Determinism determinism;
   std::string metrics_path;  // relative file the run writes its metrics and curves to
+  std::string metrics_step;  // what that file calls its step, where no known name says it
   std::vector<Metric> metrics;
   std::vector<Curve> curves;
   std::vector<Artifact> artifacts;

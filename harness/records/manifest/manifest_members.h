@@ -60,6 +60,10 @@ void Members(Io& io, T& manifest) {
   io.May(kPathOrNone, "metrics_path", manifest.metrics_path,
          About("Relative file to which the run writes its metrics and curves; empty: none.")
              .Examples("metrics.json"));
+  io.UnlessEmpty(kPlainText, "metrics_step", manifest.metrics_step,
+                 About("The column or member of that file that is the step; absent: one with a "
+                       "name that says so, such as step or epoch.")
+                     .Examples("tokens_seen"));
   io.List("metrics", manifest.metrics, "What the run measured.");
   io.List("curves", manifest.curves, "Values by step.");
   io.List("artifacts", manifest.artifacts, "What the run made.");

@@ -92,6 +92,7 @@ Manifest ReshardLeg(const Manifest& run, const Property& property, std::size_t i
   leg.metrics.clear();
   leg.curves.clear();
   leg.metrics_path.clear();
+  leg.metrics_step.clear();
   Lay(checkpoint, laid_at, &leg);
   return leg;
 }

@@ -49,6 +49,34 @@ TEST(PrintedNumber, HasThePlaceOfItsLastDigit) {
   }
 }
 
+TEST(StatedStep, IsThatColumnOrMember) {
+  const auto read = [](std::string_view text, std::string_view step) {
+    const auto curves = ParseCurves(text, "x", nullptr, step);
+    if (!curves.ok()) return curves.error().ToString();
+    std::string told;
+    for (const CurveSeries& curve : *curves) {
+      told += fmt::format("{}:{} ", curve.name, fmt::join(curve.steps, ","));
+    }
+    return told;
+  };
+  const std::string table = "tokens,step,loss\n100,1,2\n200,2,1\n";
+  EXPECT_EQ(read(table, ""), "tokens:1,2 loss:1,2 ");
+  EXPECT_EQ(read(table, "tokens"), "loss:100,200 ");
+  EXPECT_EQ(read("tokens\tloss\n1e2\t2\n200.0\t1\n", "tokens"), "loss:100,200 ");
+  EXPECT_THAT(read(table, "token"),
+              testing::HasSubstr("x: line 1: no column 'token', which is stated as the step"));
+  EXPECT_THAT(read("at,loss\n0.5,2\n", "at"), testing::HasSubstr("expected an integer"));
+  const std::string lines =
+      "{\"seen\": 100, \"step\": 1, \"loss\": 2}\n{\"seen\": 200, \"step\": 2, \"loss\": 1}\n"
+      "{\"wall\": 3.5}\n";
+  EXPECT_EQ(read(lines, ""), "seen:1,2 loss:1,2 ") << "in another order: sorted by the reader";
+  EXPECT_EQ(read(lines, "seen"), "loss:100,200 ");
+  EXPECT_THAT(read(lines, "sean"),
+              testing::HasSubstr("no line has 'sean', which is stated as the step"));
+  EXPECT_THAT(read("{\"n\": 1, \"loss\": 2}\n{\"loss\": 1}\n", "n"),
+              testing::HasSubstr("'loss' without a step; expected 'n'"));
+}
+
 TEST(JsonLines, BecomeCurvesByTheirStep) {
   const auto curves = ParsedLines(
       "{\"step\": 1, \"loss\": 2.5, \"epoch\": 0.1, \"phase\": \"train\", \"done\": false}\r\n"

@@ -146,6 +146,21 @@ TEST_F(Logs, OfAnEvaluationHarnessAreItsValuesByTask) {
   EXPECT_THAT(Find(), ElementsAre("lm-eval:out/model"));
 }
 
+TEST_F(Logs, HaveTheStepThatIsStated) {
+  Write("log.csv", "tokens,step,loss\n100,1,2\n200,2,1\n");
+  const auto read = [&](const std::string& path, const std::string& step) {
+    return ReadRunLog(HeldFolder::Open(root()).value(), path, {}, ReadLogAs::kItsContent, step);
+  };
+  const auto log = read("log.csv", "tokens");
+  ASSERT_TRUE(log.ok()) << log.error().ToString();
+  EXPECT_THAT(log->read.metrics.metrics, ElementsAre(Pair("loss", 1)));
+  EXPECT_THAT(log->read.metrics.curves.at(0).steps, ElementsAre(100, 200));
+  EXPECT_FALSE(read("log.csv", "token").ok());
+  Write("history.json", R"({"loss": [2.0, 1.0]})");
+  EXPECT_THAT(read("history.json", "tokens").error().message,
+              HasSubstr("is read as json, whose steps need no name"));
+}
+
 TEST_F(Logs, OfEarlierRunsDoNotCount) {
   Write("runs/old/events.out.tfevents.1.h", FileHead() + SimpleScalar(1, "loss", 9));
   Write("runs/new/events.out.tfevents.2.h",
