@@ -206,7 +206,9 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
   for (SeenInput& input : *out->observation->inputs) {
     const std::string path = SourceOfModule(folder, input.path);
     const bool code = IsSourceName(path) && !fs::path(path).is_absolute();
-    if (IsSetting(path) || (code ? code_stated || in_commit : data_stated)) {
+    const fs::path named(path);  // ~/.gitconfig
+    const bool hidden = named.is_absolute() && named.filename().string().starts_with('.');
+    if (hidden || IsSetting(path) || (code ? code_stated || in_commit : data_stated)) {
       left.push_back(std::move(input));
     } else if (code) {
       sources.insert(path);
