@@ -30,8 +30,10 @@ inline bool IsMissing(const MetricDecision& metric) {
   return false;
 }
 
-// Every value of both sides has the same bits; for reruns, each rerun has those of the run.
+// Every value of both sides has the same bits; for reruns, each rerun has those of the run. Of
+// items each must be equal: as many lost as won leave the mean as it was.
 inline bool IsEqual(const MetricDecision& metric) {
+  if (metric.variance_basis == kItemsBasis) return metric.reason == "equal";
   if (IsMissing(metric) || metric.reruns.empty()) return false;
   if (metric.history.empty() && !metric.recorded) return false;
   const double value = metric.recorded ? *metric.recorded : metric.history.front();

@@ -263,6 +263,11 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
   for (const MetricDecision& metric : comparison.metrics) {
     const bool counts = metric.primary || comparison.declared_bitwise;
     if (!counts || IsEqual(metric) || metric.history.empty() || metric.reruns.empty()) continue;
+    if (metric.variance_basis == kItemsBasis) {
+      findings.push_back(BitsFinding(comparison, "metric " + metric.name, "other scores",
+                                     metric.name + ": items have other scores"));
+      continue;
+    }
     const double before = metric.recorded.value_or(metric.history.front());
     const auto other =
         std::ranges::find_if(metric.reruns, [&](double value) { return !SameBits(value, before); });
@@ -302,7 +307,7 @@ std::vector<Finding> FindDifferingFacts(const Comparison& comparison) {
 }
 
 std::string_view TestOf(const MetricDecision& metric) {
-  if (metric.variance_basis == "items") return "pairs of items";
+  if (metric.variance_basis == kItemsBasis) return "pairs of items";
   return metric.pairs > 0 ? "paired t" : "moderated t";
 }
 

@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "compare/stats/distributions.h"
 #include "compare/stats/mcnemar.h"
+#include "compare/stats/sign_flips.h"
 
 namespace rharness {
 namespace {
 
 constexpr double kTestPower = 0.8;
 constexpr double kNoSpread = 1e-12;
+constexpr std::size_t kFewUnits = 50;
 
 bool IsBinary(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double value) { return value == 0.0 || value == 1.0; });
@@ -22,13 +25,6 @@ double MeanOf(const std::vector<double>& values) {
   double sum = 0.0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
-}
-
-// The chances of both one-sided tests: "the difference is at or below -margin", "at or above it".
-void Equivalence(double p_low, double p_high, MetricDecision* decision) {
-  if (std::max(p_low, p_high) <= decision->alpha_equivalence) {
-    decision->verdict = MetricVerdict::kWithin;
-  }
 }
 
 void DecideBinary(const ItemDecision& items, double n, MetricDecision* decision) {
@@ -43,46 +39,93 @@ void DecideBinary(const ItemDecision& items, double n, MetricDecision* decision)
   decision->t = stats::TangoScore(b, c, n, 0.0);
   decision->df = n - 1.0;
   if (decision->margin <= 0.0 || decision->margin >= 1.0) return;
-  Equivalence(stats::NormalCdf(-stats::TangoScore(b, c, n, -decision->margin)),
-              stats::NormalCdf(stats::TangoScore(b, c, n, decision->margin)), decision);
+  // The chances of both one-sided tests: at or below -margin, at or above it.
+  const double low = stats::NormalCdf(-stats::TangoScore(b, c, n, -decision->margin));
+  const double high = stats::NormalCdf(stats::TangoScore(b, c, n, decision->margin));
+  if (std::max(low, high) <= decision->alpha_equivalence) {
+    decision->verdict = MetricVerdict::kWithin;
+  }
 }
 
-// The standard error of the mean difference, and its degrees of freedom.
-void MeasureGraded(const ItemScores& scores, MetricDecision* decision) {
-  const auto n = static_cast<double>(scores.a.size());
-  std::map<std::string, double> sums;  // of deviations, by cluster
+// The sum of the differences of each cluster, or of each item, and the number of its items.
+struct Unit {
+  double sum = 0.0;
+  double items = 0.0;
+};
+
+std::vector<Unit> UnitsOf(const ItemScores& scores) {
+  std::vector<Unit> units;
+  std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < scores.a.size(); ++i) {
-    const std::string cluster = scores.clusters.empty() ? std::to_string(i) : scores.clusters[i];
-    sums[cluster] += scores.b[i] - scores.a[i] - decision->difference;
+    const auto place = scores.clusters.empty()
+                           ? units.size()
+                           : places.try_emplace(scores.clusters[i], units.size()).first->second;
+    if (place == units.size()) units.emplace_back();
+    units[place].sum += scores.b[i] - scores.a[i];
+    units[place].items += 1.0;
   }
-  const auto clusters = static_cast<double>(sums.size());
+  return units;
+}
+
+// The standard error of the mean difference, its degrees of freedom, and the skewness of the units.
+double MeasureUnits(const std::vector<Unit>& units, double items, MetricDecision* decision) {
+  const auto n = static_cast<double>(units.size());
   double squares = 0.0;
-  for (const auto& [cluster, sum] : sums) squares += sum * sum;
-  decision->df = clusters - 1.0;
-  if (clusters < 2.0) return;
-  decision->standard_error = std::sqrt(squares * clusters / (clusters - 1.0)) / n;
+  double cubes = 0.0;
+  for (const Unit& unit : units) {
+    const double deviation = unit.sum - unit.items * decision->difference;
+    squares += deviation * deviation;
+    cubes += deviation * deviation * deviation;
+  }
+  decision->df = n - 1.0;
+  if (n < 2.0) return 0.0;
+  decision->standard_error = std::sqrt(squares * n / (n - 1.0)) / items;
+  return squares > 0.0 ? cubes / n / std::pow(squares / n, 1.5) : 0.0;
+}
+
+// Where t less its correction for skewness is `quantile`, in standard errors: Hall 1992, (2.4),
+// T + g T^2 / 3 root n + g^2 T^3 / 27 n + g / 6 root n, which is a cube and has one inverse.
+double SkewedReach(double quantile, double skewness, double n) {
+  const double root = std::sqrt(n);
+  const double corrected = quantile - skewness / (6.0 * root);
+  if (std::fabs(skewness) < kNoSpread) return corrected;
+  return (std::cbrt(1.0 + skewness * corrected / root) - 1.0) * 3.0 * root / skewness;
+}
+
+// The interval that holds that by t and the one that is corrected for skewness.
+void SetInterval(double skewness, MetricDecision* decision) {
+  const double quantile = stats::StudentTQuantile(1.0 - decision->alpha_equivalence, decision->df);
+  const double n = decision->df + 1.0;
+  const double above = std::max(quantile, -SkewedReach(-quantile, skewness, n));
+  const double below = std::max(quantile, SkewedReach(quantile, skewness, n));
+  decision->ci_low = decision->difference - below * decision->standard_error;
+  decision->ci_high = decision->difference + above * decision->standard_error;
 }
 
 void DecideGraded(const ItemScores& scores, MetricDecision* decision) {
-  MeasureGraded(scores, decision);
-  const double error = decision->standard_error;
+  const std::vector<Unit> units = UnitsOf(scores);
+  if (units.size() < kFewUnits) decision->alpha_equivalence /= 2.0;
+  const double skewness = MeasureUnits(units, static_cast<double>(scores.a.size()), decision);
+  std::vector<double> sums;
+  sums.reserve(units.size());
+  for (const Unit& unit : units) sums.push_back(unit.sum);
+  decision->p_difference = stats::TestSignFlips(sums).p;
   // Differences that are all the same have no spread but that of rounding.
-  if (!(error > kNoSpread * std::fabs(decision->difference))) {
+  if (!(decision->standard_error > kNoSpread * std::fabs(decision->difference))) {
     decision->standard_error = 0.0;
     decision->reason = "no_variance_basis";
+    if (std::isnan(decision->p_difference)) decision->p_difference = 1.0;
     return;
   }
-  const auto upper = [&](double shift) {
-    return stats::StudentTUpper((decision->difference + shift) / error, decision->df);
-  };
-  decision->t = decision->difference / error;
-  decision->p_difference = stats::StudentTTwoSided(decision->t, decision->df);
-  const double reach =
-      error * stats::StudentTQuantile(1.0 - decision->alpha_equivalence, decision->df);
-  decision->ci_low = decision->difference - reach;
-  decision->ci_high = decision->difference + reach;
-  if (decision->margin <= 0.0) return;
-  Equivalence(upper(decision->margin), 1.0 - upper(-decision->margin), decision);
+  decision->t = decision->difference / decision->standard_error;
+  if (std::isnan(decision->p_difference)) {  // so many differ that t is as good
+    decision->p_difference = stats::StudentTTwoSided(decision->t, decision->df);
+  }
+  SetInterval(skewness, decision);
+  if (decision->margin > 0.0 && decision->ci_low > -decision->margin &&
+      decision->ci_high < decision->margin) {
+    decision->verdict = MetricVerdict::kWithin;
+  }
 }
 
 // The shift that these pairs show with 80 % probability, in units of the standard error.
@@ -100,7 +143,7 @@ ItemDecision DecideItems(const ItemScores& scores) {
   decision.alpha_drift = scores.alpha_drift;
   decision.alpha_equivalence = scores.alpha_equivalence;
   decision.margin = scores.margin.value_or(0.0);
-  decision.variance_basis = "items";
+  decision.variance_basis = kItemsBasis;
   if (scores.a.empty()) {
     decision.reason = "missing";
     return items;
@@ -125,7 +168,10 @@ ItemDecision DecideItems(const ItemScores& scores) {
     DecideGraded(scores, &decision);
   }
   decision.minimum_detectable = Detectable(decision);
-  const bool shown = decision.standard_error > 0.0 && decision.p_difference <= scores.alpha_drift;
+  // A difference that is the same for all items has no spread, and may be too small to matter.
+  const bool counts =
+      decision.standard_error > 0.0 || std::fabs(decision.difference) >= decision.margin;
+  const bool shown = counts && decision.p_difference <= scores.alpha_drift;
   if (decision.verdict != MetricVerdict::kWithin && shown) {
     decision.verdict = MetricVerdict::kDrifted;
   }

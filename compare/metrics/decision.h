@@ -35,6 +35,9 @@ struct VariancePrior {
 VariancePrior FitVariancePrior(const std::vector<double>& variances,
                                const std::vector<double>& dfs);
 
+// The variance_basis of a decision over pairs of items, whose reason is "equal" where all are.
+inline constexpr std::string_view kItemsBasis = "items";
+
 // Finite, and not the largest double or float: stores without infinities keep these in their place.
 inline bool IsMeasured(double value) {
   const double size = std::fabs(value);

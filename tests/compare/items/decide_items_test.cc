@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compare/stats/mcnemar.h"
+#include "compare/stats/sign_flips.h"
 
 namespace rharness {
 namespace {
@@ -74,36 +75,95 @@ TEST(DecideItems, FindsWhatTheMeansHide) {
   EXPECT_EQ(items.higher.front(), 0U);
 }
 
-// scipy 1.16: ttest_rel, and its interval of 90 %.
-TEST(DecideItems, TestsGradedScoresByTheirDifferences) {
+// scipy 1.16: permutation_test over all signs; ttest_rel for t.
+TEST(DecideItems, TestsGradedScoresByTheirSigns) {
   ItemScores scores{.name = "f1",
                     .a = {0.1, 0.5, 0.9, 0.3, 0.7, 0.2, 0.8, 0.4},
                     .b = {0.2, 0.45, 0.95, 0.5, 0.75, 0.15, 0.9, 0.45},
-                    .margin = 0.12};
+                    .margin = 0.14};
   MetricDecision decision = DecideItems(scores).decision;
   EXPECT_NEAR(decision.t, 1.9377736935507248, 1e-12);
-  EXPECT_NEAR(decision.p_difference, 0.09384213884512414, 1e-12);
-  EXPECT_NEAR(decision.ci_low, 0.0012538738316047737, 1e-12);
-  EXPECT_NEAR(decision.ci_high, 0.11124612616839519, 1e-12);
+  EXPECT_NEAR(decision.p_difference, 0.140625, 1e-15);
+  // numpy: t and its inverse correction at 0.025, since these are fewer than 50 items.
+  EXPECT_NEAR(decision.ci_low, -0.012390685233150164, 1e-12);
+  EXPECT_NEAR(decision.ci_high, 0.12959882554336385, 1e-12);
+  EXPECT_EQ(decision.alpha_equivalence, 0.025);
   EXPECT_EQ(decision.verdict, MetricVerdict::kWithin);
-  scores.margin = 0.11;
+  scores.margin = 0.12;
   EXPECT_EQ(DecideItems(scores).decision.verdict, MetricVerdict::kInconclusive);
   // The same by pairs of neighbours, computed with numpy.
   scores.clusters = {"p", "p", "q", "q", "r", "r", "s", "s"};
   decision = DecideItems(scores).decision;
   EXPECT_NEAR(decision.standard_error, 0.027716947282604307, 1e-14);
-  EXPECT_NEAR(decision.p_difference, 0.13541652150795006, 1e-12);
+  EXPECT_NEAR(decision.p_difference, 0.25, 1e-15);
   EXPECT_EQ(decision.df, 3.0);
   scores.clusters.assign(8, "one");
   EXPECT_EQ(DecideItems(scores).decision.reason, "no_variance_basis");
   EXPECT_EQ(DecideItems(scores).decision.verdict, MetricVerdict::kInconclusive);
 }
 
-TEST(DecideItems, PassesNoConstantShift) {
+// An upper limit by t alone is too low where a few items move far: at the margin t accepts in 11 of
+// 100 evaluations of 50 items, of which 5 % move.
+TEST(DecideItems, WidensTheIntervalOfSkewedDifferences) {
+  ItemScores scores{.name = "f1", .margin = 0.024};
+  for (int i = 0; i < 100; ++i) {
+    scores.a.push_back(0.2);
+    scores.b.push_back(i < 4 ? 0.4 : 0.2);
+  }
+  MetricDecision decision = DecideItems(scores).decision;
+  const double by_t = decision.difference + 1.6603911560169925 * decision.standard_error;
+  EXPECT_LT(by_t, 0.0147);
+  EXPECT_GT(decision.ci_high, 0.0180);
+  EXPECT_NEAR(decision.ci_low, decision.difference - (by_t - decision.difference), 1e-12);
+  EXPECT_EQ(decision.verdict, MetricVerdict::kWithin);
+  scores.margin = 0.016;
+  EXPECT_NE(DecideItems(scores).decision.verdict, MetricVerdict::kWithin);
+}
+
+// Few-valued differences of few items: t has p = 0.0009 where 1 of 32 assignments is as far.
+TEST(DecideItems, ClaimsNoDriftOfAFewItems) {
   const ItemScores scores{
+      .name = "grade", .a = {1, 2, 3, 2, 1, 4}, .b = {2, 3, 4, 3, 3, 5}, .margin = 0.1};
+  const MetricDecision decision = DecideItems(scores).decision;
+  EXPECT_NEAR(decision.p_difference, 1.0 / 32.0, 1e-15);
+  EXPECT_EQ(decision.verdict, MetricVerdict::kInconclusive);
+}
+
+TEST(DecideItems, ShowsAConstantShiftOfManyItemsAndPassesNone) {
+  ItemScores scores{
       .name = "f1", .a = {0.1, 0.2, 0.3, 0.7}, .b = {0.2, 0.3, 0.4, 0.8}, .margin = 0.5};
   EXPECT_EQ(DecideItems(scores).decision.verdict, MetricVerdict::kInconclusive);
   EXPECT_EQ(DecideItems(scores).decision.reason, "no_variance_basis");
+  for (int i = 0; i < 60; ++i) {
+    scores.a.push_back(0.5);
+    scores.b.push_back(0.6);
+  }
+  EXPECT_EQ(DecideItems(scores).decision.verdict, MetricVerdict::kInconclusive);
+  scores.margin = 0.05;
+  EXPECT_EQ(DecideItems(scores).decision.verdict, MetricVerdict::kDrifted);
+  EXPECT_EQ(DecideItems(scores).decision.p_difference, 1e-5);
+}
+
+TEST(SignFlips, AreNotTestedWhereNothingCouldBeSaid) {
+  EXPECT_EQ(stats::TestSignFlips({}).p, 1.0);
+  EXPECT_EQ(stats::TestSignFlips({0.0, 0.0}).differences, 0U);
+  EXPECT_EQ(stats::TestSignFlips({1.0}).p, 1.0);
+  EXPECT_TRUE(std::isnan(stats::TestSignFlips({1.0, INFINITY}).p));
+  EXPECT_TRUE(std::isnan(stats::TestSignFlips(std::vector<double>(20'001, 1.0)).p));
+  EXPECT_TRUE(stats::TestSignFlips(std::vector<double>(20, 1.0)).exact);
+  EXPECT_NEAR(stats::TestSignFlips(std::vector<double>(20, 1.0)).p, std::ldexp(1.0, -19), 1e-18);
+  EXPECT_FALSE(stats::TestSignFlips(std::vector<double>(21, 1.0)).exact);
+  // Sums in another order are the same sum: 0.1 + 0.2 - 0.3 is not 0 in binary.
+  EXPECT_EQ(stats::TestSignFlips({0.1, 0.2, -0.3}).p, 1.0);
+  // More than 20,000 that differ are tested by t.
+  ItemScores many{.name = "f1"};
+  for (int i = 0; i < 30'000; ++i) {
+    many.a.push_back(0.25);
+    many.b.push_back(i % 5 < 3 ? 0.5 : 0.125);
+  }
+  const MetricDecision decision = DecideItems(many).decision;
+  EXPECT_LT(decision.p_difference, 1e-10);
+  EXPECT_EQ(decision.verdict, MetricVerdict::kDrifted);
 }
 
 }  // namespace

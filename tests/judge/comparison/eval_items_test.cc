@@ -30,14 +30,14 @@ class Evaluations : public testing::Test {
     return text;
   }
   Comparison Compare(const std::string& a, const std::string& b,
-                     const std::map<std::string, double>& margins = {}) {
+                     const std::map<std::string, double>& margins = {},
+                     CompareOptions options = {}) {
     const auto load = [&](const char* name, const std::string& text) {
       EXPECT_TRUE(WriteFileAtomic(folder_.path() / name, text).ok());
       auto subject = LoadSubject(folder_.path() / name, {});
       EXPECT_TRUE(subject.ok()) << subject.error().ToString();
       return subject.ok() ? std::move(*subject) : Subject{};
     };
-    CompareOptions options;
     options.margins = margins;
     auto comparison = CompareSubjects(load("a.jsonl", a), load("b.jsonl", b), {}, options);
     EXPECT_TRUE(comparison.ok()) << comparison.error().ToString();
@@ -62,6 +62,20 @@ TEST_F(Evaluations, DriftWhereMoreItemsFlipOneWayThanChanceFlips) {
 TEST_F(Evaluations, AreEquivalentWithinTheMarginAndOpenWithoutOne) {
   EXPECT_EQ(Compare(Items(0, 0), Items(4, 3), {{"correct", 0.02}}).verdict, Verdict::kEquivalent);
   EXPECT_EQ(Compare(Items(0, 0), Items(4, 3)).verdict, Verdict::kInconclusive);
+}
+
+// Five are lost and five won: the means are equal, bit for bit, and the items are not.
+TEST_F(Evaluations, AreNotIdenticalWhereTheirMeansAloneAre) {
+  const Comparison moved = Compare(Items(0, 0), Items(5, 5));
+  EXPECT_EQ(moved.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(moved.metrics.front().difference, 0.0);
+  EXPECT_THAT(moved.notes, Contains(HasSubstr("lower in B for 5: 0, 2, 4")));
+  EXPECT_EQ(Compare(Items(0, 0), Items(5, 5), {{"correct", 0.02}}).verdict, Verdict::kEquivalent);
+  CompareOptions bits;
+  bits.expect_bitwise = true;
+  const Comparison drifted = Compare(Items(0, 0), Items(5, 5), {}, bits);
+  EXPECT_EQ(drifted.verdict, Verdict::kDrifted);
+  EXPECT_EQ(drifted.headline, "correct: items have other scores");
 }
 
 TEST_F(Evaluations, OfOtherPromptsAreNotComparableAndSaySo) {
