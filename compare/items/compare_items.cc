@@ -56,6 +56,8 @@ class TaskComparison {
     };
     Add(name + ".items", ids(a_), ids(b_));
     AddMember(name + ".prompts", "prompt", &EvalItem::prompt);
+    AddMember(name + ".arguments", "call of the model (choices, settings of the generation)",
+              &EvalItem::arguments);
     AddMember(name + ".targets", "target", &EvalItem::target);
     const std::size_t alone = a_.size() + b_.size() - 2 * common_.size();
     if (alone > 0) {
@@ -161,19 +163,54 @@ class TaskComparison {
   bool clustered_ = false;
 };
 
+// The facts of `from` that `other` states, too: what one version or folder has no word of is no
+// difference, and is named. Context may be on one side alone.
+std::vector<Fact> StatedByBoth(const std::vector<Fact>& from, const std::vector<Fact>& other,
+                               std::vector<std::string>* alone) {
+  std::vector<Fact> stated;
+  for (const Fact& fact : from) {
+    const bool both = std::ranges::find(other, fact.key, &Fact::key) != other.end();
+    if (both) stated.push_back(fact);
+    if (!both && fact.weight == FactWeight::kIdentity) alone->push_back(fact.key);
+  }
+  return stated;
+}
+
+void AddStatedFacts(const EvalItems& a, const EvalItems& b, ItemComparison* out) {
+  const bool results_a = !a.facts.empty();
+  if (results_a != !b.facts.empty()) {
+    out->notes.push_back(fmt::format(
+        "{} has no results_*.json: task versions, few-shot examples and template are not compared",
+        results_a ? "B" : "A"));
+    return;
+  }
+  for (const bool in_a : {true, false}) {
+    std::vector<std::string> alone;
+    (in_a ? out->facts_a : out->facts_b) =
+        StatedByBoth(in_a ? a.facts : b.facts, in_a ? b.facts : a.facts, &alone);
+    if (alone.empty()) continue;
+    out->notes.push_back(
+        fmt::format("{} alone states {}: not compared", in_a ? "A" : "B", fmt::join(alone, ", ")));
+  }
+  const auto has = [&](std::string_view prefix) {
+    return std::ranges::any_of(out->facts_a,
+                               [&](const Fact& fact) { return fact.key.starts_with(prefix); });
+  };
+  if (!results_a || has("evaluation.tokenizer.")) return;
+  out->notes.push_back(
+      has("evaluation.tokenizer_")
+          ? "tokenizers are compared by their special tokens alone: no file of a vocabulary, such "
+            "as tokenizer.json, lies beside both evaluations"
+          : "the tokenizer cannot be seen: the results name no special token, and no file of a "
+            "vocabulary, such as tokenizer.json, lies beside both evaluations");
+}
+
 }  // namespace
 
 ItemComparison CompareItems(const EvalItems& a, const EvalItems& b,
                             const std::map<std::string, double>& margins) {
   ItemComparison out;
-  if (a.facts.empty() == b.facts.empty()) {
-    out.facts_a = a.facts;
-    out.facts_b = b.facts;
-  } else {
-    out.notes.push_back(fmt::format(
-        "{} has no results_*.json: task versions, few-shot examples and template are not compared",
-        a.facts.empty() ? "A" : "B"));
-  }
+  AddStatedFacts(a, b, &out);
   const auto names = [](const EvalItems& items) {
     std::string text;
     for (const auto& [task, unused] : items.tasks) text += (text.empty() ? "" : ", ") + task;

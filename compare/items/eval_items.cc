@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 10> kIds = {
     "doc_id",  "sample_id", "question_id", "item_id", "example_id",
     "task_id", "idx",       "index",       "qid",     "id"};
 // What was asked, and what would be right: the first that a line has. A digest goes before a text.
-constexpr std::array<std::string_view, 6> kPrompts = {"prompt_hash", "arguments", "prompt",
-                                                      "question",    "input",     "doc_hash"};
+constexpr std::array<std::string_view, 5> kPrompts = {"prompt_hash", "prompt", "question", "input",
+                                                      "doc_hash"};
 constexpr std::array<std::string_view, 6> kTargets = {"target_hash", "target", "expected",
                                                       "gold",        "answer", "reference"};
 constexpr std::array<std::string_view, 2> kClusters = {"cluster", "group"};
@@ -57,6 +57,30 @@ std::string DigestOf(const Json& line, const std::array<std::string_view, n>& na
   return found == nullptr ? std::string() : Sha256HexOf(TextOf(*found));
 }
 
+// All values in what a model was called with, and the names of settings: lists, and members such as
+// "gen_args_0" and "arg_1", are names of places, which differ from version to version.
+void AppendValues(const Json& json, std::string* text) {
+  if (json.IsArray()) {
+    for (const Json& value : json.AsArray()) AppendValues(value, text);
+  } else if (json.IsObject()) {
+    for (const auto& [name, value] : json.AsObject()) {
+      if (!name.starts_with("gen_args_") && !name.starts_with("arg_")) *text += name + "=";
+      AppendValues(value, text);
+    }
+  } else {
+    const std::string value = TextOf(json);
+    *text += fmt::format("{}:{}\n", value.size(), value);
+  }
+}
+
+std::string DigestOfArguments(const Json& line) {
+  const Json* arguments = line.Find("arguments");
+  if (arguments == nullptr || arguments->IsNull()) return "";
+  std::string text;
+  AppendValues(*arguments, &text);
+  return Sha256HexOf(text);
+}
+
 std::optional<double> ScoreOf(const Json& json) {
   if (json.kind() == Json::Kind::kBool) return json.AsBool() ? 1.0 : 0.0;
   if (json.IsNull()) return std::nullopt;
@@ -66,8 +90,8 @@ std::optional<double> ScoreOf(const Json& json) {
 
 bool IsScoreName(std::string_view name) {
   const auto is_in = [&](const auto& list) { return std::ranges::find(list, name) != list.end(); };
-  return !is_in(kIds) && !is_in(kPrompts) && !is_in(kTargets) && !is_in(kClusters) &&
-         KindOfCurve(name) != CurveKind::kResource;
+  return !is_in(kIds) && !is_in(kPrompts) && name != "arguments" && !is_in(kTargets) &&
+         !is_in(kClusters) && KindOfCurve(name) != CurveKind::kResource;
 }
 
 std::map<std::string, double> ScoresOf(const Json& line) {
@@ -109,13 +133,17 @@ Status AddItem(const Json& line, EvalTask* items) {
   std::string name = TextOf(*id);
   const Json* filter = line.Find("filter");
   if (filter != nullptr && TextOf(*filter) != "none") name += " (" + TextOf(*filter) + ")";
+  // Some versions write an item once per filter without its name.
+  const bool filtered = filter == nullptr && line.Find("filtered_resps") != nullptr;
+  for (int i = 2; filtered && items->contains(name); ++i) {
+    name = fmt::format("{} (filter {})", TextOf(*id), i);
+  }
   const Json* cluster = FirstOf(line, kClusters);
-  const bool is_new =
-      items
-          ->try_emplace(name, EvalItem{ScoresOf(line), cluster == nullptr ? "" : TextOf(*cluster),
-                                       DigestOf(line, kPrompts), DigestOf(line, kTargets)})
-          .second;
-  if (!is_new) return InvalidInput(fmt::format("item {} is there twice", QuoteForError(name)));
+  EvalItem item{ScoresOf(line), cluster == nullptr ? "" : TextOf(*cluster),
+                DigestOf(line, kPrompts), DigestOfArguments(line), DigestOf(line, kTargets)};
+  if (!items->try_emplace(name, std::move(item)).second) {
+    return InvalidInput(fmt::format("item {} is there twice", QuoteForError(name)));
+  }
   if (items->size() > kMostItems) {
     return InvalidInput(fmt::format("more than {} items", kMostItems));
   }
@@ -142,39 +170,70 @@ Status ReadItems(std::string_view text, std::string_view file, EvalTask* items) 
   return {};
 }
 
+// "none" where nothing was applied: null, false and "" by version.
+std::string SettingOf(const Json& value) {
+  const std::string text = value.IsNull() ? "" : TextOf(value);
+  return text.empty() || text == "false" ? "none" : text;
+}
+
 // Members of results_DATE.json that say what was asked, and with what.
 void AddResults(const Json& results, EvalItems* items) {
-  const auto add = [&](Layer layer, std::string key, const Json* value, FactWeight weight) {
-    if (value == nullptr || value->IsNull()) return;
-    items->facts.push_back({layer, std::move(key), TextOf(*value), weight});
+  const auto add = [&](Layer layer, std::string key, std::string value, FactWeight weight) {
+    items->facts.push_back({layer, std::move(key), std::move(value), weight});
+  };
+  const auto add_known = [&](Layer layer, std::string_view group, const Json& from,
+                             std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      const Json* value = from.Find(name);
+      if (value == nullptr || value->IsNull()) continue;
+      add(layer, fmt::format("{}.{}", group, name), TextOf(*value), FactWeight::kContext);
+    }
   };
   for (const auto& [member, key] : {std::pair{"versions", "version"}, {"n-shot", "few_shot"}}) {
     const Json* tasks = results.Find(member);
     if (tasks == nullptr || !tasks->IsObject()) continue;
     for (const auto& [task, value] : tasks->AsObject()) {
-      if (!items->tasks.contains(task)) continue;
-      add(Layer::kData, fmt::format("evaluation.{}.{}", task, key), &value, FactWeight::kIdentity);
+      if (!items->tasks.contains(task) || value.IsNull()) continue;
+      add(Layer::kData, fmt::format("evaluation.{}.{}", task, key), TextOf(value),
+          FactWeight::kIdentity);
     }
   }
-  for (const char* name : {"chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn",
-                           "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token"}) {
-    add(Layer::kData, fmt::format("evaluation.{}", name), results.Find(name),
-        FactWeight::kIdentity);
+  for (const char* name :
+       {"chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn",
+        "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token", "eot_token_id"}) {
+    const Json* value = results.Find(name);
+    if (value == nullptr) continue;
+    add(Layer::kData, fmt::format("evaluation.{}", name), SettingOf(*value), FactWeight::kIdentity);
   }
-  for (const char* name : {"model_name_sanitized", "model_source", "git_hash"}) {
-    add(Layer::kCode, fmt::format("evaluation.{}", name), results.Find(name), FactWeight::kContext);
-  }
-  for (const char* name : {"transformers_version", "lm_eval_version"}) {
-    add(Layer::kEnvironment, fmt::format("software.{}", name), results.Find(name),
-        FactWeight::kContext);
-  }
+  add_known(Layer::kCode, "evaluation", results,
+            {"model_name_sanitized", "model_source", "git_hash"});
+  add_known(Layer::kEnvironment, "software", results, {"transformers_version", "lm_eval_version"});
+  const Json* config = results.Find("config");
+  if (config == nullptr || !config->IsObject()) return;
+  add_known(Layer::kCode, "evaluation", *config,
+            {"model_args", "model_revision", "model_sha", "model_dtype"});
+  add_known(Layer::kEnvironment, "evaluation", *config, {"batch_size", "device"});
+}
+
+// Whether a name is that of a tokenizer's vocabulary, without settings that say where it was.
+bool IsTokenizer(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kNames = {
+      "tokenizer.json", "tokenizer.model", "spiece.model",       "vocab.json",
+      "vocab.txt",      "merges.txt",      "chat_template.jinja"};
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 // The last file of each task, and the last results, by their names' dates.
 struct EvalFiles {
   std::map<std::string, std::string> samples;
   std::string results;
+  std::map<std::string, std::string> tokenizer;  // by name, the first of each
 };
+
+void TakeLater(const std::string& relative, std::string* last) {
+  const auto name = [](const std::string& path) { return fs::path(path).filename().string(); };
+  if (name(*last) < name(relative)) *last = relative;
+}
 
 Result<EvalFiles> FilesIn(const SourceFolder& folder) {
   EvalFiles files;
@@ -183,10 +242,11 @@ Result<EvalFiles> FilesIn(const SourceFolder& folder) {
         const std::string name = fs::path(relative).filename().string();
         if (kind != EntryKind::kFile) return true;
         const std::string task = TaskOf(name);
-        if (!task.empty()) files.samples[task] = std::max(files.samples[task], relative);
+        if (!task.empty()) TakeLater(relative, &files.samples[task]);
         if (name.starts_with("results_") && name.ends_with(".json")) {
-          files.results = std::max(files.results, relative);
+          TakeLater(relative, &files.results);
         }
+        if (IsTokenizer(name)) files.tokenizer.try_emplace(name, relative);
         return true;
       }));
   return files;
@@ -215,12 +275,22 @@ bool LooksLikeEvalItems(const fs::path& file, std::string_view head) {
 }
 
 bool HoldsEvalItems(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator();
-       at.increment(error)) {
-    if (!TaskOf(at->path().filename().string()).empty()) return true;
-  }
-  return false;
+  const auto any = [](const fs::path& in, const auto& is_one) {
+    std::error_code error;
+    for (fs::directory_iterator at(in, error); !error && at != fs::directory_iterator();
+         at.increment(error)) {
+      if (is_one(*at)) return true;
+    }
+    return false;
+  };
+  const auto is_file = [](const fs::directory_entry& entry) {
+    return !TaskOf(entry.path().filename().string()).empty();
+  };
+  return any(folder, is_file) || any(folder, [&](const fs::directory_entry& entry) {
+           std::error_code error;
+           return entry.is_directory(error) && !entry.is_symlink(error) &&
+                  any(entry.path(), is_file);
+         });
 }
 
 Result<EvalItems> ParseEvalItems(std::string_view text, std::string_view file) {
@@ -252,6 +322,11 @@ Result<EvalItems> LoadEvalItems(const fs::path& path) {
     ASSIGN_OR_RETURN(const Json results,
                      ParseJsonWithNonFinite(text, (path / files.results).string()));
     if (results.IsObject()) AddResults(results, &items);
+  }
+  for (const auto& [name, file] : files.tokenizer) {
+    ASSIGN_OR_RETURN(const FileDigest digest, folder.folder().HashFile(file));
+    items.facts.push_back(
+        {Layer::kData, "evaluation.tokenizer." + name, digest.sha256, FactWeight::kIdentity});
   }
   return items;
 }

@@ -24,6 +24,7 @@ struct EvalItem {
   std::string cluster;                   // "group" or "cluster" of the item; empty: none named
   // SHA-256 of what was asked and of what would be right; empty: not stated.
   std::string prompt;
+  std::string arguments;  // of the model's calls: with choices and settings of the generation
   std::string target;
 };
 
@@ -36,8 +37,10 @@ using EvalTask = std::map<std::string, EvalItem, IdLess>;
 struct EvalItems {
   // By task, then by the item's id; "" is the task of a file that names none.
   std::map<std::string, EvalTask> tasks;
-  // Of the evaluation: version and few-shot examples of each task, chat template, system prompt,
-  // tokenizer, with the weight of an identity; model and library versions as context.
+  // Of the evaluation: version and few-shot examples of each task, chat template, system prompt and
+  // tokenizer, with the weight of an identity; model, batch and library versions as context. A
+  // tokenizer is known by its special tokens, which results_*.json has for some models, and by the
+  // SHA-256 of its files (tokenizer.json, vocab.txt and others) where they lie beside.
   std::vector<Fact> facts;
 };
 
@@ -45,16 +48,18 @@ struct EvalItems {
 // "sample_id", "question_id", "item_id", "example_id", "task_id", "idx", "index", "qid" or "id")
 // and a score, and no step.
 bool LooksLikeEvalItems(const std::filesystem::path& file, std::string_view head);
-// Whether a samples_*.jsonl lies in the folder.
+// Whether a samples_*.jsonl lies in the folder, or in a folder of a model in it.
 bool HoldsEvalItems(const std::filesystem::path& folder);
 
 // Scores are the members that "metrics" lists, else all numbers and truth values but identifiers,
-// times and rates. An item that is there once per filter has the filter in its id. Errors:
-// invalid_input with file and line (no object, no identifier, an item twice, a line of more than 16
-// MiB, more than 1,000,000 items).
+// times and rates. An item that is there once per filter has the filter in its id, or its number
+// where the file has no name of it (lm-evaluation-harness up to 0.4.5). Errors: invalid_input with
+// file and line (no object, no identifier, an item twice, a line of more than 16 MiB, more than
+// 1,000,000 items).
 Result<EvalItems> ParseEvalItems(std::string_view text, std::string_view file);
 // A file, or a folder as lm-evaluation-harness writes it: the last samples of each task, and the
-// last results. Follows no link in the folder. At most 1 GiB a file. Errors also: io, not_found.
+// last results, by the dates of their names. Follows no link in the folder. At most 1 GiB a file.
+// Errors also: io, not_found.
 Result<EvalItems> LoadEvalItems(const std::filesystem::path& path);
 
 // What the two sides have in common, judged item by item.

@@ -77,6 +77,33 @@ TEST(EvalItems, OfSeveralFiltersAreItemsOfTheirOwn) {
   EXPECT_EQ(ItemsOf(strict + "\n" + flexible + "\n").tasks.at("").size(), 2U);
 }
 
+// 0.4.5 writes neither "filter" nor "metrics".
+TEST(EvalItems, OfSeveralFiltersWithoutTheirNamesAreNumbered) {
+  const std::string line = R"({"doc_id": 0, "filtered_resps": ["a"], "exact_match": )";
+  const EvalItems items = ItemsOf(line + "0}\n" + line + "1}\n");
+  EXPECT_EQ(items.tasks.at("").at("0").scores.at("exact_match"), 0.0);
+  EXPECT_EQ(items.tasks.at("").at("0 (filter 2)").scores.at("exact_match"), 1.0);
+}
+
+// prompt_hash is that of the first call's text alone.
+TEST(Items, WithOtherChoicesOrSettingsDifferInTheirArguments) {
+  const auto items = [](const std::string& arguments) {
+    return ItemsOf(R"({"doc_id": 0, "prompt_hash": "p", "acc": 1, "arguments": )" + arguments +
+                   "}\n");
+  };
+  const EvalItems a = items(R"({"gen_args_0": {"arg_0": "Q", "arg_1": {"temperature": 0.0}}})");
+  const ItemComparison same = CompareItems(a, items(R"([["Q", {"temperature": 0.0}]])"), {});
+  EXPECT_EQ(FactOf(same.facts_a, "evaluation.arguments"),
+            FactOf(same.facts_b, "evaluation.arguments"));
+  for (const char* other :
+       {R"([["Q", {"temperature": 1.0}]])", R"([["Q", {"top_p": 0.0}]])", R"([["Q", "0.0"]])"}) {
+    const ItemComparison compared = CompareItems(a, items(other), {});
+    EXPECT_NE(FactOf(compared.facts_a, "evaluation.arguments"),
+              FactOf(compared.facts_b, "evaluation.arguments"))
+        << other;
+  }
+}
+
 TEST(Items, ArePairedByTheirIdentifiers) {
   // The order of the lines does not matter.
   const ItemComparison compared = CompareItems(ItemsOf(Line(0, 1) + Line(1, 0) + Line(2, 1)),
@@ -154,6 +181,53 @@ TEST_F(EvalFolder, WithoutResultsIsComparedByItsItemsAlone) {
       CompareItems(*LoadEvalItems(root() / "a"), *LoadEvalItems(root() / "b"), {});
   EXPECT_EQ(FactOf(compared.facts_b, "evaluation.arc.few_shot"), "none");
   EXPECT_THAT(compared.notes, testing::Contains(HasSubstr("A has no results_*.json")));
+}
+
+// Members as 0.4.2 to 0.4.13 write them.
+TEST_F(EvalFolder, StatesWhatWasAskedInTheWordsOfItsVersion) {
+  const auto load = [&](const std::string& name, const std::string& results) {
+    Write(name + "/model/samples_arc_2026-11-20T08-00-00.1.jsonl", Line(0, 1));
+    Write(name + "/model/results_2026-11-20T08-00-00.1.json", results);
+    EXPECT_TRUE(HoldsEvalItems(root() / name));
+    auto items = LoadEvalItems(root() / name);
+    EXPECT_TRUE(items.ok()) << items.error().ToString();
+    return std::move(*items);
+  };
+  const EvalItems old = load("old", R"({"versions": {"arc": 1.0}, "n-shot": {"arc": 0},
+      "fewshot_as_multiturn": false, "chat_template": "", "chat_template_sha": null})");
+  const EvalItems now = load("now", R"({"versions": {"arc": 1.0}, "n-shot": {"arc": 0},
+      "fewshot_as_multiturn": null, "chat_template_sha": null, "lm_eval_version": "0.4.13",
+      "tokenizer_eos_token": ["</s>", "2"], "config": {"batch_size": 8}})");
+  const ItemComparison same = CompareItems(old, now, {});
+  for (const Fact& fact : same.facts_a) EXPECT_EQ(*fact.value, FactOf(same.facts_b, fact.key));
+  EXPECT_EQ(FactOf(same.facts_b, "evaluation.chat_template_sha"), "none");
+  EXPECT_THAT(
+      same.notes,
+      testing::Contains(HasSubstr("B alone states evaluation.tokenizer_eos_token: not compared")));
+  EXPECT_THAT(same.notes, testing::Contains(HasSubstr("the tokenizer cannot be seen")));
+  const EvalItems other = load("other", R"({"versions": {"arc": 2.0}, "n-shot": {"arc": 5},
+      "fewshot_as_multiturn": true, "chat_template_sha": "c", "tokenizer_eos_token": ["<e>", "2"],
+      "config": {"batch_size": 4}})");
+  const ItemComparison changed = CompareItems(now, other, {});
+  for (const char* key : {"arc.version", "arc.few_shot", "fewshot_as_multiturn",
+                          "chat_template_sha", "tokenizer_eos_token", "batch_size"}) {
+    EXPECT_NE(FactOf(changed.facts_a, "evaluation." + std::string(key)),
+              FactOf(changed.facts_b, "evaluation." + std::string(key)))
+        << key;
+  }
+  EXPECT_THAT(changed.notes, testing::Contains(HasSubstr("by their special tokens alone")));
+}
+
+TEST_F(EvalFolder, HasADigestOfTheTokenizerThatLiesBeside) {
+  for (const char* name : {"a", "b"}) {
+    Write(std::string(name) + "/samples_arc.jsonl", Line(0, 1));
+    Write(std::string(name) + "/tokenizer.json", std::string("{}") + name);
+  }
+  const ItemComparison compared =
+      CompareItems(*LoadEvalItems(root() / "a"), *LoadEvalItems(root() / "b"), {});
+  EXPECT_EQ(FactOf(compared.facts_a, "evaluation.tokenizer.tokenizer.json").size(), 64U);
+  EXPECT_NE(FactOf(compared.facts_a, "evaluation.tokenizer.tokenizer.json"),
+            FactOf(compared.facts_b, "evaluation.tokenizer.tokenizer.json"));
 }
 
 TEST(Items, AreInTheOrderOfTheirNumbers) {
