@@ -13,7 +13,6 @@
 #include "compare/curves/series.h"
 #include "harness/base/digest.h"
 #include "harness/base/json.h"
-#include "harness/base/source_folder.h"
 
 namespace rharness {
 namespace {
@@ -235,12 +234,12 @@ void TakeLater(const std::string& relative, std::string* last) {
   if (name(*last) < name(relative)) *last = relative;
 }
 
-Result<EvalFiles> FilesIn(const SourceFolder& folder) {
+Result<EvalFiles> FilesIn(const SourceFolder& folder, const CountsAsItems& counts) {
   EvalFiles files;
   RETURN_IF_ERROR(
       folder.ForEachFile([&](const std::string& relative, EntryKind kind) -> Result<bool> {
         const std::string name = fs::path(relative).filename().string();
-        if (kind != EntryKind::kFile) return true;
+        if (kind != EntryKind::kFile || (counts && !counts(relative))) return true;
         const std::string task = TaskOf(name);
         if (!task.empty()) TakeLater(relative, &files.samples[task]);
         if (name.starts_with("results_") && name.ends_with(".json")) {
@@ -303,13 +302,19 @@ Result<EvalItems> ParseEvalItems(std::string_view text, std::string_view file) {
 }
 
 Result<EvalItems> LoadEvalItems(const fs::path& path) {
-  ASSIGN_OR_RETURN(const SourceFolder folder, SourceFolder::Open(path.string()));
+  ASSIGN_OR_RETURN(const SourceFolder source, SourceFolder::Open(path.string()));
+  return LoadEvalItems(source);
+}
+
+Result<EvalItems> LoadEvalItems(const SourceFolder& folder, const CountsAsItems& counts) {
+  const fs::path path = folder.path() / folder.file();
   if (!folder.file().empty()) {
+    if (counts && !counts(folder.file())) return NotFound("was not written", path.string());
     ASSIGN_OR_RETURN(const std::string text,
                      folder.folder().ReadFile(folder.file(), kMostFileBytes));
     return ParseEvalItems(text, path.string());
   }
-  ASSIGN_OR_RETURN(const EvalFiles files, FilesIn(folder));
+  ASSIGN_OR_RETURN(const EvalFiles files, FilesIn(folder, counts));
   if (files.samples.empty()) return NotFound("holds no samples_*.jsonl", path.string());
   EvalItems items;
   for (const auto& [task, file] : files.samples) {

@@ -7,6 +7,7 @@
 #define RHARNESS_COMPARE_ITEMS_EVAL_ITEMS_H_
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "compare/items/decide_items.h"
 #include "harness/base/result.h"
+#include "harness/base/source_folder.h"
 #include "harness/verdict/facts.h"
 
 namespace rharness {
@@ -61,6 +63,9 @@ Result<EvalItems> ParseEvalItems(std::string_view text, std::string_view file);
 // last results, by the dates of their names. Follows no link in the folder. At most 1 GiB a file.
 // Errors also: io, not_found.
 Result<EvalItems> LoadEvalItems(const std::filesystem::path& path);
+// The same of what `counts` says of the path of each file; none: of all.
+using CountsAsItems = std::function<bool(const std::filesystem::path& relative)>;
+Result<EvalItems> LoadEvalItems(const SourceFolder& source, const CountsAsItems& counts = {});
 
 // What the two sides have in common, judged item by item.
 struct ItemComparison {

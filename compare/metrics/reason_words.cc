@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 25> kWords = {{
     {"non_finite", "a rerun's value is not finite"},
     {"missing", "a rerun did not report it"},
     {"no_variance_basis", "how much runs differ among themselves is not known"},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kWords =
     {"single_reference", "only one run was recorded: rerun the old environment before blaming"},
     {"unequal_variance", "the spread of the reruns differs; Welch's test was used"},
     {"one_rerun_decides", "one rerun alone shows the shift"},
+    {"not_in_all_reruns", "not every rerun shows the shift"},
     {"no_history", "no run of this configuration was recorded"},
     {"non_finite_history", "a recorded value is not finite"},
     {"invalid_alpha", "an error rate is out of range"},

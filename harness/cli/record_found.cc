@@ -26,6 +26,7 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
   }
   for (std::size_t i = 0; i < manifest.artifacts.size(); ++i) {
     if (path != fmt::format("artifacts[{}]", i)) continue;
+    if (manifest.artifacts[i].role == kItemsRole) return "items " + manifest.artifacts[i].path;
     return fmt::format("weights {} ({} tensors)", manifest.artifacts[i].path,
                        manifest.artifacts[i].tensors.size());
   }

@@ -108,7 +108,7 @@ Status ReadOutputs(const RecordArguments& arguments, RecordRequest* request) {
     ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--artifact", text));
     if (pair.name == kModelOfTracker) {
       return InvalidInput(fmt::format("'{}' is a role of a tracker's files; expected optimizer, "
-                                      "metrics, log or other, for files that the run writes",
+                                      "items, metrics, log or other, for files that the run writes",
                                       pair.name),
                           "--artifact");
     }

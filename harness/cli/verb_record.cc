@@ -248,7 +248,7 @@ void AddOutputs(Command* verb, RecordArguments* a) {
                 "Checkpoints that the command writes: files, or folders with one")
       .Path();
   AddRepeatable(verb, "--artifact", &a->artifacts,
-                "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
+                "Other outputs: ROLE=PATH; roles are optimizer, items, metrics, log, other");
   verb->Add("--metrics", &a->metrics_path,
             "Log with the metrics and curves that the command writes: [KIND:]PATH of a file or "
             "folder, or auto, which looks for it among what was written; ,step=NAME names the "

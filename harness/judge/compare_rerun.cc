@@ -12,6 +12,7 @@
 #include "harness/base/trouble.h"
 #include "harness/judge/eval_sets.h"
 #include "harness/judge/facts_of.h"
+#include "harness/judge/item_outputs.h"
 #include "harness/judge/output_files.h"
 #include "harness/judge/record_parts.h"
 
@@ -118,6 +119,18 @@ Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const
   return {};
 }
 
+ItemOutputs ItemsOf(const Manifest& manifest, const Evidence& evidence, const Places& places,
+                    const fs::path& drill_folder, std::vector<std::string>* notes) {
+  const KeptItems recorded = LoadKeptItems(
+      manifest.artifacts, [&](const std::string& location) { return Locate(places, location); },
+      notes);
+  const KeptItems seen = LoadKeptItems(
+      evidence.artifacts,
+      [&](const std::string& location) -> Result<fs::path> { return drill_folder / location; },
+      notes);
+  return CompareItemOutputs(recorded, seen, manifest.metrics);
+}
+
 // Curves that the manifest does not declare are the rerun's own affair.
 std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Curve>& recorded) {
   std::vector<Curve> declared;
@@ -212,7 +225,12 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   comparison.declared_bitwise = manifest.determinism.declared == "bitwise";
   comparison.expect_bitwise = comparison.declared_bitwise;
   comparison.ends = {EndOf(evidence)};
-  comparison.layers = CompareFacts(FactsAsRerun(manifest, evidence), FactsOf(evidence, manifest));
+  const ItemOutputs items = ItemsOf(manifest, evidence, places, drill_folder, &comparison.notes);
+  std::vector<Fact> recorded_facts = FactsAsRerun(manifest, evidence);
+  std::vector<Fact> seen_facts = FactsOf(evidence, manifest);
+  std::ranges::copy(items.facts_a, std::back_inserter(recorded_facts));
+  std::ranges::copy(items.facts_b, std::back_inserter(seen_facts));
+  comparison.layers = CompareFacts(recorded_facts, seen_facts);
   comparison.findings = evidence.remarks;
   std::ranges::move(EvalSetFindings(manifest, evidence), std::back_inserter(comparison.findings));
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
@@ -226,9 +244,11 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
     comparison.ends.front().reason = "cannot be compared: " + compared.error().ToString();
     return comparison;
   }
+  comparison.metrics = items.decisions;
+  std::ranges::copy(items.notes, std::back_inserter(comparison.notes));
   Manifest rerun;
   rerun.artifacts = evidence.artifacts;
-  CompareOutputFiles(manifest, rerun, &comparison);
+  CompareOutputFiles(WithoutItems(manifest, items.compared), rerun, &comparison);
   comparison.curves = CompareRerunCurves(manifest, evidence, {});
   if (manifest.unread_metrics && evidence.unread_metrics) {
     std::ranges::move(

@@ -18,7 +18,8 @@
 namespace rharness {
 
 // Facts in five layers and, for a rerun that was carried out, every declared output and curve; not
-// judged yet, and without metrics, which all reruns of a run decide together. `ends` has the one
+// judged yet, and with no metrics but scores of kept items (item_outputs.h): others are decided by
+// all reruns of a run together. `ends` has the one
 // rerun: with an obstacle it is kNotComparable (with its layer) or kInfra; if it did not succeed,
 // or its declared outputs are missing or unreadable, kFailed; if its inputs changed under it,
 // kNotComparable. Checkpoints are compared by bytes if the digests differ and the recorded bytes

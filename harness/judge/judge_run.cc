@@ -9,6 +9,7 @@
 #include "compare/explain.h"
 #include "harness/execution/rerun/rerun.h"
 #include "harness/judge/facts_of.h"
+#include "harness/judge/item_outputs.h"
 #include "harness/judge/record_parts.h"
 #include "harness/judge/rerun_outputs.h"
 #include "harness/records/manifest/lineage.h"
@@ -107,6 +108,7 @@ Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& 
       if (std::ranges::find(merged.notes, note) == merged.notes.end()) merged.notes.push_back(note);
     }
   }
+  merged.metrics = MergeItemDecisions(reruns);
   RefuseUnconfirmed(reruns, &merged);
   std::ranges::move(TellLineage(manifest), std::back_inserter(merged.notes));
   return merged;
@@ -116,6 +118,7 @@ Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evide
                     const std::vector<Comparison>& reruns, Comparison merged,
                     std::vector<MetricDecision> metrics) {
   Comparison run = std::move(merged);
+  TakeItemDecisions(run.metrics, &metrics);
   run.metrics = std::move(metrics);
   JudgeComparison(&run);
   const Evidence* telling = TellingEvidence(evidence, reruns);

@@ -55,6 +55,9 @@ void AddFile(const Artifact& a, const Artifact& b, bool matters, Comparison* com
     const std::string how = fmt::format("{}: {}", file.subject, DescribeFile(file));
     if (!matters) {
       file.asides.push_back(how);
+    } else if (a.role == kItemsRole) {
+      file.not_compared.push_back(how +
+                                  ", and the items of both are not kept: only equality shows");
     } else if (!comparison->declared_bitwise) {
       file.not_compared.push_back(
           how +
@@ -82,7 +85,7 @@ void CompareOutputFiles(const Manifest& a, const Manifest& b, Comparison* compar
     if (artifact.role == kModelOfTracker) {
       comparison->notes.push_back(subject +
                                   ": not compared: a tracker keeps it, and no rerun writes it");
-    } else if (artifact.path == a.metrics_path) {
+    } else if (artifact.path == a.metrics_path && artifact.role != kItemsRole) {
       comparison->notes.push_back(subject + ": compared by its values");
     } else if (other == nullptr) {
       if (!IsLog(artifact)) {

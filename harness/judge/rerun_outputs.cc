@@ -39,7 +39,8 @@ RerunOutputs OutputsOf(const Evidence& evidence) {
                        .digests = {}};
   for (const Artifact& artifact : evidence.artifacts) {
     const bool file =
-        artifact.tensor_digest.empty() && (artifact.role == "other" || IsCheckpoint(artifact));
+        artifact.tensor_digest.empty() &&
+        (artifact.role == "other" || artifact.role == kItemsRole || IsCheckpoint(artifact));
     const std::string digest = file ? artifact.sha256 : LoadedDigest(artifact);
     if (!digest.empty()) outputs.digests[artifact.role + " " + artifact.path] = digest;
   }

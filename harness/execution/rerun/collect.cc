@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/execution/rerun/outputs_before.h"
+#include "harness/execution/rerun/record_items.h"
 #include "harness/execution/rerun/tensor_records.h"
 #include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/artifact.h"
@@ -142,6 +144,23 @@ Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
   return {};
 }
 
+// What is kept of items is a text of ours; its means are metrics.
+Result<Artifact> CollectItems(const Manifest& manifest, const Workspace& workspace,
+                              const HeldFolder& folder, const Artifact& recorded,
+                              const fs::path& keep, std::map<std::string, double>* means) {
+  Artifact seen{.role = recorded.role, .path = recorded.path};
+  const auto counts = [&](const fs::path& file) {
+    return !IsAsBeforeTheRun(workspace, fs::path(manifest.working_directory) / file);
+  };
+  ASSIGN_OR_RETURN(MeasuredItems measured, MeasureItems(folder, counts, &seen));
+  const fs::path home = keep / (recorded.path + ".items.jsonl");
+  RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
+  RETURN_IF_ERROR(WriteFileAtomic(home, measured.text));
+  seen.location = home.string();
+  means->merge(measured.means);
+  return seen;
+}
+
 }  // namespace
 
 Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, const fs::path& keep,
@@ -159,19 +178,25 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
     return {};
   }
   const HeldFolder& folder = *found;
+  std::map<std::string, double> means;
   for (const Artifact& recorded : manifest.artifacts) {
     if (recorded.role == kModelOfTracker) continue;
     if (TellOfUnwritten(manifest, workspace, FilesOf(recorded), evidence)) continue;
-    auto seen = Measure(recorded, folder);
+    const bool items = recorded.role == kItemsRole;
+    auto seen = items ? CollectItems(manifest, workspace, folder, recorded, keep, &means)
+                      : Measure(recorded, folder);
     if (!seen.ok()) {
       if (IsTrouble(seen.error())) return seen.error();
       evidence->remarks.push_back(RemarkOf(recorded.path, seen.error()));
       continue;
     }
+    if (items) seen->location = fs::path(seen->location).lexically_relative(drill_folder).string();
     evidence->artifacts.push_back(std::move(*seen));
   }
   RETURN_IF_ERROR(KeepCheckpoints(folder, keep, drill_folder, evidence));
-  return CollectMetrics(manifest, workspace, folder, evidence);
+  RETURN_IF_ERROR(CollectMetrics(manifest, workspace, folder, evidence));
+  evidence->metrics.metrics.merge(means);
+  return {};
 }
 
 }  // namespace rharness

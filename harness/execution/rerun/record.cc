@@ -20,6 +20,7 @@
 #include "harness/execution/rerun/image_file.h"
 #include "harness/execution/rerun/observed_run.h"
 #include "harness/execution/rerun/record_find.h"
+#include "harness/execution/rerun/record_items.h"
 #include "harness/execution/rerun/record_kept.h"
 #include "harness/execution/rerun/record_outputs.h"
 #include "harness/execution/rerun/table_data.h"
@@ -287,11 +288,17 @@ Result<Recording> RecordRun(const RecordRequest& stated,
     if (request.artifacts.empty()) {
       request.artifacts = FindOutputs(folder, outputs_before, &recording);
       NoteOutputsOutside(!request.artifacts.empty(), folder, &recording);
+      recording.found.artifacts = request.artifacts.size();
+      if (auto items = FindItems(folder, outputs_before, &recording)) {
+        request.artifacts.push_back(std::move(*items));
+      }
     }
   }
   MeasureOutputs(request, folder, outputs_before, &recording);
+  recording.metrics.metrics.insert(recording.item_means.begin(), recording.item_means.end());
   if (request.find) {
-    ProposeMetrics(request, &recording);
+    ProposeItemMetrics(request, &recording);
+    if (recording.found.metrics.empty()) ProposeMetrics(request, &recording);
     NoteUncompared(folder, &recording);
   }
   KeepArtifacts(request, folder, &recording);

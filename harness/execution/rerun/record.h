@@ -66,6 +66,7 @@ struct FoundFacts {
   std::map<std::string, std::int64_t> seeds;
   std::vector<std::string> rng_sources;
   std::vector<Metric> metrics;      // declarations
+  std::size_t artifacts = 0;        // that are found
   std::vector<FieldOrigin> fields;  // one for each guess
 };
 
@@ -87,6 +88,7 @@ struct Recording {
   Outcome outcome;
   std::string metrics_path;  // the request's, or what was found
   RunMetrics metrics;
+  std::map<std::string, double> item_means;  // by score, of items; metrics, too
   std::optional<UnreadMembers> unread_metrics;
   std::optional<KernelFamilies> kernels;
   std::vector<Artifact> artifacts;

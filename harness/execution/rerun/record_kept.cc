@@ -85,6 +85,7 @@ void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tre
 void KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
   if (request.keep.empty()) return;
   for (Artifact& artifact : out->artifacts) {
+    if (artifact.role == kItemsRole) continue;  // kept beside the manifest
     const Status kept = KeepArtifact(request, folder, &artifact);
     if (kept.ok()) continue;
     out->missing_outputs.push_back(

@@ -89,7 +89,8 @@ void IdentifyLogs(const std::string& metrics_path, const fs::path& folder,
   // What cannot be listed now cannot be listed after the run either, which then says so.
   (void)source->ForEachFile([&](const std::string& relative, EntryKind) -> Result<bool> {
     // Folders of data have files by the ten thousand, and no name of these.
-    if (metrics_path == kFindMetrics && !MayBeRunLog(relative) && !StandsForCheckpoint(relative)) {
+    if (metrics_path == kFindMetrics && !MayBeRunLog(relative) && !StandsForCheckpoint(relative) &&
+        !relative.ends_with(".jsonl")) {
       return true;
     }
     identify((below / relative).lexically_normal().string());

@@ -15,8 +15,8 @@ namespace rharness {
 std::optional<std::string> IdentityOfFile(const std::filesystem::path& path);
 
 // Before the run: the file at metrics_path, or all files below it if that is a folder; for
-// kFindMetrics those below `folder` that may be a log or a checkpoint, by their names. At most
-// 200,000; further ones count as written by the run.
+// kFindMetrics those below `folder` that may be a log, a checkpoint or items, by their names. At
+// most 200,000; further ones count as written by the run.
 void IdentifyLogs(const std::string& metrics_path, const std::filesystem::path& folder,
                   OutputIdentities* identities);
 

@@ -10,6 +10,7 @@
 #include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/execution/rerun/record_items.h"
 #include "harness/execution/rerun/record_logs.h"
 #include "harness/execution/rerun/tensor_records.h"
 #include "harness/records/manifest/admission.h"
@@ -67,6 +68,10 @@ Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recordi
 OutputIdentities IdentifyOutputs(const RecordRequest& request, const fs::path& folder) {
   OutputIdentities identities;
   for (const Artifact& artifact : request.artifacts) {
+    if (artifact.role == kItemsRole) {
+      IdentifyLogs(artifact.path, folder, &identities);
+      continue;
+    }
     identities[artifact.path] = IdentityOf(folder / artifact.path);
   }
   if (!request.kernel_list.empty()) {
@@ -103,7 +108,10 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
     }
   };
   for (const Artifact& artifact : request.artifacts) {
-    measure(artifact.path, [&] { return MeasureArtifact(artifact, folder, out); });
+    measure(artifact.path, [&] {
+      return artifact.role == kItemsRole ? RecordItems(request, folder, before, artifact, out)
+                                         : MeasureArtifact(artifact, folder, out);
+    });
   }
   if (!request.kernel_list.empty()) {
     measure(request.kernel_list, [&] { return MeasureKernels(request, folder, out); });

@@ -91,8 +91,12 @@ void NoteUncompared(const fs::path& folder, Recording* out) {
     const std::string relative = output.substr(home.size());
     const bool log = !out->metrics_path.empty() && relative.starts_with(out->metrics_path + "/") &&
                      MayBeRunLog(relative);
+    const bool item = std::ranges::any_of(out->artifacts, [&](const Artifact& artifact) {
+      return artifact.role == kItemsRole && relative.starts_with(artifact.path + "/");
+    });
     const bool made = relative.ends_with(".pyc") || relative.ends_with(".lock");
-    if (!log && !made && !compared.contains(relative)) others.push_back(CleanText(relative));
+    if (!log && !item && !made && !compared.contains(relative))
+      others.push_back(CleanText(relative));
   }
   if (others.empty()) return;
   constexpr std::size_t kNamed = 5;

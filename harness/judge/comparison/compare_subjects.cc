@@ -260,6 +260,10 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
     std::ranges::move(items.notes, std::back_inserter(comparison.notes));
     comparison.metrics = std::move(items.decisions);
   }
+  const ItemOutputs outputs = CompareItemOutputs(a.kept_items, b.kept_items, ReferenceOf(a, b));
+  std::ranges::copy(outputs.facts_a, std::back_inserter(gathered.facts_a));
+  std::ranges::copy(outputs.facts_b, std::back_inserter(gathered.facts_b));
+  std::ranges::copy(outputs.notes, std::back_inserter(comparison.notes));
   CompareLayers(a, b, gathered.facts_a, gathered.facts_b, &comparison);
   ASSIGN_OR_RETURN(
       comparison.checkpoints,
@@ -272,8 +276,12 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
       (a.side.kind == "curves" && b.side.kind == "curves")) {
     comparison.curves = CompareCurves(a.curves, b.curves, replicate_curves, options.curves);
   }
-  if (IsRecord(a) && IsRecord(b)) CompareOutputFiles(a.manifest, b.manifest, &comparison);
+  if (IsRecord(a) && IsRecord(b)) {
+    CompareOutputFiles(WithoutItems(a.manifest, outputs.compared),
+                       WithoutItems(b.manifest, outputs.compared), &comparison);
+  }
   if (!a.items) comparison.metrics = CompareMetrics(a, b, replicates);
+  TakeItemDecisions(outputs.decisions, &comparison.metrics);
   NoteMissing(a, b, &comparison);
   NoteLineage(a, b, &comparison);
   NoteUnknown(a, b, &comparison);

@@ -18,6 +18,7 @@
 #include "compare/items/eval_items.h"
 #include "compare/results/result_group.h"
 #include "harness/base/result.h"
+#include "harness/judge/item_outputs.h"
 #include "harness/records/manifest/manifest.h"
 
 namespace rharness {
@@ -36,6 +37,7 @@ struct Subject {
   Manifest manifest;
   std::optional<ResultGroup> results;
   std::optional<EvalItems> items;
+  KeptItems kept_items;  // of a manifest or evidence
   std::optional<Fingerprint> fingerprint;
   std::optional<bool> declared_bitwise;  // of a manifest
   std::optional<RerunEnd> end;           // of evidence: how far the rerun came

@@ -76,6 +76,9 @@ Result<Subject> LoadManifestSubject(const fs::path& path, const SubjectOptions& 
   subject.unread = manifest.unread_metrics;
   subject.declared_bitwise = manifest.determinism.declared == "bitwise";
   const Places places{.root = options.root};
+  subject.kept_items = LoadKeptItems(
+      manifest.artifacts, [&](const std::string& location) { return Locate(places, location); },
+      &subject.notes);
   for (const Artifact& artifact : manifest.artifacts) {
     if (!HoldsTensors(artifact)) continue;
     std::optional<fs::path> at;
@@ -109,6 +112,14 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
   subject.unread = evidence.unread_metrics;
   subject.end = EndOf(evidence);
   manifest.artifacts = evidence.artifacts;
+  subject.kept_items = LoadKeptItems(
+      evidence.artifacts,
+      [&](const std::string& location) -> Result<fs::path> {
+        const auto beside = FindBeside(path.parent_path(), location);
+        if (beside) return *beside;
+        return NotFound("does not lie beside the evidence", location);
+      },
+      &subject.notes);
   for (const Artifact& artifact : evidence.artifacts) {
     if (!HoldsTensors(artifact)) continue;
     ASSIGN_OR_RETURN(RecordedCheckpoint weights,

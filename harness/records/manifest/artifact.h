@@ -31,12 +31,15 @@ struct ArtifactPart {
 // it, and no rerun does.
 inline constexpr std::string_view kModelOfTracker = "model";
 
+// The role of an evaluation with its items: a file, or a folder with files whose names change.
+inline constexpr std::string_view kItemsRole = "items";
+
 struct Artifact {
-  std::string role;      // "weights", "optimizer", "metrics", "log", "other" or "model"
+  std::string role;      // "weights", "optimizer", "items", "metrics", "log", "other" or "model"
   std::string path;      // relative to the working directory
   std::string location;  // readable copy of the original, if kept; relative ones below --root
   std::uint64_t size_bytes = 0;
-  std::string sha256;
+  std::string sha256;                 // of items: of the text that is kept of them
   std::string tensor_digest;          // canonical; weights and optimizer state
   std::string beside_digest;          // of what is loaded with them; empty: nothing, or unknown
   std::vector<TensorRecord> tensors;  // one per tensor, sorted by name; may be empty

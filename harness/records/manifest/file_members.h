@@ -14,8 +14,8 @@
 namespace rharness {
 
 inline constexpr std::array<std::string_view, 4> kDataKinds = {"file", "directory", "delta", ""};
-inline constexpr std::array<std::string_view, 6> kArtifactRoles = {
-    "weights", "optimizer", "metrics", "log", "other", kModelOfTracker};
+inline constexpr std::array<std::string_view, 7> kArtifactRoles = {
+    "weights", "optimizer", kItemsRole, "metrics", "log", "other", kModelOfTracker};
 
 template <class Io, Is<CodeFile> T>
 void Members(Io& io, T& file) {
@@ -109,7 +109,8 @@ void Members(Io& io, T& artifact) {
   io.Noun("A file that the run made.");
   io.Must(ChoiceKind<kArtifactRoles>(), "role", artifact.role,
           "What it is for. Of weights and optimizer the tensors are compared, of others the "
-          "SHA-256 of the file. A log (text or plots for people) may differ from run to run, and "
+          "SHA-256 of the file. Items of an evaluation are compared one by one. A log (text or "
+          "plots for people) may differ from run to run, and "
           "so may a file of metrics whose numbers the manifest has; all others must not. A model "
           "is what a tracker keeps beside the run.");
   io.Must(kRelativePath, "path", artifact.path,
@@ -119,7 +120,7 @@ void Members(Io& io, T& artifact) {
                "drill's root (in evidence: below the drill folder).")
              .Examples("kept/model.safetensors"));
   io.May("size_bytes", artifact.size_bytes, About("Size in bytes.").Examples("65608"));
-  io.May(kSha256, "sha256", artifact.sha256, "Of the file.");
+  io.May(kSha256, "sha256", artifact.sha256, "Of the file; of items, of what is kept of them.");
   io.May(kSha256, "tensor_digest", artifact.tensor_digest,
          "Canonical digest of the tensors, of weights and optimizer state: equal tensors have "
          "equal digests, whatever file they lie in.");

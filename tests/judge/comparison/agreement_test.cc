@@ -7,6 +7,8 @@
 #include <functional>
 #include <iterator>
 
+#include "compare/items/kept_items.h"
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/judge/compare_rerun.h"
 #include "harness/judge/comparison/compare_subjects.h"
@@ -151,14 +153,16 @@ std::vector<Change> Ends() {
 }
 
 // Of this run alone, with the confirming rerun that a drill makes: training repeats itself here.
-Verdict DrillVerdict(const Manifest& manifest, Evidence evidence) {
+Verdict DrillVerdict(const Manifest& manifest, Evidence evidence,
+                     const fs::path& drill_folder = "/nowhere") {
   RunState state;
   state.manifest = manifest;
   std::vector<std::string> damage;
   for (const int rerun : {1, 2}) {
     evidence.rerun = rerun;
     state.evidence[rerun] = evidence;
-    state.reruns.emplace(rerun, CompareRerun(manifest, evidence, {}, "/nowhere", &damage));
+    state.reruns.emplace(
+        rerun, CompareRerun(manifest, evidence, {.root = drill_folder}, drill_folder, &damage));
   }
   MergeAndJudgeSiblings({&state});
   JudgeTogether({&state}, Family({manifest}));
@@ -170,7 +174,7 @@ Result<Comparison> Compared(const Manifest& manifest, const Evidence& evidence,
   const fs::path a = folder / "manifest.json", b = folder / "evidence.json";
   RETURN_IF_ERROR(WriteFileAtomic(a, ToJson(manifest).Dump()));
   RETURN_IF_ERROR(WriteFileAtomic(b, ToJson(evidence).Dump()));
-  ASSIGN_OR_RETURN(const Subject subject_a, LoadSubject(a, {}));
+  ASSIGN_OR_RETURN(const Subject subject_a, LoadSubject(a, {.root = folder}));
   ASSIGN_OR_RETURN(const Subject subject_b, LoadSubject(b, {}));
   return CompareSubjects(subject_a, subject_b, {}, {});
 }
@@ -207,6 +211,66 @@ TEST(DrillAndCompare, GiveOneVerdictOfARecordAndItsRerun) {
        {Verdict::kIdentical, Verdict::kEquivalent, Verdict::kDrifted, Verdict::kInconclusive,
         Verdict::kNotComparable, Verdict::kFailed, Verdict::kInfra}) {
     EXPECT_GT(seen[verdict], 0) << VerdictName(verdict);
+  }
+}
+
+// An evaluation of 1,000 items, every second one right but for those that are flipped.
+std::string ItemsText(int to_right, int to_wrong, const std::string& prompt) {
+  EvalItems items;
+  for (int i = 0; i < 1000; ++i) {
+    bool right = i % 2 == 0;
+    if (!right && i / 2 < to_right) right = true;
+    if (i % 2 == 0 && i / 2 < to_wrong) right = false;
+    EvalItem& item = items.tasks["sums"][std::to_string(i)];
+    item.scores["acc"] = right ? 1.0 : 0.0;
+    item.prompt = prompt;
+  }
+  return KeptTextOf(items);
+}
+
+TEST(DrillAndCompare, GiveOneVerdictOnItems) {
+  const ScopedTempDir folder = ScopedTempDir::Make().value();
+  const auto keep = [&](const std::string& name, const std::string& text, Artifact* artifact) {
+    EXPECT_TRUE(MakeDirectories((folder.path() / name).parent_path()).ok());
+    EXPECT_TRUE(WriteFileAtomic(folder.path() / name, text).ok());
+    artifact->sha256 = Sha256HexOf(text);
+    artifact->location = name;
+  };
+  struct Case {
+    const char* name;
+    std::string items;
+    bool lost;
+    Verdict verdict;
+  };
+  const std::vector<Case> cases = {
+      {"equal items", ItemsText(0, 0, "p"), false, Verdict::kIdentical},
+      {"equal items that are not kept", ItemsText(0, 0, "p"), true, Verdict::kIdentical},
+      {"as many lost as won", ItemsText(3, 3, "p"), false, Verdict::kEquivalent},
+      {"more lost than won", ItemsText(0, 30, "p"), false, Verdict::kDrifted},
+      {"flips that show nothing", ItemsText(15, 25, "p"), false, Verdict::kInconclusive},
+      {"other prompts", ItemsText(0, 0, "q"), false, Verdict::kNotComparable},
+      {"other items that are not kept", ItemsText(3, 3, "p"), true, Verdict::kInconclusive},
+  };
+  auto recorded = LoadManifest(fs::path(RHARNESS_SOURCE_DIR) / "scenarios/digits_portable/history" /
+                               "digits_portable-01.json");
+  ASSERT_TRUE(recorded.ok()) << recorded.error().ToString();
+  recorded->determinism.declared = "statistical";
+  recorded->curves.clear();
+  recorded->metrics = {{.name = "sums/acc", .value = 0.5, .primary = true, .margin = 0.02}};
+  recorded->artifacts = {{.role = std::string(kItemsRole), .path = "out"}};
+  keep("kept.jsonl", ItemsText(0, 0, "p"), &recorded->artifacts[0]);
+  for (const Case& one : cases) {
+    Evidence evidence = RerunOf(*recorded);
+    keep("artifacts/out.items.jsonl", one.items, &evidence.artifacts[0]);
+    if (one.lost) evidence.artifacts[0].location.clear();
+    const auto compared = Compared(*recorded, evidence, folder.path());
+    ASSERT_TRUE(compared.ok()) << compared.error().ToString();
+    EXPECT_EQ(VerdictName(compared->verdict), VerdictName(one.verdict))
+        << one.name << ": " << compared->headline << "\n"
+        << fmt::format("{}", fmt::join(compared->notes, "\n"));
+    EXPECT_EQ(VerdictName(DrillVerdict(*recorded, evidence, folder.path())),
+              VerdictName(one.verdict))
+        << one.name;
   }
 }
 
