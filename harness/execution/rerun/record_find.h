@@ -71,6 +71,10 @@ void MarkFound(std::string_view path, std::string_view from, Recording* out);
 // Whether programs read files of this name and hardly any writes one: "train.py", "a.yaml".
 bool IsSourceName(std::string_view path);
 
+// Declares a metric as primary: its direction by its name, its margin 1 % of its value, or 0.01 of
+// a share.
+void DeclareByName(const std::string& name, double value, Recording* out);
+
 // Which values are better, by the name of a metric: "eval_accuracy", "val/loss".
 MetricDirection DirectionByName(std::string_view name);
 

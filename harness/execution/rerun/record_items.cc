@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "compare/items/kept_items.h"
-#include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/source_folder.h"
@@ -78,9 +76,10 @@ std::optional<Artifact> FindItems(const fs::path& folder, const OutputIdentities
   artifact.path = found.front().string();
   const bool more =
       std::ranges::any_of(found, [&](const fs::path& path) { return path != found.front(); });
-  out->found.fields.push_back({fmt::format("artifacts[{}]", out->found.artifacts++), Grade::kHint,
-                               CleanText(fmt::format("the run wrote items of an evaluation{}",
-                                                     more ? "; further ones are not taken" : ""))});
+  MarkFound(fmt::format("artifacts[{}]", out->found.artifacts++),
+            fmt::format("the run wrote items of an evaluation{}",
+                        more ? "; further ones are not taken" : ""),
+            out);
   return artifact;
 }
 
@@ -101,23 +100,7 @@ Status RecordItems(const RecordRequest& request, const fs::path& folder,
 void ProposeItemMetrics(const RecordRequest& request, Recording* out) {
   if (!request.metrics.empty()) return;
   for (const auto& [name, mean] : out->item_means) {
-    const MetricDirection direction = DirectionByName(name);
-    if (!IsRanked(direction)) continue;
-    Metric metric;
-    metric.name = name;
-    metric.unit = "1";
-    metric.direction = direction;
-    metric.primary = true;
-    const double size = std::fabs(mean);
-    const bool share = direction == MetricDirection::kHigher && size <= 1.0;
-    metric.margin = share || size == 0.0 ? 0.01 : 0.01 * size;
-    out->found.fields.push_back(
-        {CleanText(fmt::format("metrics.{}", name)), Grade::kHint,
-         fmt::format("items have this score; its name says that {} is better; the margin {:.4g} "
-                     "is {}",
-                     MetricDirectionName(direction), *metric.margin,
-                     share || size == 0.0 ? "that of a share" : "1 % of its mean")});
-    out->found.metrics.push_back(std::move(metric));
+    if (IsRanked(DirectionByName(name))) DeclareByName(name, mean, out);
   }
 }
 

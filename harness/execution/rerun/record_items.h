@@ -37,8 +37,8 @@ std::optional<Artifact> FindItems(const std::filesystem::path& folder,
 Status RecordItems(const RecordRequest& request, const std::filesystem::path& folder,
                    const OutputIdentities& before, Artifact artifact, Recording* out);
 
-// Declares every score of items whose name says which values are better, as primary, with a margin
-// of 0.01 of a share and 1 % of others, unless metrics are declared.
+// Declares every score of items whose name says which values are better (DeclareByName), unless
+// metrics are declared.
 void ProposeItemMetrics(const RecordRequest& request, Recording* out);
 
 }  // namespace rharness

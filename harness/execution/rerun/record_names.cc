@@ -80,6 +80,23 @@ MetricDirection DirectionByName(std::string_view name) {
   return MetricDirection::kNotStated;
 }
 
+void DeclareByName(const std::string& name, double value, Recording* out) {
+  Metric metric;
+  metric.name = name;
+  metric.unit = "1";
+  metric.direction = DirectionByName(name);
+  metric.primary = true;
+  const double size = std::abs(value);
+  const bool share = metric.direction == MetricDirection::kHigher && size <= 1.0;
+  metric.margin = share || size == 0.0 ? 0.01 : 0.01 * size;
+  MarkFound(fmt::format("metrics.{}", name),
+            fmt::format("its name says that {} is better; the margin {:.4g} is {}",
+                        MetricDirectionName(metric.direction), *metric.margin,
+                        share || size == 0.0 ? "that of a share" : "1 % of its value"),
+            out);
+  out->found.metrics.push_back(std::move(metric));
+}
+
 void ProposeMetrics(const RecordRequest& request, Recording* out) {
   if (!request.metrics.empty()) return;
   const std::pair<const std::string, double>* best = nullptr;
@@ -92,21 +109,7 @@ void ProposeMetrics(const RecordRequest& request, Recording* out) {
     best = &metric;
     rank = own;
   }
-  if (best == nullptr) return;
-  Metric metric;
-  metric.name = best->first;
-  metric.unit = "1";
-  metric.direction = DirectionByName(metric.name);
-  metric.primary = true;
-  const double size = std::abs(best->second);
-  const bool share = metric.direction == MetricDirection::kHigher && size <= 1.0;
-  metric.margin = share || size == 0.0 ? 0.01 : 0.01 * size;
-  MarkFound(fmt::format("metrics.{}", metric.name),
-            fmt::format("its name says that {} is better; the margin {:.4g} is {}",
-                        MetricDirectionName(metric.direction), *metric.margin,
-                        share || size == 0.0 ? "that of a share" : "1 % of its value"),
-            out);
-  out->found.metrics.push_back(std::move(metric));
+  if (best != nullptr) DeclareByName(best->first, best->second, out);
 }
 
 std::string FamilyByName(const std::vector<std::string>& command, const fs::path& folder) {
