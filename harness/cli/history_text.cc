@@ -75,8 +75,8 @@ std::string CodeText(const Code& code) {
 }
 
 std::string ImageText(const Image& image) {
-  if (image.kind == "host") return "none (ran on the host)";
-  if (image.kind != "oci") return fmt::format("{} ({})", image.location, image.digest);
+  if (image.kind == ImageKind::kHost) return "none (ran on the host)";
+  if (image.kind != ImageKind::kOci) return fmt::format("{} ({})", image.location, image.digest);
   return fmt::format("{}/{}@{}", image.registry, image.repository, image.digest);
 }
 

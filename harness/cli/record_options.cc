@@ -87,7 +87,7 @@ Result<DataItem> ParseData(const std::string& text) {
   if (IsDeltaSource(value)) {
     auto source = ParseDeltaSource(value);
     if (!source.ok()) return InvalidInput(source.error().message, "--data");
-    item.kind = kDeltaKind;
+    item.kind = DataKind::kDelta;
     item.source = std::exchange(value, std::move(source->table));
   }
   fs::path path = fs::path(value).lexically_normal();
@@ -201,7 +201,7 @@ Status ReadMetricField(std::string_view field, Metric* metric) {
 
 Result<Image> ParseImage(std::string_view text) {
   Image image;
-  image.kind = "oci";
+  image.kind = ImageKind::kOci;
   const auto at = text.rfind('@');
   constexpr std::string_view kPrefix = "sha256:";
   const bool pinned = at != std::string_view::npos && text.substr(at + 1).starts_with(kPrefix);
@@ -211,7 +211,7 @@ Result<Image> ParseImage(std::string_view text) {
         "--image");
   }
   if (IsPathOfImage(text.substr(0, pinned ? at : text.npos))) {
-    image.kind = "sif";  // or the other kind of file: which one, it says itself
+    image.kind = ImageKind::kSif;  // or the other kind of file: which one, it says itself
     image.location = text.substr(0, pinned ? at : text.npos);
     if (pinned) image.digest = text.substr(at + 1);
     image.platform = Platform();

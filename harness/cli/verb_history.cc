@@ -156,7 +156,7 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
                                         claim.drill_id, claim.host, claim.pid,
                                         FormatTime(claim.since)));
   }
-  if (manifest.image.kind == "oci") {
+  if (manifest.image.kind == ImageKind::kOci) {
     ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(entry.family));
     ASSIGN_OR_RETURN(const auto moves, TagMovesOf(family, store));
     history.notes.insert(history.notes.end(), moves.begin(), moves.end());

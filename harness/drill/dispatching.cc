@@ -17,7 +17,7 @@ namespace rharness {
 namespace fs = std::filesystem;
 
 std::string LauncherOf(const Manifest& manifest, const DrillOptions& options) {
-  const bool in_a_pod = options.dispatch == "kubernetes" && manifest.image.kind == "oci";
+  const bool in_a_pod = options.dispatch == "kubernetes" && manifest.image.kind == ImageKind::kOci;
   return in_a_pod && options.launcher == "auto"
              ? "pod"
              : ChooseLauncher(options.launcher, manifest.image.kind);

@@ -59,7 +59,7 @@ std::vector<Fact> FactsHere(const Manifest& manifest, const Overrides& environme
   for (const auto& [name, value] : manifest.environment.variables) named.insert(name);
   for (const auto& [name, value] : environment) named.insert(name);
   here.environment = CaptureEnvironment(&variables, named);
-  if (manifest.image.kind == "host") {
+  if (manifest.image.kind == ImageKind::kHost) {
     here.environment.software["host_packages"] = HostPackagesSha256();
   } else {
     here.environment.software.clear();

@@ -290,7 +290,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
     out.AddKnown(Layer::kCode, "code.diff.sha256", manifest.code.kept_diff_sha256,
                  FactWeight::kIdentity);
   }
-  if (manifest.image.kind != "host") {
+  if (manifest.image.kind != ImageKind::kHost) {
     out.AddKnown(Layer::kEnvironment, "image.digest", manifest.image.digest, FactWeight::kIdentity);
   }
   out.AddKnown(Layer::kEnvironment, "software.host_packages", manifest.image.packages_sha256,
@@ -299,12 +299,13 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   AddVariables(manifest.environment, manifest.observation, manifest, &out);
   AddDamage(manifest.notes, &out);
   // An image is known by its digest, with everything in it.
-  if (manifest.image.kind == "host") {
+  if (manifest.image.kind == ImageKind::kHost) {
     AddPackages(manifest.environment, manifest.image.packages_sha256, out.facts());
   }
   AddHardware(manifest.environment.hardware, UseOf(manifest, substituted), &out);
   AddSeeds(manifest.seeds, &out);
-  AddObservation(manifest.observation, /*again=*/false, manifest.image.kind != "host", &out);
+  AddObservation(manifest.observation, /*again=*/false, manifest.image.kind != ImageKind::kHost,
+                 &out);
   return out.Take();
 }
 
@@ -340,14 +341,15 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   out.AddKnown(Layer::kEnvironment, "image.digest", evidence.image_digest, FactWeight::kIdentity);
   if (manifest.environment.python) AddPythonVersion(evidence.environment, &out);
   AddVariables(evidence.environment, evidence.observation, manifest, &out);
-  if (manifest.image.kind == "host" && evidence.image_digest.empty()) {
+  if (manifest.image.kind == ImageKind::kHost && evidence.image_digest.empty()) {
     const auto digest = evidence.environment.software.find("host_packages");
     AddPackages(evidence.environment,
                 digest == evidence.environment.software.end() ? "" : digest->second, out.facts());
   }
   AddHardware(evidence.environment.hardware, UseOf(manifest, IsSubstituted(evidence)), &out);
   AddSeeds(evidence.seeds, &out);
-  AddObservation(evidence.observation, /*again=*/true, manifest.image.kind != "host", &out);
+  AddObservation(evidence.observation, /*again=*/true, manifest.image.kind != ImageKind::kHost,
+                 &out);
   return out.Take();
 }
 

@@ -16,7 +16,7 @@ std::string TagOf(const Image& image) {
 }
 
 bool IsNamed(const Image& image) {
-  return image.kind == "oci" && !image.tag.empty() && !image.digest.empty();
+  return image.kind == ImageKind::kOci && !image.tag.empty() && !image.digest.empty();
 }
 
 }  // namespace

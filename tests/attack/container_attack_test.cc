@@ -34,7 +34,7 @@ class Container : public AttackWorld {
     job.workspace = folder() / "drill" / "workspace";
     fs::create_directories(job.workspace);
     job.mounts = mounts;
-    job.image.kind = "oci";
+    job.image.kind = ImageKind::kOci;
     job.image.registry = containers_->registry();
     job.image.repository = "ml/tiny";
     job.image.digest = containers_->first().digest;

@@ -180,7 +180,7 @@ TEST_F(PlantedLink, InThePlaceOfDataTellsNothingOfWhatItLeadsTo) {
   manifest_.data = {DataItem{.name = "d",
                              .location = "data",
                              .path = "data",
-                             .kind = "directory",
+                             .kind = DataKind::kDirectory,
                              .sha256 = HashTree(repository() / "data")->sha256,
                              .size_bytes = 2}};
   workspace_ = *Prepare();
@@ -270,7 +270,8 @@ TEST_F(KeptOutput, ThatIsAHardLinkIsCopiedAndItsOtherNameStaysAsItWas) {
 class DeclaredPlaces : public AttackWorld {
  protected:
   std::string WhyNot(const std::string& location) {
-    manifest_.data = {DataItem{.name = "d", .location = location, .path = "d", .kind = "file"}};
+    manifest_.data = {
+        DataItem{.name = "d", .location = location, .path = "d", .kind = DataKind::kFile}};
     const auto workspace = Prepare();
     EXPECT_TRUE(workspace.ok());
     return workspace.ok() && workspace->obstacle ? workspace->obstacle->reason : "";
@@ -307,7 +308,7 @@ class SharedData : public AttackWorld {
     manifest_.data = {DataItem{.name = "large",
                                .location = "large.bin",
                                .path = "large.bin",
-                               .kind = "file",
+                               .kind = DataKind::kFile,
                                .sha256 = HashFile(large())->sha256,
                                .size_bytes = kCopyLimitBytes + 1}};
     workspace_ = *Prepare();

@@ -47,7 +47,7 @@ class Sabotage : public AttackWorld {
     return RerunBy(&executor);
   }
   Result<RerunResult> RerunBy(Executor* executor) {
-    manifest_.image.kind = "host";
+    manifest_.image.kind = ImageKind::kHost;
     auto launcher = MakeLauncher("host");
     EXPECT_TRUE(launcher.ok());
     fs::create_directories(drill());
@@ -125,7 +125,7 @@ TEST_F(Sabotage, CannotWriteToDataThatItOnlySees) {
   manifest_.data = {DataItem{.name = "large",
                              .location = "large.bin",
                              .path = "large.bin",
-                             .kind = "file",
+                             .kind = DataKind::kFile,
                              .sha256 = HashFile(large)->sha256,
                              .size_bytes = kCopyLimitBytes + 1}};
   manifest_.command = {"sh", "-c", fmt::format("echo x >>{}; true", large.string())};

@@ -176,8 +176,8 @@ TEST_F(Fetch, ClearsWhatWasLeftHalfWrittenADayAgo) {
 // The MD5s are md5sum's.
 TEST_F(Fetch, TakesFromACacheOfDvcsWhatHasTheRecordedHash) {
   std::filesystem::remove(At("value"));
-  const auto set = [&](const std::string& digest, const std::string& kind,
-                       const std::string& sha256, std::uint64_t bytes) {
+  const auto set = [&](const std::string& digest, DataKind kind, const std::string& sha256,
+                       std::uint64_t bytes) {
     auto manifest = LoadManifest(At("runs/a.json"));
     ASSERT_TRUE(manifest.ok());
     DataItem& item = manifest->data.at(0);
@@ -188,7 +188,7 @@ TEST_F(Fetch, TakesFromACacheOfDvcsWhatHasTheRecordedHash) {
     ASSERT_TRUE(WriteJsonFile(At("runs/a.json"), ToJson(*manifest)).ok());
   };
   const std::string value = "md5:4c8d9ac7c62b7fbf21fb2f2ae14dd65b";
-  set(value, "file", Sha256HexOf("0.75"), 4);
+  set(value, DataKind::kFile, Sha256HexOf("0.75"), 4);
   EXPECT_THAT(FetchRun({"--dvc-cache", "dvc"}).stdout_text, HasSubstr("nowhere"));
   Write("dvc/files/md5/4c/8d9ac7c62b7fbf21fb2f2ae14dd65b", "0.7!");
   EXPECT_THAT(FetchRun({"--dvc-cache", "dvc"}).stdout_text, HasSubstr("failed: "));
@@ -202,7 +202,7 @@ TEST_F(Fetch, TakesFromACacheOfDvcsWhatHasTheRecordedHash) {
   Write("tree/a", "x");
   Write("tree/s/b", "0.75");
   const std::string tree = HashTree(At("tree"))->sha256;
-  set("md5-dos2unix:00000000000000000000000000000001.dir", "directory", tree, 5);
+  set("md5-dos2unix:00000000000000000000000000000001.dir", DataKind::kDirectory, tree, 5);
   const auto list = [&](const std::string& second) {
     Write("old/00/000000000000000000000000000001.dir",
           R"([{"md5": "9dd4e461268c8034f5c8564e155c67a6", "relpath": "a"}, {"md5": ")" +

@@ -199,7 +199,7 @@ TEST_F(LineageProgram, TellsOfATagThatMovedInEveryReportOfADrill) {
     ASSERT_EQ(RecordOn(name, kOnValue, {}).outcome.exit_code, 0);
     auto manifest = LoadManifest(At("runs/" + name + ".json"));
     ASSERT_TRUE(manifest.ok());
-    manifest->image = {.kind = "oci",
+    manifest->image = {.kind = ImageKind::kOci,
                        .registry = "registry.invalid",
                        .repository = "ml",
                        .tag = "1",

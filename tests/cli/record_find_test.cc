@@ -243,7 +243,7 @@ TEST_F(RecordFinds, AFolderOfManyFilesOrFoldersAsOneItem) {
   const Manifest manifest = Recorded();
   ASSERT_EQ(manifest.data.size(), 2u);
   EXPECT_EQ(manifest.data[0].path, "images");
-  EXPECT_EQ(manifest.data[0].kind, "directory");
+  EXPECT_EQ(manifest.data[0].kind, DataKind::kDirectory);
   EXPECT_EQ(GuessOf(manifest, "data[0]"), "the run read 100 files of it");
 }
 

@@ -50,14 +50,14 @@ TEST_F(RecordImageProgram, HashesAnImageThatIsAFile) {
   };
   const std::string digest = "sha256:" + Sha256HexOf(sif);
   const Image first = image("train.sif");
-  EXPECT_EQ(first.kind, "sif");
+  EXPECT_EQ(first.kind, ImageKind::kSif);
   EXPECT_EQ(first.location, "train.sif");
   EXPECT_EQ(first.digest, digest);
   EXPECT_EQ(image(At("train.sif").string() + "@" + digest).digest, digest);
-  EXPECT_EQ(image("./train.img").kind, "squashfs");
+  EXPECT_EQ(image("./train.img").kind, ImageKind::kSquashfs);
   const std::string stated = "sha256:" + std::string(64, 'a');
   const Image elsewhere = image("/not/here/train.sqsh@" + stated);
-  EXPECT_EQ(elsewhere.kind, "squashfs");
+  EXPECT_EQ(elsewhere.kind, ImageKind::kSquashfs);
   EXPECT_EQ(elsewhere.location, "/not/here/train.sqsh");
   EXPECT_EQ(elsewhere.digest, stated);
   for (const std::string& bad :

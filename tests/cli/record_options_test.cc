@@ -29,7 +29,7 @@ TEST(RecordImage, IsSplitIntoItsParts) {
     EXPECT_EQ(image->repository, c.repository) << c.text;
     EXPECT_EQ(image->tag, c.tag) << c.text;
     EXPECT_EQ(image->digest, kDigest);
-    EXPECT_EQ(image->kind, "oci");
+    EXPECT_EQ(image->kind, ImageKind::kOci);
   }
 }
 
@@ -47,7 +47,7 @@ TEST(RecordImage, IsAFileWhereItIsAPath) {
   for (const auto& c : cases) {
     const auto image = ParseImage(c.text);
     ASSERT_TRUE(image.ok()) << c.text << ": " << image.error().ToString();
-    EXPECT_NE(image->kind, "oci") << c.text;
+    EXPECT_NE(image->kind, ImageKind::kOci) << c.text;
     EXPECT_EQ(image->location, c.location);
     EXPECT_EQ(image->digest, c.digest) << c.text;
     EXPECT_EQ(image->repository, "");

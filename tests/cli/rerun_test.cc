@@ -26,7 +26,7 @@ class RerunProgram : public testing::Test {
     ticket_.resources.timeout_seconds = 60;
     ticket_.places.root = folder_->path();
     ticket_.manifest.run_id = "r";
-    ticket_.manifest.image.kind = "host";
+    ticket_.manifest.image.kind = ImageKind::kHost;
   }
   fs::path At(const std::string& name) const { return folder_->path() / name; }
   void Issue(const std::string& script) {
@@ -79,7 +79,7 @@ TEST_F(RerunProgram, RefusesATicketThatWasChanged) {
 
 TEST_F(RerunProgram, SaysWhatTheMachineLacks) {
   ticket_.launcher = "docker";
-  ticket_.manifest.image.kind = "oci";
+  ticket_.manifest.image.kind = ImageKind::kOci;
   Issue("true");
   const ProcessResult result =
       RunProcess({.argv = {RHARNESS_BIN_DIR "/rharness", "rerun", At("ticket.json").string(),

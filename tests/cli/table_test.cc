@@ -47,7 +47,7 @@ TEST_F(RunOnTable, ARecordPinsTheVersionAndItsContent) {
   RecordTable("t=delta:table@4");
   const DataItem table = TableOf(Recorded());
   EXPECT_EQ(table.name, "t");
-  EXPECT_EQ(table.kind, "delta");
+  EXPECT_EQ(table.kind, DataKind::kDelta);
   EXPECT_EQ(table.path, "table");
   EXPECT_EQ(table.source, "delta:table@4");
   EXPECT_EQ(table.sha256.size(), 64u);

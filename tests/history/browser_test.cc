@@ -45,7 +45,7 @@ class BrowserTest : public HistoryTest {
     Manifest manifest = MakeManifest(run_id, started, family);
     manifest.code.commit = commit;
     if (!repository.empty()) {
-      manifest.image.kind = "oci";
+      manifest.image.kind = ImageKind::kOci;
       manifest.image.registry = "registry.example";
       manifest.image.repository = repository;
       manifest.image.tag = "1";

@@ -30,7 +30,7 @@ class MadeFiles : public HistoryTest {
     DataItem item;
     item.name = "init";
     item.path = "init.bin";
-    item.kind = "file";
+    item.kind = DataKind::kFile;
     item.sha256 = std::string(64, '1');
     read.data = {item};
     for (const Manifest& one : {made, again, read}) {

@@ -133,7 +133,7 @@ TEST(FactsOf, HowAMachineIsPutTogetherExplainsAndIsNeverDifferentWhereItIsNotKno
 
 TEST(FactsOf, ARunInAnImageAreKnownByTheImage) {
   Manifest manifest = RecordedBefore();
-  manifest.image.kind = "oci";
+  manifest.image.kind = ImageKind::kOci;
   manifest.image.digest = "sha256:a";
   Evidence evidence = Seen(manifest.environment);
   evidence.image_digest = "sha256:a";
@@ -229,7 +229,7 @@ TEST(ObservedFacts, OfARerunInAnImageAreToldNotToBeKnown) {
 
 TEST(ObservedFacts, OfLibrariesInAnImageAreTheirBuildIdsWhereverTheyLie) {
   Manifest manifest = RecordedBefore();
-  manifest.image.kind = "oci";
+  manifest.image.kind = ImageKind::kOci;
   manifest.observation = Observed("1", "/usr/lib/libopenblas.so.0", "1");
   Evidence evidence = Seen(manifest.environment);
   evidence.observation = Observed("1", "/opt/lib/libopenblas.so.0", "1");

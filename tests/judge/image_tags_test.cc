@@ -15,7 +15,7 @@ Manifest RunOf(const std::string& run_id, const std::string& day, const std::str
   Manifest run;
   run.run_id = run_id;
   run.started = *ParseTime("2026-01-" + day + "T00:00:00Z");
-  run.image = {.kind = "oci",
+  run.image = {.kind = ImageKind::kOci,
                .registry = "r.example",
                .repository = "ml",
                .tag = tag,

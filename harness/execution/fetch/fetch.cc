@@ -70,7 +70,8 @@ std::optional<std::uint64_t> SizeOf(const fs::path& path) {
 bool MayBe(const DataItem& item, const fs::path& cached) {
   std::error_code error;
   const bool folder = fs::is_directory(fs::symlink_status(cached, error));
-  if ((item.kind == "file" && folder) || (item.kind == "directory" && !folder)) return false;
+  if ((item.kind == DataKind::kFile && folder) || (item.kind == DataKind::kDirectory && !folder))
+    return false;
   const auto size = SizeOf(cached);
   return size && (IsTable(item) || item.size_bytes == 0 || *size == item.size_bytes);
 }

@@ -74,7 +74,7 @@ ProcessSpec ClientOf(std::map<std::string, std::string> environment) {
   return spec;
 }
 
-Result<fs::path> CheckFileJob(const Job& job, std::string_view kind) {
+Result<fs::path> CheckFileJob(const Job& job, ImageKind kind) {
   RETURN_IF_ERROR(CheckJob(job));
   RETURN_IF_ERROR(CheckImageFile(job.image, kind));
   if (!job.image_file.is_absolute()) {
@@ -97,10 +97,12 @@ void NotStarted(std::string_view why, Outcome* outcome) {
 ApptainerLauncher::ApptainerLauncher(bool rootful) : rootful_(rootful) {}
 ApptainerLauncher::ApptainerLauncher() : ApptainerLauncher(DescribeContainerHost().rootful) {}
 
-Status ApptainerLauncher::Prepare(const Image& image) { return CheckImageFile(image, "sif"); }
+Status ApptainerLauncher::Prepare(const Image& image) {
+  return CheckImageFile(image, ImageKind::kSif);
+}
 
 Result<ProcessSpec> ApptainerLauncher::BuildCommand(const Job& job) const {
-  ASSIGN_OR_RETURN(const fs::path folder, CheckFileJob(job, "sif"));
+  ASSIGN_OR_RETURN(const fs::path folder, CheckFileJob(job, ImageKind::kSif));
   // --mount takes a line of comma-separated values, --home one of colons.
   RETURN_IF_ERROR(CheckPaths(
       job, folder, "no commas, colons, quotes, backslashes, controls", [](unsigned char c) {
@@ -148,7 +150,9 @@ Result<ImageProof> ApptainerLauncher::Finish(const Job& job, Outcome* outcome) {
   return ImageProof{.digest = job.image.digest, .image_id = {}};
 }
 
-Status EnrootLauncher::Prepare(const Image& image) { return CheckImageFile(image, "squashfs"); }
+Status EnrootLauncher::Prepare(const Image& image) {
+  return CheckImageFile(image, ImageKind::kSquashfs);
+}
 
 Status EnrootLauncher::HandOver(const Job& job) const {
   RETURN_IF_ERROR(MakeDirectoriesBelow(job.workspace, ".tmp"));
@@ -158,7 +162,7 @@ Status EnrootLauncher::HandOver(const Job& job) const {
 }
 
 Result<ProcessSpec> EnrootLauncher::BuildCommand(const Job& job) const {
-  ASSIGN_OR_RETURN(const fs::path folder, CheckFileJob(job, "squashfs"));
+  ASSIGN_OR_RETURN(const fs::path folder, CheckFileJob(job, ImageKind::kSquashfs));
   RETURN_IF_ERROR(CheckPaths(job, folder, "letters, digits and '._-+@=/'", [](unsigned char c) {
     return std::isalnum(c) != 0 ||
            std::string_view("._-+@=/").find(static_cast<char>(c)) != std::string_view::npos;

@@ -8,9 +8,10 @@
 namespace rharness {
 
 Status HostLauncher::Prepare(const Image& image) {
-  if (image.kind == "host") return {};
-  return Unsupported(fmt::format(
-      "the host cannot run an image of kind '{}'; choose a launcher that does", image.kind));
+  if (image.kind == ImageKind::kHost) return {};
+  return Unsupported(
+      fmt::format("the host cannot run an image of kind '{}'; choose a launcher that does",
+                  NameIn(kImageKindNames, image.kind)));
 }
 
 Result<ProcessSpec> HostLauncher::BuildCommand(const Job& job) const {

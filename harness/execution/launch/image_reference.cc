@@ -81,7 +81,8 @@ Error Refuse(std::string_view what, std::string_view value, std::string_view exp
 Result<std::string> ImageReference(const Image& recorded) {
   Image image = recorded;
   CompleteImageName(&image);
-  if (image.kind != "oci") return Refuse("kind", image.kind, "'oci' for a container engine");
+  if (image.kind != ImageKind::kOci)
+    return Refuse("kind", NameIn(kImageKindNames, image.kind), "'oci' for a container engine");
   if (!IsRegistry(image.registry)) return Refuse("registry", image.registry, "HOST or HOST:PORT");
   if (image.repository.size() > kLongestName || !AllParts(image.repository, '/', IsPathComponent)) {
     return Refuse("repository", image.repository,
@@ -93,10 +94,15 @@ Result<std::string> ImageReference(const Image& recorded) {
   return fmt::format("{}/{}@{}", image.registry, image.repository, image.digest);
 }
 
-bool IsImageFile(const Image& image) { return image.kind == "sif" || image.kind == "squashfs"; }
+bool IsImageFile(const Image& image) {
+  return image.kind == ImageKind::kSif || image.kind == ImageKind::kSquashfs;
+}
 
-Status CheckImageFile(const Image& image, std::string_view kind) {
-  if (image.kind != kind) return Refuse("kind", image.kind, fmt::format("'{}'", kind));
+Status CheckImageFile(const Image& image, ImageKind kind) {
+  if (image.kind != kind) {
+    return Refuse("kind", NameIn(kImageKindNames, image.kind),
+                  fmt::format("'{}'", NameIn(kImageKindNames, kind)));
+  }
   if (image.location.empty()) return Refuse("location", image.location, "the path of its file");
   if (IsPinnedDigest(image.digest)) return {};
   return Refuse("digest", image.digest, "'sha256:' and 64 lower-case hex digits");

@@ -19,7 +19,7 @@ Result<std::string> ImageReference(const Image& recorded);
 // Whether it is a file ("sif", "squashfs"), pinned by its own hash, and not in a registry.
 bool IsImageFile(const Image& image);
 // Errors: invalid_input unless it is of this kind, names a location and a digest as above.
-Status CheckImageFile(const Image& image, std::string_view kind);
+Status CheckImageFile(const Image& image, ImageKind kind);
 
 // "os/architecture" or "os/architecture/variant", or empty. Else invalid_input.
 Status CheckPlatform(std::string_view platform);

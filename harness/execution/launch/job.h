@@ -77,9 +77,9 @@ class Launcher {
 // "host", "podman", "docker", "apptainer", "enroot" or "pod". Errors: invalid_input for another
 // name, not_found when the engine is not installed.
 Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name);
-// The launcher for images of this kind ("host", "oci", ...): the requested one, if it runs such
+// The launcher for images of this kind: the requested one, if it runs such
 // images; for "auto" the first that does. Empty: none.
-std::string ChooseLauncher(std::string_view asked, std::string_view image_kind);
+std::string ChooseLauncher(std::string_view asked, ImageKind image_kind);
 
 struct ExecutionHooks {
   std::function<void(int pid)> on_start;  // may be empty

@@ -14,17 +14,17 @@ namespace {
 
 struct LauncherRow {
   std::string_view name;
-  std::string_view image_kind;  // what it runs
-  std::string_view version;     // argument that prints the engine's version; empty: no engine
+  ImageKind image_kind = ImageKind::kHost;  // what it runs
+  std::string_view version;  // argument that prints the engine's version; empty: no engine
 };
 
 // "auto" means the first one of a kind.
-constexpr std::array<LauncherRow, 6> kLaunchers = {{{"host", "host", ""},
-                                                    {"podman", "oci", "--version"},
-                                                    {"docker", "oci", "--version"},
-                                                    {"apptainer", "sif", "--version"},
-                                                    {"enroot", "squashfs", "version"},
-                                                    {"pod", "oci", ""}}};
+constexpr std::array<LauncherRow, 6> kLaunchers = {{{"host", ImageKind::kHost, ""},
+                                                    {"podman", ImageKind::kOci, "--version"},
+                                                    {"docker", ImageKind::kOci, "--version"},
+                                                    {"apptainer", ImageKind::kSif, "--version"},
+                                                    {"enroot", ImageKind::kSquashfs, "version"},
+                                                    {"pod", ImageKind::kOci, ""}}};
 
 Status FindEngineProgram(const LauncherRow& row) {
   ProcessSpec version;
@@ -62,7 +62,7 @@ Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name) {
       "'{}' is no launcher; expected host, podman, docker, apptainer, enroot or pod", name));
 }
 
-std::string ChooseLauncher(std::string_view asked, std::string_view image_kind) {
+std::string ChooseLauncher(std::string_view asked, ImageKind image_kind) {
   for (const LauncherRow& row : kLaunchers) {
     if (row.image_kind == image_kind && (asked == "auto" || asked == row.name)) {
       return std::string(row.name);

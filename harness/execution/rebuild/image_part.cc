@@ -130,7 +130,7 @@ Answer OfRegistryImage(const Image& image, const std::string& reference, Rebuild
 
 void AskForImage(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
   Image image = manifest.image;
-  if (image.kind == "host") return;
+  if (image.kind == ImageKind::kHost) return;
   if (IsImageFile(image)) {
     const Answer answer = OfImageFile(image, asked);
     parts->push_back({"image", image.location, answer.state, answer.why});

@@ -179,7 +179,7 @@ void AskForDpkg(const PackageList& list, Rebuilder::Asked* asked, std::vector<Pa
 }  // namespace
 
 void AskForPackages(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
-  if (manifest.image.kind != "host") return;  // it brings its own
+  if (manifest.image.kind != ImageKind::kHost) return;  // it brings its own
   for (const auto& [manager, list] : manifest.environment.packages) {
     if (list.empty()) continue;
     if (manager == kPython) {

@@ -35,7 +35,7 @@ Answer OfEnvironment(const Manifest& manifest, const Places& places) {
 
 void AskForPython(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
   const auto& python = manifest.environment.python;
-  if (manifest.image.kind != "host" || !python || !IsIsolated(python->kind)) return;
+  if (manifest.image.kind != ImageKind::kHost || !python || !IsIsolated(python->kind)) return;
   const Answer answer = OfEnvironment(manifest, asked->options.places);
   parts->push_back({"Python environment", python->prefix, answer.state, answer.why});
 }

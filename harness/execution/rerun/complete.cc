@@ -130,9 +130,9 @@ class Completing {
   }
 
   Status PutImage() {
-    if (said_.image.kind == "host") return {};
+    if (said_.image.kind == ImageKind::kHost) return {};
     manifest_.image = said_.image;
-    if (said_.image.kind != "oci") {
+    if (said_.image.kind != ImageKind::kOci) {
       ASSIGN_OR_RETURN(manifest_.image, CaptureImageFile(said_.image));
     }
     Stated("image");
@@ -184,7 +184,7 @@ class Completing {
     }
     ASSIGN_OR_RETURN(TreeDigest digest, HashTree(item.path));
     std::error_code error;
-    item.kind = fs::is_directory(item.path, error) ? "directory" : "file";
+    item.kind = fs::is_directory(item.path, error) ? DataKind::kDirectory : DataKind::kFile;
     item.sha256 = std::move(digest.sha256);
     item.size_bytes = digest.size_bytes;
     return item;
@@ -327,7 +327,7 @@ class Completing {
       recorded.hardware.gpu_driver = here.hardware.gpu_driver;
       Note("environment.hardware.gpu_driver", "as here on");
     }
-    if (manifest_.image.kind == "host" && manifest_.image.packages_sha256.empty()) {
+    if (manifest_.image.kind == ImageKind::kHost && manifest_.image.packages_sha256.empty()) {
       manifest_.image.packages_sha256 = HostPackagesSha256();
       Note("image.packages_sha256", "as here on");
     }

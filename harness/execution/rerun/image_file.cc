@@ -26,13 +26,15 @@ ImageFile NoImageFile(std::optional<Layer> layer, std::string reason) {
 
 constexpr std::string_view kPrefix = "sha256:";
 
-std::string_view KindByEnding(std::string_view path) {
-  if (path.ends_with(".sif")) return "sif";
-  return path.ends_with(".sqsh") || path.ends_with(".squashfs") ? "squashfs" : "";
+// kHost: neither of the kinds of files.
+ImageKind KindByEnding(std::string_view path) {
+  if (path.ends_with(".sif")) return ImageKind::kSif;
+  const bool squashfs = path.ends_with(".sqsh") || path.ends_with(".squashfs");
+  return squashfs ? ImageKind::kSquashfs : ImageKind::kHost;
 }
 
-// Empty: neither.
-Result<std::string_view> KindByContent(const fs::path& path) {
+// As above.
+Result<ImageKind> KindByContent(const fs::path& path) {
   constexpr std::size_t kSifMagicAt = 32;
   constexpr std::string_view kSifMagic = "SIF_MAGIC", kSquashfsMagic = "hsqs";
   ASSIGN_OR_RETURN(const OpenedFile file, OpenRegularFile(path));
@@ -40,15 +42,15 @@ Result<std::string_view> KindByContent(const fs::path& path) {
   const ssize_t size = ::pread(file.descriptor.get(), begin.data(), begin.size(), 0);
   if (size < 0) return PathError("cannot be read", errno, path);
   const std::string_view text(begin.data(), static_cast<std::size_t>(size));
-  if (text.starts_with(kSquashfsMagic)) return std::string_view("squashfs");
-  return text.ends_with(kSifMagic) ? std::string_view("sif") : std::string_view();
+  if (text.starts_with(kSquashfsMagic)) return ImageKind::kSquashfs;
+  return text.ends_with(kSifMagic) ? ImageKind::kSif : ImageKind::kHost;
 }
 
 }  // namespace
 
 bool IsPathOfImage(std::string_view text) {
   return text.starts_with("/") || text.starts_with("./") || text.starts_with("../") ||
-         !KindByEnding(text).empty();
+         KindByEnding(text) != ImageKind::kHost;
 }
 
 Result<Image> CaptureImageFile(const Image& stated) {
@@ -56,7 +58,7 @@ Result<Image> CaptureImageFile(const Image& stated) {
   std::error_code error;
   if (!stated.digest.empty() && !fs::exists(stated.location, error)) {
     image.kind = KindByEnding(stated.location);
-    if (image.kind.empty()) {
+    if (image.kind == ImageKind::kHost) {
       return InvalidInput(
           "the image's file is not here, and its name does not say what it is; expected one that "
           "ends with .sif, .sqsh or .squashfs",
@@ -65,8 +67,8 @@ Result<Image> CaptureImageFile(const Image& stated) {
     RETURN_IF_ERROR(CheckImageFile(image, image.kind));
     return image;
   }
-  ASSIGN_OR_RETURN(const std::string_view kind, KindByContent(stated.location));
-  if (kind.empty()) {
+  ASSIGN_OR_RETURN(const ImageKind kind, KindByContent(stated.location));
+  if (kind == ImageKind::kHost) {
     return InvalidInput("is no image: neither a SIF nor a squashfs", stated.location);
   }
   image.kind = kind;

@@ -13,7 +13,7 @@ std::map<std::string, std::string> BuildJobEnvironment(const Manifest& manifest,
                                                        const std::vector<int>& gpus,
                                                        const EnvironmentOverrides& overrides) {
   std::map<std::string, std::string> environment;
-  if (manifest.image.kind == "host") environment = PickEnvironment({"PATH"});
+  if (manifest.image.kind == ImageKind::kHost) environment = PickEnvironment({"PATH"});
   environment["HOME"] = workspace.string();
   environment["TMPDIR"] = (workspace / ".tmp").string();
   environment["LANG"] = "C.UTF-8";

@@ -64,12 +64,12 @@ Finding AnotherPython(const std::string& given, const std::string& seen) {
 }  // namespace
 
 bool RunsAmongUs(const Ticket& ticket) {
-  return ticket.manifest.image.kind == "host" || ticket.launcher == "pod";
+  return ticket.manifest.image.kind == ImageKind::kHost || ticket.launcher == "pod";
 }
 
 ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recording,
                          const fs::path& folder)
-    : is_host_(request.image.kind == "host"),
+    : is_host_(request.image.kind == ImageKind::kHost),
       base_(BaseOf(folder, recording.working_directory)),
       recorded_in_(folder) {
   if (!request.observe) return;
@@ -95,7 +95,7 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
 
 ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   const Manifest& manifest = ticket.manifest;
-  is_host_ = manifest.image.kind == "host";
+  is_host_ = manifest.image.kind == ImageKind::kHost;
   const bool in_container = !RunsAmongUs(ticket);
   base_ = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
   const auto& python = manifest.environment.python;

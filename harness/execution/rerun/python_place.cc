@@ -279,7 +279,7 @@ std::vector<std::string> OtherPackages(const Manifest& manifest, const fs::path&
 Result<PythonPlace> ChoosePython(const Manifest& manifest, const Places& places,
                                  const std::function<bool()>& should_cancel) {
   PythonPlace place;
-  if (manifest.image.kind != "host") return place;
+  if (manifest.image.kind != ImageKind::kHost) return place;
   const auto& python = manifest.environment.python;
   const std::string recorded = python ? python->prefix : "";
   if (!places.python.empty()) {
@@ -340,7 +340,7 @@ Status LinkPython(const Manifest& manifest, const PythonPlace& python, const fs:
 
 std::optional<Obstacle> MissingProgram(const Manifest& manifest, const PythonPlace& python,
                                        const fs::path& workspace) {
-  if (manifest.image.kind != "host" || manifest.command.empty()) return std::nullopt;
+  if (manifest.image.kind != ImageKind::kHost || manifest.command.empty()) return std::nullopt;
   const std::string& word = manifest.command.front();
   if (word.find('/') == word.npos || fs::path(word).is_absolute()) return std::nullopt;
   std::error_code error;

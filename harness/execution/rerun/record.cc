@@ -122,7 +122,7 @@ Status CaptureData(const RecordRequest& request, const fs::path& folder, Recordi
       out->data.push_back(std::move(table.item));
       continue;
     }
-    item.kind = fs::is_directory(path, error) ? "directory" : "file";
+    item.kind = fs::is_directory(path, error) ? DataKind::kDirectory : DataKind::kFile;
     ASSIGN_OR_RETURN(TreeDigest digest, HashTree(path));
     item.sha256 = std::move(digest.sha256);
     item.size_bytes = digest.size_bytes;
@@ -145,7 +145,7 @@ void DescribeImage(Image* image) {
 
 Status CaptureImage(const RecordRequest& request, Recording* out) {
   out->image = request.image;
-  if (request.image.kind == "oci") DescribeImage(&out->image);
+  if (request.image.kind == ImageKind::kOci) DescribeImage(&out->image);
   if (!IsImageFile(request.image)) return {};
   ASSIGN_OR_RETURN(out->image, CaptureImageFile(request.image));
   std::error_code error;

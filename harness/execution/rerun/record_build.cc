@@ -82,7 +82,8 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.duration_seconds = recording.duration.count();
   manifest.code = recording.code;
   manifest.image = recording.image;
-  if (manifest.image.kind == "host") manifest.image.packages_sha256 = recording.packages_sha256;
+  if (manifest.image.kind == ImageKind::kHost)
+    manifest.image.packages_sha256 = recording.packages_sha256;
   manifest.data = recording.data;
   manifest.command = request.command;
   manifest.working_directory = recording.working_directory;

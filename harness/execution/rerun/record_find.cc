@@ -65,7 +65,7 @@ void AddData(const RecordRequest& request, const fs::path& folder, const std::st
   const fs::path place = folder / path;
   item.name = NameFor(path, out->data);
   item.path = path;
-  item.kind = fs::is_directory(place, ignored) ? "directory" : "file";
+  item.kind = fs::is_directory(place, ignored) ? DataKind::kDirectory : DataKind::kFile;
   item.location = PlaceOf(place, request.root);
   const auto digest = HashTree(place);
   if (!digest.ok()) {

@@ -141,7 +141,7 @@ class Attempt {
   Launcher* FindLauncher() {
     const auto found = context_.launchers.find(ticket_.launcher);
     if (found != context_.launchers.end()) return found->second;
-    const std::string& kind = ticket_.manifest.image.kind;
+    const std::string_view kind = NameIn(kImageKindNames, ticket_.manifest.image.kind);
     (void)Block(
         ticket_.launcher.empty()
             ? fmt::format("recorded in an image of kind '{}', which this drill cannot start", kind)
@@ -223,7 +223,7 @@ class Attempt {
            .message = fmt::format("the drill {} {} (--env)", value ? "set" : "unset", name)});
     }
     auto& software = evidence_.environment.software;
-    if (ticket_.manifest.image.kind == "host") {
+    if (ticket_.manifest.image.kind == ImageKind::kHost) {
       if (const std::string packages = HostPackagesSha256(); !packages.empty()) {
         software["host_packages"] = packages;
       }

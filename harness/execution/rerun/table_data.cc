@@ -46,7 +46,7 @@ Result<CapturedTable> CaptureTable(DataItem item, const fs::path& path) {
   ASSIGN_OR_RETURN(const DeltaTable table, DeltaTable::Open(path));
   ASSIGN_OR_RETURN(const DeltaVersion version, table.Read(source.version.value_or(table.newest())));
   ASSIGN_OR_RETURN(SnapshotDigest digest, table.Hash(version));
-  item.kind = kDeltaKind;
+  item.kind = DataKind::kDelta;
   item.source = DeltaSourceText(item.location, version.version);
   item.sha256 = std::move(digest.sha256);
   item.size_bytes = digest.size_bytes;

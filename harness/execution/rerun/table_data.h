@@ -18,8 +18,7 @@
 
 namespace rharness {
 
-inline constexpr char kDeltaKind[] = "delta";
-inline bool IsTable(const DataItem& item) { return item.kind == kDeltaKind; }
+inline bool IsTable(const DataItem& item) { return item.kind == DataKind::kDelta; }
 
 // A table's version as it is today, as a data item: kind, sha256, size, and a source with the
 // version, which is the newest if `item.source` names none. `item.location` is set. Errors: those

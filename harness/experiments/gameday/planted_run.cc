@@ -179,7 +179,10 @@ Result<Manifest> PlantInRun(const Fault& fault, const Manifest& run, const DataI
 Result<DataItem> DataOf(const Fault& fault, const Manifest& run) {
   const auto item = std::ranges::find(run.data, fault.subject, &DataItem::name);
   if (item == run.data.end()) return CannotPlant("the record has no such data");
-  if (item->kind != "file") return CannotPlant("is no file of rows, but a " + item->kind);
+  if (item->kind != DataKind::kFile) {
+    return CannotPlant("is no file of rows, but a " +
+                       std::string(NameIn(kDataKindNames, item->kind)));
+  }
   return *item;
 }
 

@@ -95,7 +95,7 @@ void AddCode(const Manifest& recorded, const Manifest& drifted, std::vector<Axis
 }
 
 std::string ImageText(const Image& image) {
-  if (image.kind == "host") return "host";
+  if (image.kind == ImageKind::kHost) return "host";
   const std::string& where = image.location.empty() ? image.repository : image.location;
   return fmt::format("{}{}{}@{}", image.registry, image.registry.empty() ? "" : "/", where,
                      image.digest);

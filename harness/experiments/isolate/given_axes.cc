@@ -143,9 +143,10 @@ Result<Axis> DataAxis(const Manifest& recorded, const GivenAxis& given) {
 }
 
 Result<Axis> ImageAxis(const Manifest& recorded, const GivenAxis& given) {
-  Axis axis = StartAxis(AxisKind::kImage, Layer::kEnvironment, "image",
-                        {.text = recorded.image.kind == "host" ? "host" : recorded.image.digest,
-                         .image = recorded.image});
+  Axis axis =
+      StartAxis(AxisKind::kImage, Layer::kEnvironment, "image",
+                {.text = recorded.image.kind == ImageKind::kHost ? "host" : recorded.image.digest,
+                 .image = recorded.image});
   for (const Image& image : given.images) {
     if (image.digest == axis.values.back().image.digest) {
       return Refuse(given, "has one image twice in a row");
@@ -157,7 +158,7 @@ Result<Axis> ImageAxis(const Manifest& recorded, const GivenAxis& given) {
 
 // Environments, such as one for each version of a library; with the recorded one first.
 Result<Axis> PythonAxis(const Manifest& recorded, const GivenAxis& given) {
-  if (recorded.image.kind != "host") {
+  if (recorded.image.kind != ImageKind::kHost) {
     return Refuse(given, "the run was recorded in an image, which has a Python of its own");
   }
   const auto& own = recorded.environment.python;

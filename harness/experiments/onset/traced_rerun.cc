@@ -33,7 +33,7 @@ Result<Ticket> TracedTicket(const Manifest& manifest, const fs::path& workspace,
                 .environment = options.environment,
                 .manifest = manifest};
   if (!steps.empty()) ticket.environment["RHARNESS_TRACE_STEPS"] = steps;
-  const bool host = manifest.image.kind == "host";
+  const bool host = manifest.image.kind == ImageKind::kHost;
   // In a container the workspace has another name.
   ticket.environment["RHARNESS_TRACE"] =
       host ? (workspace / kTraceFolder / "").string() : fmt::format("{}/", kTraceFolder);

@@ -12,6 +12,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
+#include "harness/base/json_member_reader.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/trouble.h"
 
@@ -25,9 +26,9 @@ constexpr char kMarker[] = "left.json";
 Json ToJson(const LeftByPath& left) {
   Json all = Json::MakeObject();
   for (const auto& [path, one] : left) {
-    all.AppendMember(
-        path, Json::MakeObject(
-                  {{"kind", one.kind}, {"sha256", one.sha256}, {"size_bytes", one.size_bytes}}));
+    all.AppendMember(path, Json::MakeObject({{"kind", NameIn(kDataKindNames, one.kind)},
+                                             {"sha256", one.sha256},
+                                             {"size_bytes", one.size_bytes}}));
   }
   return Json::MakeObject({{"schema", "rharness.left/v1"}, {"left", std::move(all)}});
 }
@@ -43,7 +44,7 @@ Result<LeftByPath> ReadMarker(const fs::path& file) {
   reader.ReadSchema("rharness.left", 1);
   reader.ForEachMember("left", [&](const std::string& path, JsonReader& one) {
     LeftCheckpoint& checkpoint = left[path];
-    one.Read("kind", &checkpoint.kind);
+    MemberReader(&one).Name("kind", checkpoint.kind, kDataKindNames);
     one.Read("sha256", &checkpoint.sha256);
     one.Read("size_bytes", &checkpoint.size_bytes);
   });
@@ -52,19 +53,19 @@ Result<LeftByPath> ReadMarker(const fs::path& file) {
 }
 
 // A regular file or a folder, not through a link; nothing if there is none.
-Result<std::optional<std::string>> KindAt(const HeldFolder& folder, const fs::path& relative) {
+Result<std::optional<DataKind>> KindAt(const HeldFolder& folder, const fs::path& relative) {
   const auto parent = folder.OpenFolder(relative.parent_path());
   if (!parent.ok()) {
     if (IsTrouble(parent.error())) return parent.error();
-    return std::optional<std::string>();
+    return std::optional<DataKind>();
   }
   struct stat info {};
   if (::fstatat(parent->fd(), relative.filename().c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>();
+    if (errno == ENOENT || errno == ENOTDIR) return std::optional<DataKind>();
     return IoErrorFromErrno("cannot look", errno, (folder.path() / relative).string());
   }
-  if (S_ISREG(info.st_mode)) return std::optional<std::string>("file");
-  if (S_ISDIR(info.st_mode)) return std::optional<std::string>("directory");
+  if (S_ISREG(info.st_mode)) return std::optional(DataKind::kFile);
+  if (S_ISDIR(info.st_mode)) return std::optional(DataKind::kDirectory);
   return InvalidInput("is neither a file nor a folder", (folder.path() / relative).string());
 }
 
@@ -98,10 +99,9 @@ Status AddBroughtHome(const fs::path& kept, const fs::path& to) {
   return {};
 }
 
-Result<LeftCheckpoint> Measure(const HeldFolder& left, const std::string& path,
-                               const std::string& kind) {
+Result<LeftCheckpoint> Measure(const HeldFolder& left, const std::string& path, DataKind kind) {
   LeftCheckpoint checkpoint{.location = (left.path() / path).string(), .kind = kind, .sha256 = {}};
-  if (kind == "file") {
+  if (kind == DataKind::kFile) {
     ASSIGN_OR_RETURN(const FileDigest digest, left.HashFile(path));
     checkpoint.sha256 = digest.sha256;
     checkpoint.size_bytes = digest.size_bytes;

@@ -25,7 +25,7 @@ std::string CodeWords(const Code& code) {
 }
 
 std::string ImageWords(const Image& image) {
-  if (image.kind == "host") return "none: it ran on the host";
+  if (image.kind == ImageKind::kHost) return "none: it ran on the host";
   std::string text = image.registry.empty() ? "" : image.registry + "/";
   text += image.repository + image.location;
   if (!image.tag.empty()) text += ":" + image.tag;

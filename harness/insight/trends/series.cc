@@ -170,7 +170,7 @@ std::vector<TrendSeries> Families(const Tracks& tracks, const std::vector<Stack>
 
 std::vector<TrendSeries> ByAxis(const Tracks& tracks, const std::vector<Stack>& stacks,
                                 StackAxis axis) {
-  NameTable names;
+  NameIndex names;
   std::vector<int> of_place;
   for (const Stack& stack : stacks) of_place.push_back(names.Of(stack[axis]));
   const std::vector<Group> groups = GroupBy(tracks, names.size(), [&](int, int place) {

@@ -111,7 +111,7 @@ Result<Stack> StackOf(const Surroundings& environment, std::string_view where) {
 
 Stack StackOf(const Manifest& manifest) {
   Stack stack;
-  if (manifest.image.kind == "host") {
+  if (manifest.image.kind == ImageKind::kHost) {
     stack[StackAxis::kImage] = kHost;
   } else {
     stack[StackAxis::kImage] = manifest.image.digest;

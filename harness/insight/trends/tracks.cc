@@ -26,7 +26,7 @@ WallTime StartOf(int week) {
   return WallTime(std::chrono::milliseconds(week * kWeekMs - kMondayMs));
 }
 
-int NameTable::Of(const std::string& name) {
+int NameIndex::Of(const std::string& name) {
   const auto [at, fresh] = index_.emplace(name, static_cast<int>(names_.size()));
   if (fresh) names_.push_back(&at->first);
   return at->second;

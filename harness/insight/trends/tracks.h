@@ -24,7 +24,7 @@ int WeekOf(WallTime time);
 WallTime StartOf(int week);
 
 // Names, each once.
-class NameTable {
+class NameIndex {
  public:
   int Of(const std::string& name);
   const std::string& At(int index) const { return *names_[static_cast<std::size_t>(index)]; }
@@ -77,9 +77,9 @@ class Tracks {
 
   std::int64_t verdicts() const { return verdicts_; }
   std::int64_t left_out() const { return left_out_; }
-  const NameTable& families() const { return families_; }
-  const NameTable& environments() const { return environments_; }
-  const NameTable& nodes() const { return nodes_; }
+  const NameIndex& families() const { return families_; }
+  const NameIndex& environments() const { return environments_; }
+  const NameIndex& nodes() const { return nodes_; }
   const std::vector<TrackPlace>& places() const { return places_; }
   // Sets of places, each in order.
   const std::vector<std::vector<int>>& spreads() const { return spreads_; }
@@ -108,7 +108,7 @@ class Tracks {
   WallTime now_;
   std::int64_t verdicts_ = 0;
   std::int64_t left_out_ = 0;
-  NameTable families_, environments_, nodes_;
+  NameIndex families_, environments_, nodes_;
   std::vector<TrackPlace> places_;
   std::unordered_map<std::uint64_t, int> place_index_;
   std::vector<std::vector<int>> spreads_;

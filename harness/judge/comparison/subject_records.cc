@@ -100,7 +100,7 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
   Manifest& manifest = subject.manifest;
   manifest.run_id = evidence.run_id;
   manifest.resources.gpus = static_cast<int>(evidence.environment.hardware.gpus.size());
-  if (!evidence.image_digest.empty()) manifest.image.kind = "oci";
+  if (!evidence.image_digest.empty()) manifest.image.kind = ImageKind::kOci;
   for (const auto& [name, value] : evidence.metrics.metrics) {
     manifest.metrics.push_back({.name = name, .value = value, .primary = true});
   }

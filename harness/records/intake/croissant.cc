@@ -190,7 +190,7 @@ class CroissantUser {
       item = &manifest_.data.emplace_back();
       item->name = file.name;
       item->path = *path;
-      item->kind = "file";
+      item->kind = DataKind::kFile;
       Note(*item, "path", From(file));
     }
     ++use_.files;

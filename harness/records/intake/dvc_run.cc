@@ -176,7 +176,7 @@ class DvcRunBuilder {
     item.path = below;
     if (!below.empty() && !stage_.base.empty()) item.path = below.substr(stage_.base.size() + 1);
     if (below.empty()) item.path = PathOutside(dep.path);
-    item.kind = dep.directory ? "directory" : "file";
+    item.kind = dep.directory ? DataKind::kDirectory : DataKind::kFile;
     item.size_bytes = dep.size_bytes;
     item.other_digest = dep.Digest();
     item.source = SourceOf(dep, below);
@@ -184,7 +184,7 @@ class DvcRunBuilder {
     if (!dep.IsMd5() || below.empty()) {
       run_.Remark(fmt::format("data: {} lies outside of the repository, or has no MD5",
                               QuotedShort(WithoutCredentials(dep.path))));
-      if (!dep.IsMd5()) item.kind.clear();
+      if (!dep.IsMd5()) item.kind = DataKind::kNotStated;
       return run_.AddData(std::move(item), Hint(where, "its content was not looked for"));
     }
     TellTracked(dep, below);

@@ -206,7 +206,7 @@ void ImportedRun::SetImage(std::string_view reference, const Worth& worth) {
   const std::string_view name = reference.substr(0, at);
   const std::string_view digest = at == name.npos ? "" : reference.substr(at + 1);
   Image image;
-  image.kind = "oci";
+  image.kind = ImageKind::kOci;
   SplitImageName(name, &image);
   if (!IsCleanWord(name) || name.find("://") != name.npos || image.repository.empty() ||
       (!digest.empty() && !IsCleanWord(digest))) {
@@ -230,7 +230,8 @@ void ImportedRun::AddData(DataItem item, const Worth& worth) {
   item.name = name;
   item.path = *path;
   item.location = CleanPath(item.location).value_or("");
-  if (item.kind != "file" && item.kind != "directory") item.kind.clear();
+  if (item.kind != DataKind::kFile && item.kind != DataKind::kDirectory)
+    item.kind = DataKind::kNotStated;
   item.sha256 = CleanHex(item.sha256).value_or("");
   item.other_digest = CleanText(item.other_digest, 256);
   Note(fmt::format("data[{}]", manifest_.data.size()),

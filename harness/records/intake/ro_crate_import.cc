@@ -9,11 +9,11 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/shown_url.h"
+#include "harness/base/source_folder.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/importers.h"
 #include "harness/records/intake/local_files.h"
 #include "harness/records/intake/loose_json.h"
-#include "harness/base/source_folder.h"
 
 namespace rharness {
 namespace {
@@ -180,7 +180,7 @@ class CrateRuns {
     item.path = PathIn(entity);
     item.name = item.path.empty() ? (name.empty() ? id : name) : item.path;
     item.location = item.path.empty() ? "" : (source_.path() / item.path).string();
-    item.kind = HasType(entity, "Dataset") ? "directory" : "file";
+    item.kind = HasType(entity, "Dataset") ? DataKind::kDirectory : DataKind::kFile;
     Worth worth = Exact("object " + id);
     item.sha256 = HashOf(entity, item.path, &item.size_bytes, &worth, run);
     if (id.starts_with("https://") || id.starts_with("http://")) item.source = id;

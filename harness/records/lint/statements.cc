@@ -216,7 +216,7 @@ std::vector<Statement> StatementsOfCommand(const std::vector<std::string>& comma
 
 std::vector<Statement> StatementsOfImage(const Image& image) {
   std::vector<Statement> statements;
-  if (image.kind == "host") return statements;
+  if (image.kind == ImageKind::kHost) return statements;
   AddVersionsOfName(image.repository.substr(image.repository.rfind('/') + 1) + ":" + image.tag,
                     "$.image.tag", &statements);
   return statements;

@@ -116,11 +116,11 @@ void CheckCode(const Code& code, Findings* out) {
 }
 
 void CheckImage(const Image& image, Findings* out) {
-  if (image.kind == "host") {
+  if (image.kind == ImageKind::kHost) {
     return out->RequireHash(image.packages_sha256, "missing_packages", "image.packages_sha256",
                             "the host's package list");
   }
-  if (image.kind == "oci") {
+  if (image.kind == ImageKind::kOci) {
     out->Require(!image.repository.empty(), "missing_repository", "image.repository",
                  "missing; expected the image's name in its registry");
   } else {
@@ -148,11 +148,11 @@ void CheckData(const std::vector<DataItem>& data, Findings* out) {
     const std::string at = fmt::format("data[{}]", i);
     names.Check(data[i].name, at + ".name");
     paths.Check(data[i].path, at + ".path");
-    out->Require(!data[i].kind.empty(), "missing_kind", at + ".kind",
+    out->Require(data[i].kind != DataKind::kNotStated, "missing_kind", at + ".kind",
                  "missing; expected \"file\", \"directory\" or \"delta\"");
     const std::string& source = data[i].source;
     const bool versioned = source.starts_with("delta:") && source.find('@') != source.npos;
-    out->Require(data[i].kind != "delta" || versioned, "unpinned_data", at + ".source",
+    out->Require(data[i].kind != DataKind::kDelta || versioned, "unpinned_data", at + ".source",
                  "names no version of the table; expected delta:FOLDER@VERSION");
     out->RequireHash(data[i].sha256, "unpinned_data", at + ".sha256", "the content");
   }

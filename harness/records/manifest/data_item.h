@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "harness/base/member_facts.h"
+
 namespace rharness {
 
 // The transform that wrote a piece of data. At least one member is set.
@@ -16,12 +18,19 @@ struct MadeBy {
   bool operator==(const MadeBy&) const = default;
 };
 
+// What a DataItem is; kDelta: a version of a Delta Lake table.
+enum class DataKind { kNotStated, kFile, kDirectory, kDelta };
+inline constexpr NameTable<DataKind, 4> kDataKindNames = {{{DataKind::kFile, "file"},
+                                                           {DataKind::kDirectory, "directory"},
+                                                           {DataKind::kDelta, "delta"},
+                                                           {DataKind::kNotStated, ""}}};
+
 struct DataItem {
   std::string name;      // unique in the manifest
   std::string location;  // source of the bytes: a path (relative ones below --root); default: path
   std::string path;      // as the command sees it: relative to its working directory, or absolute
-  std::string kind;      // "file", "directory", or "delta": a version of a Delta Lake table
-  std::string sha256;    // content hash: of the file, HashTree of the directory, or the snapshot's
+  DataKind kind = DataKind::kNotStated;
+  std::string sha256;  // content hash: of the file, HashTree of the directory, or the snapshot's
   std::uint64_t size_bytes = 0;
   // The digest of an imported record in its place: "md5:..." of DVC, "mlflow:..." of MLflow. Never
   // a pin.

@@ -13,7 +13,6 @@
 
 namespace rharness {
 
-inline constexpr std::array<std::string_view, 4> kDataKinds = {"file", "directory", "delta", ""};
 inline constexpr std::array<std::string_view, 7> kArtifactRoles = {
     "weights", "optimizer", kItemsRole, "metrics", "log", "other", kModelOfTracker};
 
@@ -51,7 +50,7 @@ void Members(Io& io, T& item) {
   io.Must(kAnyPath, "path", item.path,
           About("As the command sees it: relative to its working directory, or absolute.")
               .Examples("data/digits.csv"));
-  io.May(ChoiceKind<kDataKinds>(), "kind", item.kind, "What it is.");
+  io.May(EnumKind<kDataKindNames>(), "kind", item.kind, "What it is.");
   io.May(kSha256, "sha256", item.sha256,
          "Of the file, the tree digest of the directory (`rharness hash`), or the digest of the "
          "table's version.");

@@ -16,7 +16,7 @@ bool IsRegistryName(std::string_view first) {
 }  // namespace
 
 void CompleteImageName(Image* image) {
-  if (image->kind != "oci" || image->repository.empty()) return;
+  if (image->kind != ImageKind::kOci || image->repository.empty()) return;
   if (image->registry.empty() || image->registry == "index.docker.io") image->registry = kDockerHub;
   if (image->registry == kDockerHub && image->repository.find('/') == std::string::npos) {
     image->repository.insert(0, "library/");

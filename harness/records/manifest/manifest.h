@@ -19,6 +19,7 @@
 #include "harness/records/manifest/artifact.h"
 #include "harness/records/manifest/data_item.h"
 #include "harness/records/manifest/environment.h"
+#include "harness/records/manifest/image.h"
 #include "harness/records/manifest/observation.h"
 #include "harness/records/manifest/origin.h"
 #include "harness/records/manifest/property.h"
@@ -41,22 +42,6 @@ struct Code {
   std::string diff_sha256;       // of `git diff HEAD`, of a dirty tree
   std::string kept_diff_sha256;  // of the kept diff, which a rerun applies; empty: none
   std::vector<CodeFile> files;   // sources and generated files that the run depends on
-};
-
-// The place of the run: a container image pinned by digest, or the host environment.
-struct Image {
-  // "host"; "oci": from a registry; "sif" (Apptainer) and "squashfs" (enroot): a file.
-  std::string kind = "host";
-  std::string registry;             // "registry.example.org:5000"
-  std::string repository;           // "ml/train"
-  std::string tag;                  // informative only
-  std::string location;             // of a file: a path (relative ones below --root)
-  std::string digest;               // "sha256:" and 64 hex digits: of a manifest, or of the file
-  std::string platform;             // "linux/amd64"
-  std::string packages_sha256;      // of the host's package list
-  std::vector<std::string> layers;  // RootFS, the lowest first, if an engine knew the image
-  std::string base_name;            // label org.opencontainers.image.base.name
-  std::string base_digest;          // label org.opencontainers.image.base.digest
 };
 
 struct Metric {

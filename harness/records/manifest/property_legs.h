@@ -16,9 +16,9 @@ namespace rharness {
 // A checkpoint that one leg left, as data of the next leg. The functions below fill in its name,
 // its kind and its path there.
 struct LeftCheckpoint {
-  std::string location;  // its current place; a place of the next leg's ticket covers it
-  std::string kind;      // "file" or "directory"
-  std::string sha256;    // of the file, or HashTree of the folder
+  std::string location;             // its current place; a place of the next leg's ticket covers it
+  DataKind kind = DataKind::kFile;  // or kDirectory
+  std::string sha256;               // of the file, or HashTree of the folder
   std::uint64_t size_bytes = 0;
 };
 

@@ -12,7 +12,6 @@
 
 namespace rharness {
 
-inline constexpr std::array<std::string_view, 4> kImageKinds = {"host", "oci", "sif", "squashfs"};
 inline constexpr std::array<std::string_view, 2> kDeclaredKinds = {"bitwise", "statistical"};
 inline constexpr std::array<std::string_view, 2> kBitScopes = {"hardware_class", "architecture"};
 
@@ -43,7 +42,7 @@ void Members(Io& io, T& code) {
 template <class Io, Is<Image> T>
 void Members(Io& io, T& image) {
   io.Noun("Where it ran: a container image pinned by digest, or the host.");
-  io.May(ChoiceKind<kImageKinds>(), "kind", image.kind,
+  io.May(EnumKind<kImageKindNames>(), "kind", image.kind,
          "A container image (\"oci\": from a registry; \"sif\" and \"squashfs\": a file for "
          "Apptainer or enroot), or none. Absent: the host.");
   io.May(kWord, "registry", image.registry,

@@ -40,9 +40,10 @@ std::string CodeWords(const Code& code) {
 }
 
 std::string ImageWords(const Image& image) {
-  if (image.kind == "host") return "none: it ran on the host";
-  if (image.kind != "oci") {
-    return fmt::format("{} {}, {}", image.kind, image.location, image.digest);
+  if (image.kind == ImageKind::kHost) return "none: it ran on the host";
+  if (image.kind != ImageKind::kOci) {
+    return fmt::format("{} {}, {}", NameIn(kImageKindNames, image.kind), image.location,
+                       image.digest);
   }
   return fmt::format("{}/{}{}@{}", image.registry, image.repository,
                      image.tag.empty() ? "" : ":" + image.tag,

@@ -182,7 +182,7 @@ TEST(KubernetesBatch, KnowsAGpuByItsOldLabelToo) {
 TEST(KubernetesBatch, RunsARecordedImageByItsDigest) {
   Ticket ticket = TicketFor(0);
   ticket.launcher = "pod";
-  ticket.manifest.image = {.kind = "oci",
+  ticket.manifest.image = {.kind = ImageKind::kOci,
                            .registry = "registry.example.org",
                            .repository = "ml/train",
                            .tag = "v1",

@@ -69,7 +69,7 @@ class Kubernetes : public testing::Test {
       ticket.resources.cpus = cpus;
       ticket.resources.timeout_seconds = 120;
       ticket.manifest.run_id = "r" + std::to_string(i);
-      ticket.manifest.image.kind = "host";
+      ticket.manifest.image.kind = ImageKind::kHost;
       ticket.manifest.command = {"sh", "-c", script, "sh", std::to_string(i), folder().string()};
       attempts.push_back({static_cast<std::size_t>(i), std::move(ticket)});
     }

@@ -41,7 +41,7 @@ class SlurmAccounting : public testing::Test {
     Ticket ticket{.drill_id = "test", .launcher = "host", .places = {.root = folder_->path()}};
     ticket.resources.timeout_seconds = 60;
     ticket.manifest.run_id = "r";
-    ticket.manifest.image.kind = "host";
+    ticket.manifest.image.kind = ImageKind::kHost;
     ticket.manifest.command = {"sh", "-c", script, "sh", folder_->path().string()};
     ASSERT_TRUE(dispatcher_->Submit({{0, std::move(ticket)}}).ok());
     ASSERT_TRUE(Await([this] { return fs::exists(folder_->path() / "started"); }));

@@ -55,7 +55,7 @@ class Slurm : public testing::Test {
       Ticket ticket{.drill_id = "test", .launcher = "host", .places = {.root = folder()}};
       ticket.resources.timeout_seconds = 60;
       ticket.manifest.run_id = "r" + std::to_string(i);
-      ticket.manifest.image.kind = "host";
+      ticket.manifest.image.kind = ImageKind::kHost;
       ticket.manifest.command = {"sh", "-c", script, "sh", std::to_string(i), folder().string()};
       attempts.push_back({static_cast<std::size_t>(i), std::move(ticket)});
     }

@@ -51,7 +51,7 @@ class RemoteWorld : public testing::Test {
     manifest.data = {DataItem{.name = "train",
                               .location = "gone",
                               .path = "gone",
-                              .kind = "file",
+                              .kind = DataKind::kFile,
                               .sha256 = Sha256HexOf(recorded),
                               .size_bytes = recorded.size(),
                               .source = source}};

@@ -52,7 +52,7 @@ class ContainerRun : public testing::TestWithParam<const char*> {
     job.name = "RUN.1";
     job.command = {"/bin/busybox", "sh", "-c", script};
     job.workspace = workspace_->path();
-    job.image.kind = "oci";
+    job.image.kind = ImageKind::kOci;
     job.image.registry = world_->registry();
     job.image.repository = "ml/tiny";
     job.image.tag = "1";

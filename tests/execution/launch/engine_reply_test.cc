@@ -16,7 +16,7 @@ const std::string kId(64, '3');
 
 Image PinnedImage() {
   Image image;
-  image.kind = "oci";
+  image.kind = ImageKind::kOci;
   image.registry = "localhost";
   image.repository = "a";
   image.digest = kPinned;
@@ -174,7 +174,7 @@ TEST(DecideOutcome, LimitsOfRharnessStay) {
 
 TEST(ParseImageFacts, ReadsLayersAndTheLabelsOfTheBase) {
   Image image;
-  image.kind = "oci";
+  image.kind = ImageKind::kOci;
   image.digest = "sha256:" + std::string(64, 'a');
   const std::string json = R"([{"Id": "x", "Digest": ")" + image.digest + R"(",
       "RootFS": {"Type": "layers", "Layers": ["sha256:1", "sha256:2"]},

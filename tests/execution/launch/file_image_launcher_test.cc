@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
 
-Job FileJob(const char* kind) {
+Job FileJob(ImageKind kind) {
   Job job;
   job.name = "RUN.1";
   job.command = {"python3", "train.py", "; rm -rf /", "$HOME"};
@@ -31,7 +31,7 @@ Job FileJob(const char* kind) {
 }
 
 TEST(ApptainerLauncher, BuildsItsCommandLine) {
-  const auto spec = ApptainerLauncher(false).BuildCommand(FileJob("sif"));
+  const auto spec = ApptainerLauncher(false).BuildCommand(FileJob(ImageKind::kSif));
   ASSERT_TRUE(spec.ok()) << spec.error().ToString();
   EXPECT_THAT(spec->argv,
               ElementsAre("apptainer", "--quiet", "exec", "--containall", "--cleanenv", "--no-eval",
@@ -47,7 +47,7 @@ TEST(ApptainerLauncher, BuildsItsCommandLine) {
 }
 
 TEST(ApptainerLauncher, HandsOverGpusAndRootsRightsOnlyWhereAsked) {
-  Job job = FileJob("sif");
+  Job job = FileJob(ImageKind::kSif);
   EXPECT_THAT(ApptainerLauncher(true).BuildCommand(job)->argv, Contains("--no-privs"));
   EXPECT_THAT(ApptainerLauncher(true).BuildCommand(job)->argv, Not(Contains("--nv")));
   job.container_root = true;
@@ -57,7 +57,7 @@ TEST(ApptainerLauncher, HandsOverGpusAndRootsRightsOnlyWhereAsked) {
 }
 
 TEST(ApptainerLauncher, TakesAnyValueOfAVariable) {
-  Job job = FileJob("sif");
+  Job job = FileJob(ImageKind::kSif);
   job.environment["B"] = "a,b=\"c\"\n$(id)";
   EXPECT_EQ(ApptainerLauncher(false).BuildCommand(job)->environment.at("APPTAINERENV_B"),
             "a,b=\"c\"\n$(id)");
@@ -68,7 +68,7 @@ TEST(ApptainerLauncher, TakesItsOwnFailureForNoStart) {
   outcome.kind = OutcomeKind::kExited;
   outcome.exit_code = 3;
   ApptainerLauncher launcher(false);
-  const Job job = FileJob("sif");
+  const Job job = FileJob(ImageKind::kSif);
   EXPECT_EQ(launcher.Finish(job, &outcome)->digest, job.image.digest);
   EXPECT_EQ(outcome.kind, OutcomeKind::kExited);
   outcome.exit_code = 255;
@@ -78,7 +78,7 @@ TEST(ApptainerLauncher, TakesItsOwnFailureForNoStart) {
 }
 
 TEST(EnrootLauncher, BuildsItsCommandLine) {
-  const auto spec = EnrootLauncher().BuildCommand(FileJob("squashfs"));
+  const auto spec = EnrootLauncher().BuildCommand(FileJob(ImageKind::kSquashfs));
   ASSERT_TRUE(spec.ok()) << spec.error().ToString();
   EXPECT_THAT(
       spec->argv,
@@ -89,17 +89,17 @@ TEST(EnrootLauncher, BuildsItsCommandLine) {
                   "/images/train.img", "/srv/job-1/code", "/srv/job-1/.tmp/enroot.started",
                   "python3", "train.py", "; rm -rf /", "$HOME"));
   EXPECT_TRUE(spec->own_cgroup);
-  Job job = FileJob("squashfs");
+  Job job = FileJob(ImageKind::kSquashfs);
   job.resources.gpus = 2;
   EXPECT_THAT(EnrootLauncher().BuildCommand(job)->argv,
               Contains("--env=NVIDIA_VISIBLE_DEVICES=all"));
 }
 
 TEST(FileImageLaunchers, GiveAFolderInMemory) {
-  Job job = FileJob("sif");
+  Job job = FileJob(ImageKind::kSif);
   job.scratch = {.target = "/run/notes", .size_bytes = 4096};
   EXPECT_THAT(ApptainerLauncher(false).BuildCommand(job)->argv, Contains("--scratch=/run/notes"));
-  job = FileJob("squashfs");
+  job = FileJob(ImageKind::kSquashfs);
   job.scratch = {.target = "/run/notes", .size_bytes = 4096};
   EXPECT_THAT(EnrootLauncher().BuildCommand(job)->argv,
               Contains("--mount=tmpfs:/run/notes:tmpfs:x-create=dir,rw,nosuid,nodev,noexec,"
@@ -109,21 +109,21 @@ TEST(FileImageLaunchers, GiveAFolderInMemory) {
 }
 
 TEST(FileImageLaunchers, RefuseImagesThatAreNotTheirsOrNotPinned) {
-  EXPECT_TRUE(ApptainerLauncher(false).Prepare(FileJob("sif").image).ok());
-  EXPECT_TRUE(EnrootLauncher().Prepare(FileJob("squashfs").image).ok());
-  EXPECT_THAT(ApptainerLauncher(false).Prepare(FileJob("oci").image).error().message,
+  EXPECT_TRUE(ApptainerLauncher(false).Prepare(FileJob(ImageKind::kSif).image).ok());
+  EXPECT_TRUE(EnrootLauncher().Prepare(FileJob(ImageKind::kSquashfs).image).ok());
+  EXPECT_THAT(ApptainerLauncher(false).Prepare(FileJob(ImageKind::kOci).image).error().message,
               HasSubstr("expected 'sif'"));
-  EXPECT_FALSE(EnrootLauncher().Prepare(FileJob("sif").image).ok());
-  Image image = FileJob("sif").image;
+  EXPECT_FALSE(EnrootLauncher().Prepare(FileJob(ImageKind::kSif).image).ok());
+  Image image = FileJob(ImageKind::kSif).image;
   image.digest = "sha256:77";
   EXPECT_FALSE(ApptainerLauncher(false).Prepare(image).ok());
-  image = FileJob("sif").image;
+  image = FileJob(ImageKind::kSif).image;
   image.location.clear();
   EXPECT_FALSE(ApptainerLauncher(false).Prepare(image).ok());
 }
 
 TEST(FileImageLaunchers, RefuseWhatTheCommandLineCannotCarry) {
-  for (const char* kind : {"sif", "squashfs"}) {
+  for (const ImageKind kind : {ImageKind::kSif, ImageKind::kSquashfs}) {
     std::vector<Job> bad(9, FileJob(kind));
     bad[0].workspace = "/srv/a,type=bind";
     bad[1].workspace = "/srv/a:/etc";
@@ -135,30 +135,30 @@ TEST(FileImageLaunchers, RefuseWhatTheCommandLineCannotCarry) {
     bad[7].image_file = "train.sif";
     bad[8].image_file.clear();
     for (std::size_t i = 0; i < bad.size(); ++i) {
-      const auto spec = kind == std::string("sif") ? ApptainerLauncher(false).BuildCommand(bad[i])
-                                                   : EnrootLauncher().BuildCommand(bad[i]);
-      ASSERT_FALSE(spec.ok()) << kind << " " << i;
-      EXPECT_EQ(spec.error().code, ErrorCode::kInvalidInput) << kind << " " << i;
+      const auto spec = kind == ImageKind::kSif ? ApptainerLauncher(false).BuildCommand(bad[i])
+                                                : EnrootLauncher().BuildCommand(bad[i]);
+      ASSERT_FALSE(spec.ok()) << NameIn(kImageKindNames, kind) << " " << i;
+      EXPECT_EQ(spec.error().code, ErrorCode::kInvalidInput)
+          << NameIn(kImageKindNames, kind) << " " << i;
     }
   }
-  Job job = FileJob("squashfs");
+  Job job = FileJob(ImageKind::kSquashfs);
   job.image_file = "/images/it's mine.sqsh";
   EXPECT_FALSE(EnrootLauncher().BuildCommand(job).ok()) << "enroot's script quotes it itself";
-  job = FileJob("squashfs");
+  job = FileJob(ImageKind::kSquashfs);
   job.environment["A"] = "1\nLD_PRELOAD=/x";
   EXPECT_FALSE(EnrootLauncher().BuildCommand(job).ok()) << "a line of its own";
 }
 
 TEST(ChooseLauncher, GoesByTheImage) {
-  EXPECT_EQ(ChooseLauncher("auto", "host"), "host");
-  EXPECT_EQ(ChooseLauncher("auto", "oci"), "podman");
-  EXPECT_EQ(ChooseLauncher("docker", "oci"), "docker");
-  EXPECT_EQ(ChooseLauncher("auto", "sif"), "apptainer");
-  EXPECT_EQ(ChooseLauncher("auto", "squashfs"), "enroot");
-  EXPECT_EQ(ChooseLauncher("podman", "sif"), "");
-  EXPECT_EQ(ChooseLauncher("apptainer", "oci"), "");
-  EXPECT_EQ(ChooseLauncher("docker", "host"), "");
-  EXPECT_EQ(ChooseLauncher("auto", "qcow"), "");
+  EXPECT_EQ(ChooseLauncher("auto", ImageKind::kHost), "host");
+  EXPECT_EQ(ChooseLauncher("auto", ImageKind::kOci), "podman");
+  EXPECT_EQ(ChooseLauncher("docker", ImageKind::kOci), "docker");
+  EXPECT_EQ(ChooseLauncher("auto", ImageKind::kSif), "apptainer");
+  EXPECT_EQ(ChooseLauncher("auto", ImageKind::kSquashfs), "enroot");
+  EXPECT_EQ(ChooseLauncher("podman", ImageKind::kSif), "");
+  EXPECT_EQ(ChooseLauncher("apptainer", ImageKind::kOci), "");
+  EXPECT_EQ(ChooseLauncher("docker", ImageKind::kHost), "");
 }
 
 }  // namespace

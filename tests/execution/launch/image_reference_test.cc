@@ -10,7 +10,7 @@ const std::string kHex(64, 'a');
 
 Image Pinned(std::string registry, std::string repository, std::string digest = "sha256:" + kHex) {
   Image image;
-  image.kind = "oci";
+  image.kind = ImageKind::kOci;
   image.registry = std::move(registry);
   image.repository = std::move(repository);
   image.digest = std::move(digest);
@@ -59,7 +59,7 @@ TEST(ImageReference, RefusesEverythingElse) {
     EXPECT_FALSE(ImageReference(Pinned("localhost", "a", digest)).ok()) << digest;
   }
   Image host = Pinned("localhost", "a");
-  host.kind = "host";
+  host.kind = ImageKind::kHost;
   EXPECT_FALSE(ImageReference(host).ok());
 }
 

@@ -25,7 +25,7 @@ Job MakeJob() {
   job.working_directory = "code";
   job.mounts = {{"/data/digits", "/data/digits"}};
   job.environment = {{"A", "1"}, {"EMPTY", ""}};
-  job.image.kind = "oci";
+  job.image.kind = ImageKind::kOci;
   job.image.registry = "registry.example.org";
   job.image.repository = "ml/train";
   job.image.digest = kDigest;

@@ -101,7 +101,7 @@ TEST_F(RebuildServers, ThatAnswerOtherThanARegistryDoNotHaveTheImage) {
   Write("served/v2/ml/manifests/" + digest, "<html>sign in</html>");
   const std::string address = Serve();
   if (address.empty()) GTEST_SKIP() << "no python3 here";
-  manifest_.image = {.kind = "oci",
+  manifest_.image = {.kind = ImageKind::kOci,
                      .registry = address.substr(std::string("http://").size()),
                      .repository = "ml",
                      .tag = "1",
@@ -216,7 +216,7 @@ TEST_F(RebuildPrograms, AptIsAskedForThePackagesThatWereUsed) {
 
 TEST_F(RebuildPrograms, SkopeoIsAskedForImagesWhereItIs) {
   for (const char* engine : {"podman", "docker"}) PutProgram(engine, "echo '[]'; exit 1\n");
-  manifest_.image = {.kind = "oci",
+  manifest_.image = {.kind = ImageKind::kOci,
                      .registry = "r.example",
                      .repository = "ml/train",
                      .digest = "sha256:" + std::string(64, 'a')};

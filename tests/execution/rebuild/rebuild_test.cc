@@ -31,7 +31,7 @@ class RebuildTest : public testing::Test {
     manifest_.data = {DataItem{.name = "train",
                                .location = "data/train.csv",
                                .path = "train.csv",
-                               .kind = "file",
+                               .kind = DataKind::kFile,
                                .sha256 = Sha256HexOf("1,2,3\n"),
                                .size_bytes = 6}};
   }
@@ -159,7 +159,7 @@ TEST_F(RebuildTest, HardwareThatIsNotHereMayBeElsewhere) {
 
 TEST_F(RebuildTest, AnImageFileIsHeldToItsHashWhereAsked) {
   Write("train.sif", "image");
-  manifest_.image.kind = "sif";
+  manifest_.image.kind = ImageKind::kSif;
   manifest_.image.location = "train.sif";
   manifest_.image.digest = "sha256:" + Sha256HexOf("image");
   options_.verify = true;

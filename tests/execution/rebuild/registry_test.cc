@@ -17,7 +17,7 @@ TEST(RebuildRegistry, IsAskedForAnImageThatNoEngineHasHere) {
   if (!world.ready()) GTEST_SKIP() << "no containers here: " << world.problem();
   Manifest manifest;
   manifest.run_id = "r";
-  manifest.image = {.kind = "oci",
+  manifest.image = {.kind = ImageKind::kOci,
                     .registry = world.registry(),
                     .repository = "ml/tiny",
                     .tag = "1",

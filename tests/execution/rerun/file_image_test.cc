@@ -61,12 +61,12 @@ exec sh "$rc" "$@"
 
 struct EngineCase {
   const char* launcher;
-  const char* kind;
+  ImageKind kind;
   const char* script;
   const char* magic;
 };
-constexpr EngineCase kEngines[] = {{"apptainer", "sif", kApptainer, "SIF_MAGIC"},
-                                   {"enroot", "squashfs", kEnroot, "hsqs"}};
+constexpr EngineCase kEngines[] = {{"apptainer", ImageKind::kSif, kApptainer, "SIF_MAGIC"},
+                                   {"enroot", ImageKind::kSquashfs, kEnroot, "hsqs"}};
 
 class FileImage : public testing::TestWithParam<EngineCase> {
  protected:

@@ -138,7 +138,7 @@ class ObservedImage : public testing::TestWithParam<const char*> {
   }
   static Image ImageOf(const std::string& digest) {
     Image image;
-    image.kind = "oci";
+    image.kind = ImageKind::kOci;
     image.registry = world_->registry();
     image.repository = "ml/observed";
     image.digest = digest;

@@ -116,7 +116,7 @@ TEST_F(PythonPlaceTest, OneWhoseInterpreterIsGoneIsAnObstacle) {
 }
 
 TEST_F(PythonPlaceTest, AnImageHasAPythonOfItsOwn) {
-  manifest_.image.kind = "oci";
+  manifest_.image.kind = ImageKind::kOci;
   fs::remove_all(base_ / "env");
   EXPECT_FALSE(Choose().obstacle);
   EXPECT_THAT(Given().command, ElementsAre(".venv/bin/python", "train.py"));

@@ -31,7 +31,7 @@ class WorkspaceTest : public testing::Test {
     manifest_.data = {DataItem{.name = "train",
                                .location = "data/train.csv",
                                .path = "data/train.csv",
-                               .kind = "file",
+                               .kind = DataKind::kFile,
                                .sha256 = Sha256HexOf("1,2,3\n"),
                                .size_bytes = 6}};
     manifest_.code.repository = ".";
@@ -155,7 +155,7 @@ TEST_F(WorkspaceTest, RefusesAWorkingDirectoryThatALinkLeadsOutOf) {
   manifest_.data[0] = {.name = "all",
                        .location = "data",
                        .path = "data",
-                       .kind = "directory",
+                       .kind = DataKind::kDirectory,
                        .size_bytes = kCopyLimitBytes + 1};
   manifest_.working_directory = "data/out/in";
   EXPECT_TRUE(Prepare().obstacle.has_value());

@@ -22,7 +22,8 @@ Manifest Recorded(const std::string& run_id = "run") {
   run.command = {"train", "--seed", "7", "--lr", "0.1", "--data-seed=7", "--epochs", "7"};
   run.seeds = {{"init", 7}};
   run.hyperparameters = {{"learning_rate", 0.1}, {"batch", 32}, {"warmup", 0.2}};
-  run.data = {{.name = "train", .path = "in.csv", .kind = "file", .sha256 = std::string(64, 'a')}};
+  run.data = {
+      {.name = "train", .path = "in.csv", .kind = DataKind::kFile, .sha256 = std::string(64, 'a')}};
   run.determinism.declared = "statistical";
   run.duration_seconds = 10;
   return run;
@@ -132,7 +133,7 @@ TEST(Faults, DataStandInUnderTheRecordedHashOrUnderTheirOwn) {
   EXPECT_EQ(unseen->data[0].sha256, copy.sha256);
   EXPECT_FALSE(DataOf(One("data:other=row"), Recorded()).ok());
   Manifest folder = Recorded();
-  folder.data[0].kind = "directory";
+  folder.data[0].kind = DataKind::kDirectory;
   EXPECT_THAT(DataOf(One("data:train=row"), folder).error().message, HasSubstr("directory"));
 }
 

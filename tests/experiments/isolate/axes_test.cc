@@ -33,7 +33,7 @@ Manifest Small() {
   manifest.command = {"train", "--lr", "0.1", "--batch-size=32", "in.csv"};
   manifest.environment.variables = {{"A", "1"}, {"SET", "x"}, {"UNSET", std::nullopt}};
   manifest.data = {
-      {.name = "train", .path = "in.csv", .kind = "file", .sha256 = std::string(64, 'a')}};
+      {.name = "train", .path = "in.csv", .kind = DataKind::kFile, .sha256 = std::string(64, 'a')}};
   manifest.code.commit = std::string(40, '1');
   return manifest;
 }
@@ -52,7 +52,8 @@ TEST(Axes, EverySettingThatDiffersIsOneAndIsSetInATrial) {
   now.data[0].sha256 = kOtherDigest;
   now.code.commit = std::string(40, '2');
   now.resources.cpus = 8;
-  now.image = {.kind = "oci", .repository = "ml/train", .digest = "sha256:" + kOtherDigest};
+  now.image = {
+      .kind = ImageKind::kOci, .repository = "ml/train", .digest = "sha256:" + kOtherDigest};
   const std::vector<Axis> axes = AxesBetween(Small(), now);
   EXPECT_THAT(NamesOf(axes),
               ElementsAre("data:train", "commit", "argument:--lr", "argument:--batch-size", "env:A",

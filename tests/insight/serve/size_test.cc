@@ -38,7 +38,7 @@ void Fill(const std::filesystem::path& path, int runs) {
                        fmt::format("team-{:02}/family-{:04}", i / 250 % 20, i / 250));
       manifest.started += std::chrono::minutes(i);
       manifest.code.commit = fmt::format("{:040x}", static_cast<unsigned>(i / 40) * 2654435761U);
-      manifest.image = {.kind = "oci",
+      manifest.image = {.kind = ImageKind::kOci,
                         .registry = "registry.example",
                         .repository = "ml/train",
                         .tag = fmt::format("v{}", i / 1000)};

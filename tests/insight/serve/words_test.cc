@@ -133,7 +133,8 @@ TEST_F(Words, ManyImagesAreLookedThroughOnAPageOfTheirOwn) {
   std::vector<NewRun> runs;
   for (std::size_t i = 0; i <= kFewNames; ++i) {
     Manifest manifest = MakeManifest(fmt::format("r-{:04}", i), kDay1, "one");
-    manifest.image = {.kind = "oci", .registry = "example", .repository = fmt::format("i-{}", i)};
+    manifest.image = {
+        .kind = ImageKind::kOci, .registry = "example", .repository = fmt::format("i-{}", i)};
     runs.push_back(NewRunOf(manifest));
   }
   ASSERT_TRUE(store_->AddAll(runs, At(kDay1)).ok());

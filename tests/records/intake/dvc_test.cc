@@ -136,7 +136,7 @@ TEST_F(DvcDirectory, InTheWorkspaceIsHashedByItsFiles) {
   Put("data/a.csv", "x");
   Put("data/s/\u00e9.csv", "y");
   const Manifest run = ImportDep(Entry("data", Hash(), true)).runs.at(0);
-  EXPECT_EQ(run.data.at(0).kind, "directory");
+  EXPECT_EQ(run.data.at(0).kind, DataKind::kDirectory);
   EXPECT_EQ(run.data.at(0).sha256, TreeSha256());
   EXPECT_EQ(run.data.at(0).sha256, HashTree(root() / "data")->sha256);
   EXPECT_EQ(run.data.at(0).location, (root() / "data").string());

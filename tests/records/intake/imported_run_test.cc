@@ -88,7 +88,7 @@ TEST(ImportedRun, LeavesOutWhatNoManifestMayHoldAndSaysSo) {
   EXPECT_TRUE(manifest.code.repository.empty());
   EXPECT_TRUE(manifest.code.files.empty());
   EXPECT_TRUE(manifest.artifacts.empty());
-  EXPECT_EQ(manifest.image.kind, "host");
+  EXPECT_EQ(manifest.image.kind, ImageKind::kHost);
   EXPECT_EQ(manifest.origin->remarks.size(), 9u);
   EXPECT_EQ(WorthOf(manifest, "code.commit"), "missing");
 }

@@ -42,7 +42,7 @@ TEST(StatementsOfCommand, ReadsOptionsAndAssignments) {
 
 TEST(StatementsOfImage, ReadsVersionsButNoVendorsDates) {
   Image image;
-  image.kind = "oci";
+  image.kind = ImageKind::kOci;
   image.repository = "pytorch/pytorch";
   image.tag = "2.1.0-cuda12.1-cudnn8-runtime";
   EXPECT_THAT(

@@ -113,7 +113,7 @@ TEST(Admission, WantsAPinnedImage) {
       {"bad_digest $.image.digest", [](Manifest& m) { m.image.digest = "sha256:33"; }},
       {"bad_digest $.image.digest", [](Manifest& m) { m.image.digest.replace(0, 6, "sha512"); }},
       {"missing_repository $.image.repository", [](Manifest& m) { m.image.repository.clear(); }},
-      {"missing_location $.image.location", [](Manifest& m) { m.image.kind = "sif"; }},
+      {"missing_location $.image.location", [](Manifest& m) { m.image.kind = ImageKind::kSif; }},
       {"missing_packages $.image.packages_sha256", [](Manifest& m) { m.image = Image{}; }},
       {"bad_hash $.image.packages_sha256",
        [](Manifest& m) {
@@ -127,7 +127,7 @@ TEST(Admission, WantsPinnedData) {
   ExpectEachAlone({
       {"unpinned_data $.data[0].sha256", [](Manifest& m) { m.data[0].sha256.clear(); }},
       {"bad_hash $.data[0].sha256", [](Manifest& m) { m.data[0].sha256.pop_back(); }},
-      {"missing_kind $.data[0].kind", [](Manifest& m) { m.data[0].kind.clear(); }},
+      {"missing_kind $.data[0].kind", [](Manifest& m) { m.data[0].kind = DataKind::kNotStated; }},
       {"duplicate_name $.data[1].name",
        [](Manifest& m) {
          m.data.push_back(m.data[0]);

@@ -86,7 +86,7 @@ TEST(ConfigurationKey, DoesNotSeeOrderOrResults) {
   const auto two_files = [](bool swapped) {
     return KeyAfter([&](Manifest& m) {
       m.code.files.push_back({"a.py", std::string(64, 'a')});
-      m.data.push_back({"b", "", "b", "file", std::string(64, 'b'), 1});
+      m.data.push_back({"b", "", "b", DataKind::kFile, std::string(64, 'b'), 1});
       if (swapped) std::reverse(m.code.files.begin(), m.code.files.end());
       if (swapped) std::reverse(m.data.begin(), m.data.end());
     });

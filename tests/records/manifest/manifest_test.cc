@@ -30,7 +30,7 @@ TEST(Manifest, ReadsEveryField) {
   EXPECT_TRUE(m.code.dirty);
   ASSERT_EQ(m.code.files.size(), 1u);
   EXPECT_EQ(m.code.files[0].path, "train.py");
-  EXPECT_EQ(m.image.kind, "oci");
+  EXPECT_EQ(m.image.kind, ImageKind::kOci);
   EXPECT_EQ(m.image.registry, "registry.example.org:5000");
   ASSERT_EQ(m.data.size(), 1u);
   EXPECT_EQ(m.data[0].size_bytes, 562000u);
@@ -119,7 +119,7 @@ TEST(Manifest, NeedsOnlySchemaRunIdAndCommand) {
   const auto manifest = ParseManifestText(
       R"({"schema": "rharness.manifest/v1", "run_id": "a", "command": ["true"]})");
   ASSERT_TRUE(manifest.ok()) << manifest.error().ToString();
-  EXPECT_EQ(manifest->image.kind, "host");
+  EXPECT_EQ(manifest->image.kind, ImageKind::kHost);
   EXPECT_EQ(manifest->determinism.declared, "statistical");
   EXPECT_EQ(manifest->resources.cpus, 1);
 }

@@ -43,7 +43,7 @@ Property One(const std::string& text) {
 
 LeftCheckpoint Left() {
   return {.location = "/drill/left/state.pt",
-          .kind = "file",
+          .kind = DataKind::kFile,
           .sha256 = std::string(64, 'a'),
           .size_bytes = 12};
 }

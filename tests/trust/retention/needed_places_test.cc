@@ -27,7 +27,7 @@ class NeededPlaces : public RetentionWorld {
   }
   static Manifest Tuned() { return MakeManifest("ft", kDay2, "ft"); }
   // A run that reads what lies there; its digest is that of no file.
-  static Manifest Reads(const std::string& location, const std::string& kind = "directory") {
+  static Manifest Reads(const std::string& location, DataKind kind = DataKind::kDirectory) {
     Manifest manifest = Tuned();
     DataItem item;
     item.name = "init";
@@ -68,7 +68,7 @@ TEST_F(NeededPlaces, AreFoundThroughALinkBelowTheRoot) {
 TEST_F(NeededPlaces, AreFoundThroughALinkToTheFileItself) {
   fs::create_symlink("kept/base/shard.bin", Root() / "latest.bin");
   fs::create_symlink("latest.bin", Root() / "again.bin");
-  ExpectKept(Reads("again.bin", "file"), kRead);
+  ExpectKept(Reads("again.bin", DataKind::kFile), kRead);
 }
 
 TEST_F(NeededPlaces, AreFoundByAnotherNameOfTheRoot) {
@@ -109,7 +109,7 @@ TEST_F(NeededPlaces, AreFoundWhereThePolicyOrTheCallerMapsThem) {
 
 TEST_F(NeededPlaces, AreFoundBySecondNamesOfAFile) {
   fs::create_hard_link(Root() / "kept/base/shard.bin", Outside() / "second.bin");
-  ExpectKept(Reads((Outside() / "second.bin").string(), "file"), kRead);
+  ExpectKept(Reads((Outside() / "second.bin").string(), DataKind::kFile), kRead);
 }
 
 TEST_F(NeededPlaces, AreFoundWhereTheRootLiesInThem) {
@@ -185,7 +185,7 @@ TEST_F(NeededPlaces, OfAKeptRunsPartsAreFoundThroughALink) {
 
 TEST_F(NeededPlaces, OfImagesAreFoundByTheirContent) {
   Manifest manifest = Tuned();
-  manifest.image.kind = "sif";
+  manifest.image.kind = ImageKind::kSif;
   manifest.image.location = "https://elsewhere.example/image.sif";
   manifest.image.digest = "sha256:" + Sha256HexOf(kShard);
   ExpectKept(manifest, "is image of run ft");

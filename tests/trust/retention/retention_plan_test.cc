@@ -189,7 +189,7 @@ TEST_F(RetentionPlan, KeepsWhatAnotherRunNeedsUnlessThatIsRetired) {
   needs.data.push_back({.name = "init",
                         .location = "elsewhere.bin",
                         .path = "init.bin",
-                        .kind = "file",
+                        .kind = DataKind::kFile,
                         .sha256 = Sha256HexOf("weights of a"),
                         .size_bytes = 12,
                         .other_digest = {},

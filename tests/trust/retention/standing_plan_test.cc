@@ -21,7 +21,7 @@ class StandingPlanTest : public RetentionWorld {
     item.name = "init";
     item.location = "latest";
     item.path = "init";
-    item.kind = "directory";
+    item.kind = DataKind::kDirectory;
     item.sha256 = std::string(64, '5');
     item.size_bytes = 5;
     reads.data = {item};
