@@ -183,7 +183,7 @@ TEST_F(EvalFolder, WithoutResultsIsComparedByItsItemsAlone) {
   EXPECT_THAT(compared.notes, testing::Contains(HasSubstr("A has no results_*.json")));
 }
 
-// Members as 0.4.2 to 0.4.13 write them.
+// Members as 0.4.8 to 0.4.13 write them.
 TEST_F(EvalFolder, StatesWhatWasAskedInTheWordsOfItsVersion) {
   const auto load = [&](const std::string& name, const std::string& results) {
     Write(name + "/model/samples_arc_2026-11-20T08-00-00.1.jsonl", Line(0, 1));
