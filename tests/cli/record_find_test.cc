@@ -341,7 +341,11 @@ TEST_F(RecordFinds, ACheckpointElsewhereBesideOneThatIsCompared) {
 // A file above the run's folder makes none of its own ones lie outside.
 TEST_F(RecordFinds, WhatNothingCompares) {
   std::string program = kProgram;
-  program += "open('predictions.txt', 'w').write('1')\nopen('../note.txt', 'w').write('1')\n";
+  program += R"py(open("predictions.txt", "w").write("1")
+open("../note.txt", "w").write("1")
+os.makedirs("mlruns/0")
+open("mlruns/0/meta.yaml", "w").write("1")
+)py";
   Write("train.py", program);
   const ProcessResult result = Record({});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;

@@ -40,6 +40,9 @@ std::vector<std::string> CheckpointsIn(const fs::path& folder, WallTime started)
   return found;
 }
 
+// Folders in which trackers keep their own state.
+bool IsOfTracker(const fs::path& part) { return part == "mlruns" || part == "wandb"; }
+
 }  // namespace
 
 void NoteOutputsOutside(bool has_checkpoint, const fs::path& folder, Recording* out) {
@@ -94,7 +97,8 @@ void NoteUncompared(const fs::path& folder, Recording* out) {
     const bool item = std::ranges::any_of(out->artifacts, [&](const Artifact& artifact) {
       return artifact.role == kItemsRole && relative.starts_with(artifact.path + "/");
     });
-    const bool made = relative.ends_with(".pyc") || relative.ends_with(".lock");
+    const bool made = relative.ends_with(".pyc") || relative.ends_with(".lock") ||
+                      std::ranges::any_of(fs::path(relative), IsOfTracker);
     if (!log && !item && !made && !compared.contains(relative))
       others.push_back(CleanText(relative));
   }
