@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -84,6 +85,8 @@ void SlurmWorld::ForgetJobs() {
   Kill("slurmctld");
   fs::remove_all(folder_->path() / "state");
   fs::create_directories(folder_->path() / "state");
+  // A node refuses the number of a job that it has seen end.
+  std::ofstream(folder_->path() / "slurm.conf", std::ios::app) << "FirstJobId=1000\n";
   Serve("slurmctld");
   for (int i = 0; i < 100 && Run({"scontrol", "ping"}).find("UP") == std::string::npos; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
