@@ -29,6 +29,20 @@ Result<std::size_t> CurveBuilder::IndexOf(std::string_view name) {
 std::optional<std::string> CurveBuilder::Add(std::size_t curve, std::int64_t step,
                                              PrintedNumber number) {
   CurveSeries& series = curves_[curve];
+  if (restarts_ != nullptr && !series.steps.empty() && step == series.steps.back()) {
+    if (++points_ > kMaxCurvePoints) return fmt::format("more than {} points", kMaxCurvePoints);
+    AddAgain(curve, number.value);
+    return std::nullopt;
+  }
+  if (const auto repeats = repeats_.find(curve); repeats != repeats_.end()) {
+    repeats->second.at_step = 0;
+    for (CurveSeries& level : repeats->second.levels) {
+      while (!level.steps.empty() && level.steps.back() >= step) {
+        level.steps.pop_back();
+        level.values.pop_back();
+      }
+    }
+  }
   if (!series.steps.empty() && step <= series.steps.back() && restarts_ != nullptr) {
     const auto first = std::ranges::lower_bound(series.steps, step);
     const auto again = series.steps.end() - first;
@@ -51,8 +65,52 @@ std::optional<std::string> CurveBuilder::Add(std::size_t curve, std::int64_t ste
   return std::nullopt;
 }
 
+void CurveBuilder::AddAgain(std::size_t curve, double value) {
+  const CurveSeries& series = curves_[curve];
+  const double last = series.values.back();
+  if (value == last || (std::isnan(value) && std::isnan(last))) return;
+  Repeats& repeats = repeats_[curve];
+  if (repeats.levels.size() <= repeats.at_step) repeats.levels.emplace_back();
+  CurveSeries& level = repeats.levels[repeats.at_step++];
+  level.steps.push_back(series.steps.back());
+  level.values.push_back(value);
+}
+
+void CurveBuilder::FinishRepeats(std::string_view file) {
+  constexpr std::size_t kMostSentences = 20;
+  for (auto& [curve, repeats] : repeats_) {
+    std::size_t number = 1;
+    for (CurveSeries& level : repeats.levels) {
+      ++number;
+      if (level.steps.empty()) continue;
+      const std::string name = curves_[curve].name;
+      if (level.steps.size() == 1 && repeats.levels.size() == 1) {
+        CurveSeries& series = curves_[curve];
+        const auto at = std::ranges::lower_bound(series.steps, level.steps[0]);
+        series.values[static_cast<std::size_t>(at - series.steps.begin())] = level.values[0];
+        const auto [dropped, is_new] = dropped_.try_emplace(curve, Dropped{0, level.steps[0]});
+        ++dropped->second.points;
+        continue;
+      }
+      level.name = fmt::format("{} #{}", name, number);
+      while (Has(level.name)) level.name += "'";
+      if (restarts_->size() < kMostSentences) {
+        restarts_->push_back(
+            fmt::format("{}: {} has several values at one step: further ones are "
+                        "those of {}",
+                        file, QuoteForError(name), QuoteForError(level.name)));
+      }
+      index_.emplace(level.name, curves_.size());
+      curves_.push_back(std::move(level));
+      const std::optional<int> place = places_[curve];
+      places_.push_back(place);
+    }
+  }
+}
+
 Result<std::vector<CurveSeries>> CurveBuilder::Finish(std::string_view file) && {
   if (curves_.empty()) return InvalidInput("no curve; expected numbers by step", std::string(file));
+  FinishRepeats(file);
   constexpr std::size_t kMostSentences = 20;
   for (const auto& [curve, dropped] : dropped_) {
     if (restarts_->size() >= kMostSentences) break;

@@ -26,8 +26,11 @@ inline constexpr std::size_t kMaxCurvePoints = std::size_t{1} << 24;  // of all 
 class CurveBuilder {
  public:
   // Without `restarts` steps must increase. With it, a step that does not come after the last one
-  // continues the curve from there, as a program does that was restarted: the later value counts,
-  // and Finish appends a sentence for each such curve, 20 at most.
+  // continues the curve from there, as a program does that was restarted: the later value counts.
+  // Where steps are there twice in a row, as in a log of two phases, the second value of each is of
+  // a curve "NAME #2", and so on; a value that is the same again does not count, and one step alone
+  // that is there twice is that of a restart. Finish appends a sentence for each such curve, 20 at
+  // most.
   explicit CurveBuilder(std::vector<std::string>* restarts = nullptr) : restarts_(restarts) {}
 
   // The curve of this name; a new name makes a new curve. Error: invalid_input without a place.
@@ -42,6 +45,9 @@ class CurveBuilder {
   Result<std::vector<CurveSeries>> Finish(std::string_view file) &&;
 
  private:
+  void AddAgain(std::size_t curve, double value);
+  void FinishRepeats(std::string_view file);
+
   std::map<std::string, std::size_t, std::less<>> index_;
   std::vector<CurveSeries> curves_;
   std::vector<std::optional<int>> places_;  // of the finest place so far
@@ -50,6 +56,11 @@ class CurveBuilder {
     std::int64_t first_step = 0;
   };
   std::map<std::size_t, Dropped> dropped_;  // by curve
+  struct Repeats {
+    std::size_t at_step = 0;          // further values at the last step
+    std::vector<CurveSeries> levels;  // the second values of steps, the third, ...
+  };
+  std::map<std::size_t, Repeats> repeats_;  // by curve
   std::vector<std::string>* restarts_;
   std::size_t points_ = 0;
 };

@@ -1,6 +1,7 @@
 // Event files of TensorBoard: checksums, both versions of scalars, restarts, damage.
 #include "compare/curves/event_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -231,6 +232,25 @@ TEST(Restarts, AreReadWhereARemarkCanSaySo) {
   ASSERT_TRUE(lines.ok()) << lines.error().ToString();
   EXPECT_THAT(lines->at(0).values, ElementsAre(4, 2));
   EXPECT_EQ(remarks.size(), 1U);
+}
+
+TEST(Restarts, AreNoneInALogOfTwoPhases) {
+  std::string text;
+  for (int step = 0; step < 3; ++step) {
+    for (const double loss : {4.0 - step, 8.0 - step}) {
+      text += fmt::format("{{\"step\": {}, \"loss\": {}, \"epoch\": {}}}\n", step, loss, step);
+    }
+  }
+  std::vector<std::string> remarks;
+  const auto curves = ParseCurves(text, "log.jsonl", &remarks);
+  ASSERT_TRUE(curves.ok()) << curves.error().ToString();
+  ASSERT_EQ(curves->size(), 2U);
+  EXPECT_THAT(curves->at(0).values, ElementsAre(4, 3, 2));
+  EXPECT_EQ(curves->at(1).name, "loss #2");
+  EXPECT_THAT(curves->at(1).steps, ElementsAre(0, 1, 2));
+  EXPECT_THAT(curves->at(1).values, ElementsAre(8, 7, 6));
+  EXPECT_THAT(remarks, ElementsAre("log.jsonl: 'loss' has several values at one step: further ones "
+                                   "are those of 'loss #2'"));
 }
 
 }  // namespace
