@@ -59,6 +59,7 @@ class TaskComparison {
     AddMember(name + ".arguments", "call of the model (choices, settings of the generation)",
               &EvalItem::arguments);
     AddMember(name + ".targets", "target", &EvalItem::target);
+    AddMember(name + ".clusters", "cluster", &EvalItem::cluster);
     const std::size_t alone = a_.size() + b_.size() - 2 * common_.size();
     if (alone > 0) {
       out_.notes.push_back(fmt::format("{}: {} items are in A and {} in B, {} in both",
@@ -99,8 +100,8 @@ class TaskComparison {
   std::set<std::string> Scores() {
     std::set<std::string> names;
     for (const std::string& id : common_) {
-      for (const auto& [name, value] : a_.at(id).scores) {
-        names.insert(name);
+      for (const EvalItem* item : {&a_.at(id), &b_.at(id)}) {
+        for (const auto& [name, value] : item->scores) names.insert(name);
       }
       clustered_ = clustered_ || !a_.at(id).cluster.empty();
     }

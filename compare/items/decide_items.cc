@@ -167,6 +167,11 @@ ItemDecision DecideItems(const ItemScores& scores) {
   } else {
     DecideGraded(scores, &decision);
   }
+  const std::size_t units = scores.clusters.empty() ? scores.a.size() : UnitsOf(scores).size();
+  if (decision.verdict == MetricVerdict::kWithin && units < kLeastUnits) {
+    decision.verdict = MetricVerdict::kInconclusive;
+    decision.reason = "too_few_items";
+  }
   decision.minimum_detectable = Detectable(decision);
   // A difference that is the same for all items has no spread, and may be too small to matter.
   const bool counts =

@@ -17,6 +17,9 @@
 
 namespace rharness {
 
+// Items, or clusters of them, without which no equivalence is shown: rates are known from here on.
+inline constexpr std::size_t kLeastUnits = 10;
+
 struct ItemScores {
   std::string name;
   std::vector<double> a;  // one an item, finite
@@ -50,7 +53,8 @@ struct ItemDecision {
 //
 //   within        all pairs are equal ("equal"), or the difference is shown to be within the margin
 //   drifted       a difference is shown at alpha_drift, and not to be within the margin
-//   inconclusive  else; without a margin "no_margin"; with fewer than two pairs or clusters, or
+//   inconclusive  else; without a margin "no_margin"; with fewer than kLeastUnits "too_few_items";
+//   with fewer than two pairs or clusters, or
 //                 where all differ by the same, less than the margin, "no_variance_basis"
 //
 // n = 0: inconclusive, "missing".

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compare/comparison_predicates.h"
 #include "compare/items/kept_items.h"
@@ -26,6 +27,16 @@ Result<EvalItems> LoadKept(const Artifact& artifact, const fs::path& path) {
 }
 
 bool IsOpen(const MetricDecision& metric) { return !IsEqual(metric); }
+
+// Whether a logged metric is the mean of its items on both sides, but for what printing rounds off.
+bool IsMeanOf(const MetricDecision& logged, const MetricDecision& items) {
+  const auto has = [](const std::vector<double>& values, const std::vector<double>& mean) {
+    return mean.size() == 1 && std::ranges::any_of(values, [&](double value) {
+             return std::fabs(value - mean[0]) <= 1e-3 * std::max(1.0, std::fabs(mean[0]));
+           });
+  };
+  return has(logged.history, items.history) && has(logged.reruns, items.reruns);
+}
 
 }  // namespace
 
@@ -64,13 +75,6 @@ ItemOutputs CompareItemOutputs(const KeptItems& a, const KeptItems& b,
     std::ranges::move(compared.facts_a, std::back_inserter(out.facts_a));
     std::ranges::move(compared.facts_b, std::back_inserter(out.facts_b));
   }
-  const auto is_primary = [&](const MetricDecision& decision) {
-    const auto metric = std::ranges::find(declared, decision.name, &Metric::name);
-    return metric != declared.end() && metric->primary;
-  };
-  if (std::ranges::any_of(out.decisions, is_primary)) {
-    for (MetricDecision& decision : out.decisions) decision.primary = is_primary(decision);
-  }
   return out;
 }
 
@@ -80,8 +84,11 @@ void TakeItemDecisions(const std::vector<MetricDecision>& items,
     const auto same = std::ranges::find(*metrics, decision.name, &MetricDecision::name);
     if (same == metrics->end()) {
       metrics->push_back(decision);
-    } else {
+    } else if (IsEqual(*same) || IsMeanOf(*same, decision)) {
       *same = decision;
+    } else {
+      metrics->push_back(decision);
+      metrics->back().name += " (items)";
     }
   }
 }

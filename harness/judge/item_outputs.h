@@ -35,12 +35,12 @@ struct ItemOutputs {
   std::set<std::string> compared;  // paths of the artifacts
 };
 
-// The evaluations that both sides keep. `declared`: margins, and which scores are primary; if no
-// score of items is, all are.
+// The evaluations that both sides keep; every score decides. `declared`: margins.
 ItemOutputs CompareItemOutputs(const KeptItems& a, const KeptItems& b,
                                const std::vector<Metric>& declared);
 
-// Decisions over items, in place of those of the same name, or after them.
+// Decisions over items, in place of those of the same name, or after them: a logged metric that is
+// another number than the mean of its items decides beside them, as "NAME (items)".
 void TakeItemDecisions(const std::vector<MetricDecision>& items,
                        std::vector<MetricDecision>* metrics);
 

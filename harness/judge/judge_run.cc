@@ -83,6 +83,21 @@ const Evidence* TellingEvidence(const std::vector<Evidence>& evidence,
   return evidence.empty() ? nullptr : &evidence.front();
 }
 
+// Outputs that the record names and nothing compares: a pass says nothing of them.
+std::vector<std::string> TellUncompared(const Manifest& manifest) {
+  std::vector<std::string> told;
+  if (manifest.origin) {
+    for (const FieldOrigin& field : manifest.origin->fields) {
+      if (field.path != "outputs" || field.grade != Grade::kMissing) continue;
+      told.push_back("not compared: " + field.from);
+    }
+  }
+  std::ranges::copy_if(manifest.notes, std::back_inserter(told), [](const std::string& note) {
+    return note.find("is not compared") != note.npos;
+  });
+  return told;
+}
+
 }  // namespace
 
 Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& reruns) {
@@ -111,6 +126,7 @@ Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& 
   merged.metrics = MergeItemDecisions(reruns);
   RefuseUnconfirmed(reruns, &merged);
   std::ranges::move(TellLineage(manifest), std::back_inserter(merged.notes));
+  std::ranges::move(TellUncompared(manifest), std::back_inserter(merged.notes));
   return merged;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/judge/judge_run.h"
+
 namespace rharness {
 namespace {
 
@@ -31,6 +33,40 @@ TEST(MergeItemDecisions, PassesOrDriftsOnlyWhereAllRerunsDo) {
     EXPECT_EQ(merged(mixed), kInconclusive);
   }
   EXPECT_EQ(MergeItemDecisions(RerunsWith({kWithin, kDrifted}))[0].reason, "not_in_all_reruns");
+}
+
+MetricDecision Of(const std::string& name, double recorded, double rerun) {
+  MetricDecision metric{.name = name};
+  metric.history = {recorded};
+  metric.reruns = {rerun};
+  return metric;
+}
+
+// A pass says nothing of what was not compared.
+TEST(MergeReruns, NamesOutputsThatNothingCompares) {
+  Manifest manifest;
+  manifest.origin.emplace();
+  manifest.origin->fields = {{"outputs", Grade::kMissing, "predictions.txt"},
+                             {"data[0]", Grade::kHint, "the run read it"}};
+  manifest.notes = {"output '/a/b.npy' is not compared: it lies elsewhere", "a note"};
+  EXPECT_EQ(MergeReruns(manifest, {Comparison()}).notes,
+            (std::vector<std::string>{"not compared: predictions.txt", manifest.notes[0]}));
+}
+
+// A logged number that is not the mean of its items decides, too.
+TEST(TakeItemDecisions, LeavesALoggedMetricThatIsAnotherNumber) {
+  MetricDecision items = Of("acc", 0.8, 0.8);
+  items.verdict = MetricVerdict::kWithin;
+  items.reason = "equal";
+  std::vector<MetricDecision> metrics = {Of("acc", 0.8, 0.1)};
+  TakeItemDecisions({items}, &metrics);
+  ASSERT_EQ(metrics.size(), 2u);
+  EXPECT_EQ(metrics[0].reruns, std::vector<double>{0.1});
+  EXPECT_EQ(metrics[1].name, "acc (items)");
+  metrics = {Of("acc", 0.8, 0.8004)};
+  TakeItemDecisions({items}, &metrics);
+  ASSERT_EQ(metrics.size(), 1u);
+  EXPECT_EQ(metrics[0].reason, "equal");
 }
 
 }  // namespace

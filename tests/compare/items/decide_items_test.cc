@@ -88,7 +88,8 @@ TEST(DecideItems, TestsGradedScoresByTheirSigns) {
   EXPECT_NEAR(decision.ci_low, -0.012390685233150164, 1e-12);
   EXPECT_NEAR(decision.ci_high, 0.12959882554336385, 1e-12);
   EXPECT_EQ(decision.alpha_equivalence, 0.025);
-  EXPECT_EQ(decision.verdict, MetricVerdict::kWithin);
+  EXPECT_EQ(decision.verdict, MetricVerdict::kInconclusive);
+  EXPECT_EQ(decision.reason, "too_few_items");
   scores.margin = 0.12;
   EXPECT_EQ(DecideItems(scores).decision.verdict, MetricVerdict::kInconclusive);
   // The same by pairs of neighbours, computed with numpy.
@@ -142,6 +143,21 @@ TEST(DecideItems, ShowsAConstantShiftOfManyItemsAndPassesNone) {
   scores.margin = 0.05;
   EXPECT_EQ(DecideItems(scores).decision.verdict, MetricVerdict::kDrifted);
   EXPECT_EQ(DecideItems(scores).decision.p_difference, 1e-5);
+}
+
+TEST(DecideItems, ShowsNoEquivalenceByAFewClusters) {
+  ItemScores scores{.name = "f1", .margin = 0.05};
+  for (int i = 0; i < 40; ++i) {
+    scores.a.push_back(0.5);
+    scores.b.push_back(0.5 + (i % 4 == 0 ? 0.002 : 0.0));
+    scores.clusters.push_back(i % 2 == 0 ? "a" : "b");
+  }
+  const ItemDecision few = DecideItems(scores);
+  EXPECT_EQ(few.decision.verdict, MetricVerdict::kInconclusive);
+  for (int i = 0; i < 40; ++i) {
+    scores.clusters[static_cast<std::size_t>(i)] = std::to_string(i / 2);
+  }
+  EXPECT_EQ(DecideItems(scores).decision.verdict, MetricVerdict::kWithin);
 }
 
 TEST(SignFlips, AreNotTestedWhereNothingCouldBeSaid) {

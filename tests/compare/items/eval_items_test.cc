@@ -130,6 +130,21 @@ TEST(Items, WithOtherPromptsOrOfOtherItemsDifferInTheirFacts) {
   EXPECT_THAT(items.notes, testing::Contains(HasSubstr("2 items are in A and 1 in B, 1 in both")));
 }
 
+TEST(Items, WithAScoreThatOneSideAloneHasDoNotPass) {
+  const auto one = ParseEvalItems("{\"id\": 1, \"acc\": 1}\n{\"id\": 2, \"acc\": 0}\n", "a");
+  const auto two = ParseEvalItems(
+      "{\"id\": 1, \"acc\": 1, \"f1\": 1}\n{\"id\": 2, \"acc\": 0, \"f1\": 1}\n", "b");
+  ASSERT_TRUE(one.ok() && two.ok());
+  for (const bool turned : {false, true}) {
+    const ItemComparison compared =
+        turned ? CompareItems(*two, *one, {}) : CompareItems(*one, *two, {});
+    ASSERT_EQ(compared.decisions.size(), 2u);
+    EXPECT_EQ(compared.decisions[0].verdict, MetricVerdict::kWithin);
+    EXPECT_EQ(compared.decisions[1].name, "f1");
+    EXPECT_EQ(compared.decisions[1].verdict, MetricVerdict::kInconclusive);
+  }
+}
+
 TEST(Items, WithoutAScoreOnOneSideDoNotPass) {
   const EvalItems a = ItemsOf(Line(0, 1) + Line(1, 0));
   const EvalItems b = ItemsOf(Line(0, 1) + "{\"doc_id\": 1, \"metrics\": [\"acc\"], \"acc\": 0}\n");
