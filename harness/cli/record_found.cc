@@ -33,7 +33,8 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
   for (const auto& [name, seed] : manifest.seeds) {
     if (path == "seeds." + name) return fmt::format("seed {} = {}", name, seed);
   }
-  if (path == "metrics_path") return "log " + manifest.metrics_path;
+  if (path == "metrics_path")
+    return manifest.metrics_path.empty() ? "no log" : "log " + manifest.metrics_path;
   if (path == "artifacts") return "weights";
   if (path == "outputs") return "way to compare other outputs";
   if (path == "family") return "family " + manifest.family;

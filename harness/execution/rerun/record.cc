@@ -193,7 +193,9 @@ Status CheckRequest(const RecordRequest& request) {
     return error;
   }
   RETURN_IF_ERROR(CheckLineage(request));
-  if (!request.metrics.empty() && request.metrics_path.empty()) {
+  const bool items = std::ranges::any_of(
+      request.artifacts, [](const Artifact& artifact) { return artifact.role == kItemsRole; });
+  if (!request.metrics.empty() && request.metrics_path.empty() && !items) {
     return InvalidInput(
         fmt::format("metric '{}' is declared, but no metrics file is named; expected "
                     "one (--metrics FILE)",

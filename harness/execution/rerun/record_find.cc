@@ -12,8 +12,10 @@
 #include <system_error>
 
 #include "compare/weights/checkpoint_folder.h"
+#include "compare/weights/lightgbm_model.h"
 #include "compare/weights/orbax.h"
 #include "compare/weights/side_files.h"
+#include "compare/weights/xgboost_model.h"
 #include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -122,23 +124,32 @@ bool IsArrayFile(const fs::path& path) {
   return path.extension() == ".npy" || path.extension() == ".npz";
 }
 
-std::vector<FoundCheckpoint> CandidatesIn(const fs::path& folder, const OutputIdentities& before) {
+// A model of trees, whose name may be that of any text.
+bool IsTreeModel(const SourceFolder& source, const std::string& relative, WallTime started) {
+  if (!relative.ends_with(".txt") && !relative.ends_with(".json")) return false;
+  if (!IsChangedSince(source.path() / relative, started)) return false;
+  const auto head = source.ReadHead(relative);
+  if (!head.ok()) return false;
+  const bool learner = head->find("\"learner\"") != head->npos;
+  return LooksLikeLightgbm(*head) || (LooksLikeXgboost(*head) && learner);
+}
+
+std::vector<FoundCheckpoint> CandidatesIn(const fs::path& folder, const OutputIdentities& before,
+                                          WallTime started) {
   std::vector<FoundCheckpoint> found;
   const auto source = SourceFolder::Open(folder.string());
   if (!source.ok()) return found;
   std::error_code ignored;
   (void)source->ForEachFile([&](const std::string& relative, EntryKind kind) -> Result<bool> {
     const fs::path path(relative);
-    if (kind != EntryKind::kFile || !StandsForCheckpoint(path)) return true;
+    if (kind != EntryKind::kFile) return true;
+    if (!StandsForCheckpoint(path) && !IsTreeModel(*source, relative, started)) return true;
     const auto known = before.find(relative);
     if (known != before.end() && IdentityOfFile(folder / relative) == known->second) return true;
     found.push_back({path, std::distance(path.begin(), path.end()),
                      fs::last_write_time(folder / path, ignored)});
     return true;
   });
-  const bool other = std::ranges::any_of(
-      found, [](const FoundCheckpoint& candidate) { return !IsArrayFile(candidate.path); });
-  if (other) std::erase_if(found, [](const FoundCheckpoint& one) { return IsArrayFile(one.path); });
   return found;
 }
 
@@ -182,7 +193,8 @@ bool StandsForCheckpoint(const fs::path& path) {
   const bool part = path.parent_path().filename().string().starts_with("ocdbt.process_");
   if (IsOrbaxIndex(name)) return !part;
   return name == ".metadata" || name.ends_with(".index.json") || name.ends_with(".index") ||
-         IsCheckpointName(name) || MayBeCheckpointName(name);
+         name.ends_with(".pkl") || name.ends_with(".pickle") || IsCheckpointName(name) ||
+         MayBeCheckpointName(name);
 }
 
 RecordRequest WithFinding(RecordRequest request) {
@@ -233,18 +245,43 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
   out->observation->inputs = std::move(left);
 }
 
+// Without a checkpoint that can be read: what has the name of one, by its bytes.
+std::vector<Artifact> UnreadOutputs(const std::vector<std::string>& unread, Recording* out) {
+  std::vector<Artifact> taken;
+  for (const std::string& name : unread) {
+    if (taken.size() == kMostFound || !SafeRelativePath(name, "").ok()) continue;
+    MarkFound(fmt::format("artifacts[{}]", taken.size()),
+              "the run wrote it; no reader opens it, and its bytes are compared", out);
+    taken.emplace_back();
+    taken.back().role = "other";
+    taken.back().path = name;
+  }
+  if (taken.empty()) {
+    out->found.fields.push_back(
+        {"artifacts", Grade::kMissing, "the run wrote no checkpoint below its folder"});
+  }
+  return taken;
+}
+
 std::vector<Artifact> FindOutputs(const fs::path& folder, const OutputIdentities& before,
                                   Recording* out) {
-  std::vector<FoundCheckpoint> found = CandidatesIn(folder, before);
+  std::vector<FoundCheckpoint> found = CandidatesIn(folder, before, out->started);
   std::ranges::sort(found, IsBefore);
+  std::vector<std::string> unread;
+  std::erase_if(found, [&](const FoundCheckpoint& one) {
+    const auto opened = OpenCheckpoint(folder / one.path);
+    if (!opened.ok()) unread.push_back(one.path.string());
+    return !opened.ok() || (*opened)->tensors().empty();
+  });
+  const bool other = std::ranges::any_of(
+      found, [](const FoundCheckpoint& candidate) { return !IsArrayFile(candidate.path); });
+  if (other) std::erase_if(found, [](const FoundCheckpoint& one) { return IsArrayFile(one.path); });
   std::vector<Artifact> taken;
   std::set<std::string> parts;  // files of what was taken
   std::vector<std::string> others;
   for (const FoundCheckpoint& candidate : found) {
     const std::string name = candidate.path.string();
     if (parts.contains(name)) continue;
-    const auto opened = OpenCheckpoint(folder / name);
-    if (!opened.ok() || (*opened)->tensors().empty()) continue;
     const fs::path home = candidate.path.parent_path();
     const bool beside = taken.empty() || home == fs::path(taken.front().path).parent_path();
     if (!beside || taken.size() == kMostFound || !SafeRelativePath(name, "").ok()) {
@@ -262,10 +299,7 @@ std::vector<Artifact> FindOutputs(const fs::path& folder, const OutputIdentities
     taken.back().role = "weights";
     taken.back().path = name;
   }
-  if (taken.empty()) {
-    out->found.fields.push_back(
-        {"artifacts", Grade::kMissing, "the run wrote no checkpoint below its folder"});
-  }
+  if (taken.empty()) return UnreadOutputs(unread, out);
   constexpr std::size_t kNamed = 5;
   const std::size_t more = others.size() - std::min(others.size(), kNamed);
   others.resize(others.size() - more);

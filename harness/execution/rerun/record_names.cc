@@ -25,10 +25,10 @@ constexpr auto kLowerWords = std::to_array<std::string_view>(
     {"loss", "error", "err", "perplexity", "ppl", "mse", "rmse", "mae", "mape", "nll", "wer", "cer",
      "fid", "bpb", "bpc", "logloss", "divergence", "regret"});
 constexpr auto kHigherWords = std::to_array<std::string_view>(
-    {"accuracy", "acc",      "f1",       "auc",     "auroc",  "precision", "recall", "bleu",
-     "rouge",    "rouge1",   "rougel",   "score",   "reward", "iou",       "miou",   "map",
-     "ndcg",     "mrr",      "r2",       "psnr",    "ssim",   "top1",      "top5",   "em",
-     "exact",    "matthews", "spearman", "pearson", "return"});
+    {"accuracy", "acc",   "correct",  "f1",       "auc",     "auroc",  "precision", "recall",
+     "bleu",     "rouge", "rouge1",   "rougel",   "score",   "reward", "iou",       "miou",
+     "map",      "ndcg",  "mrr",      "r2",       "psnr",    "ssim",   "top1",      "top5",
+     "em",       "exact", "matthews", "spearman", "pearson", "return"});
 
 // "val", "loss" of "val/loss".
 std::vector<std::string> MetricWords(std::string_view name) {

@@ -9,6 +9,7 @@
 #include "compare/curves/printed_number.h"
 #include "compare/curves/tensorboard.h"
 #include "compare/curves/tracker_log.h"
+#include "compare/weights/xgboost_model.h"
 #include "harness/records/logs/evaluation_results.h"
 #include "harness/records/logs/run_log.h"
 
@@ -58,6 +59,8 @@ bool MayBeRunLog(const fs::path& file) {
 }
 
 std::string_view KindOfHead(std::string_view head) {
+  // A model; one that begins with its version may be many things.
+  if (LooksLikeXgboost(head) && head.find("\"learner\"") != head.npos) return {};
   if (LooksLikeHarnessResults(head)) return kHarnessLog;
   if (LooksLikeInspectJson(head) || LooksLikeInspectArchive(head)) return kInspectLog;
   if (LooksLikeHelmStats(head)) return kHelmLog;

@@ -219,7 +219,11 @@ void CheckPromise(const Manifest& m, Findings* out) {
                  "`--artifact other=FILE`)");
   }
   if (!m.metrics.empty() || !m.curves.empty()) {
-    out->Require(!m.metrics_path.empty(), "missing_metrics_path", "metrics_path",
+    const bool items =
+        m.curves.empty() && std::ranges::any_of(m.artifacts, [](const Artifact& artifact) {
+          return artifact.role == kItemsRole;
+        });
+    out->Require(items || !m.metrics_path.empty(), "missing_metrics_path", "metrics_path",
                  "missing; expected the file from which a rerun's metrics are read");
   }
   if (m.metrics.empty() && !HasOutput(m)) {

@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+
 namespace rharness {
 namespace {
 
@@ -50,6 +56,49 @@ TEST(ProposedMetric, IsMeasuredOnHeldOutDataAndAScoreBeforeALoss) {
   recording.metrics.metrics = {{"lr", 0.1}};
   ProposeMetrics(request, &recording);
   EXPECT_TRUE(recording.found.metrics.empty());
+}
+
+class FoundOutputs : public testing::Test {
+ protected:
+  void Write(const std::string& name, const std::string& content) const {
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / name, content).ok());
+  }
+  std::vector<std::string> Found() {
+    std::vector<std::string> found;
+    for (const Artifact& artifact : FindOutputs(folder_.path(), {}, &recording_)) {
+      found.push_back(artifact.role + " " + artifact.path);
+    }
+    return found;
+  }
+  static std::string Array() {
+    std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
+    header.resize(117, ' ');
+    return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n" + std::string(8, 'a');
+  }
+  Recording recording_;
+
+ private:
+  ScopedTempDir folder_ = ScopedTempDir::Make().value();
+};
+
+TEST_F(FoundOutputs, AreNotHiddenByOneThatCannotBeRead) {
+  Write("model.npy", Array());
+  Write("weights.bin", "junk");
+  EXPECT_EQ(Found(), (std::vector<std::string>{"weights model.npy"}));
+}
+
+TEST_F(FoundOutputs, AreComparedByTheirBytesWhereNoneCanBeRead) {
+  Write("weights.bin", "junk");
+  Write("model.pkl", "junk");
+  std::vector<std::string> found = Found();
+  std::ranges::sort(found);
+  EXPECT_EQ(found, (std::vector<std::string>{"other model.pkl", "other weights.bin"}));
+}
+
+TEST_F(FoundOutputs, HaveTheNamesOfAnyTextWhereTheyAreTrees) {
+  Write("notes.txt", "tree of words");
+  Write("model.json", R"({"learner": {"x": [1]}, "version": [2, 0, 0]})");
+  EXPECT_EQ(Found(), (std::vector<std::string>{"other model.json"}));
 }
 
 }  // namespace
