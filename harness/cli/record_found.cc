@@ -26,7 +26,10 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
   }
   for (std::size_t i = 0; i < manifest.artifacts.size(); ++i) {
     if (path != fmt::format("artifacts[{}]", i)) continue;
-    if (manifest.artifacts[i].role == kItemsRole) return "items " + manifest.artifacts[i].path;
+    const std::string& role = manifest.artifacts[i].role;
+    if (role == kItemsRole || role == "other") {
+      return fmt::format("{} {}", role == "other" ? "output" : role, manifest.artifacts[i].path);
+    }
     return fmt::format("weights {} ({} tensors)", manifest.artifacts[i].path,
                        manifest.artifacts[i].tensors.size());
   }
