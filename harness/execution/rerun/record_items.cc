@@ -52,6 +52,12 @@ Result<MeasuredItems> MeasureItems(const HeldFolder& folder, const CountsAsItems
 
 std::optional<Artifact> FindItems(const fs::path& folder, const OutputIdentities& before,
                                   Recording* out) {
+  // A walk over all files is spared where the run opened none of such a name for writing.
+  const bool any = !out->observation || out->observation->outputs.empty() ||
+                   std::ranges::any_of(out->observation->outputs, [](const std::string& path) {
+                     return path.find(".jsonl") != path.npos;
+                   });
+  if (!any) return std::nullopt;
   const auto source = SourceFolder::Open(folder.string());
   if (!source.ok()) return std::nullopt;
   const CountsAsItems written = WrittenIn(folder, before);
