@@ -10,6 +10,7 @@
 
 #include "harness/base/files.h"
 #include "tests/compare/curves/build_event_file.h"
+#include "tests/records/logs/log_folder.h"
 
 namespace rharness {
 namespace {
@@ -26,35 +27,13 @@ constexpr char kState[] = R"({"global_step": 4, "log_history": [
   {"epoch": 1.0, "eval_loss": 1.75, "eval_runtime": 12.5, "eval_samples_per_second": 8.0, "step": 4},
   {"epoch": 1.0, "train_runtime": 9.0, "train_loss": 2.0, "step": 4}]})";
 
-class Logs : public testing::Test {
+class Logs : public LogFolder {
  protected:
-  void Write(const std::string& path, const std::string& content) {
-    ASSERT_TRUE(MakeDirectories((root() / path).parent_path()).ok());
-    ASSERT_TRUE(WriteFileAtomic(root() / path, content).ok());
-  }
-  Result<RunLog> Try(const std::string& path, const CountsAsWritten& counts = {}) {
-    return ReadRunLog(HeldFolder::Open(root()).value(), path, counts);
-  }
   RunLog Read(const std::string& path, const CountsAsWritten& counts = {}) {
     auto log = Try(path, counts);
     EXPECT_TRUE(log.ok()) << log.error().ToString();
     return log.ok() ? std::move(*log) : RunLog();
   }
-  // "kind:path" of each.
-  std::vector<std::string> Find(const CountsAsWritten& counts = {}) {
-    const auto found = FindRunLogs(HeldFolder::Open(root()).value(), counts);
-    EXPECT_TRUE(found.ok());
-    std::vector<std::string> told;
-    for (const RunLog& log : found->logs) {
-      told.push_back(std::string(log.kind) + ":" + log.path.string());
-    }
-    for (const fs::path& path : found->others) told.push_back(path.string());
-    return told;
-  }
-  fs::path root() const { return folder_.path(); }
-
- private:
-  ScopedTempDir folder_ = ScopedTempDir::Make().value();
 };
 
 std::vector<std::string> NamesOf(const RunLog& log) {

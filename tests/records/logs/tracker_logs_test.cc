@@ -1,4 +1,5 @@
 // The local records of trackers and evaluation harnesses as logs of a run, named and found.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include "harness/base/files.h"
 #include "harness/records/logs/run_log.h"
 #include "tests/compare/curves/build_tracker_log.h"
+#include "tests/records/logs/log_folder.h"
 
 namespace rharness {
 namespace {
@@ -37,14 +39,8 @@ std::string InspectArchive(const std::string& json, bool zstd = false) {
                 {.name = "header.json", .content = json, .data = data, .method = zstd ? 93u : 8u}});
 }
 
-class TrackerLogs : public testing::Test {
+class TrackerLogs : public LogFolder {
  protected:
-  void Write(const std::string& path, const std::string& content) {
-    ASSERT_TRUE(WriteFileAtomic(root() / path, content).ok());
-  }
-  Result<RunLog> Try(const std::string& path, const CountsAsWritten& counts = {}) {
-    return ReadRunLog(HeldFolder::Open(root()).value(), path, counts);
-  }
   // "name=value" of each metric, with the kind.
   std::vector<std::string> Read(const std::string& path, const CountsAsWritten& counts = {}) {
     const auto log = Try(path, counts);
@@ -56,21 +52,7 @@ class TrackerLogs : public testing::Test {
     left_out_ = log->read.left_out;
     return told;
   }
-  std::vector<std::string> Find(const CountsAsWritten& counts = {}) {
-    const auto found = FindRunLogs(HeldFolder::Open(root()).value(), counts);
-    EXPECT_TRUE(found.ok());
-    std::vector<std::string> told;
-    for (const RunLog& log : found->logs) {
-      told.push_back(std::string(log.kind) + ":" + log.path.string());
-    }
-    for (const fs::path& path : found->others) told.push_back(path.string());
-    return told;
-  }
-  fs::path root() const { return folder_.path(); }
   std::vector<std::string> left_out_;
-
- private:
-  ScopedTempDir folder_ = ScopedTempDir::Make().value();
 };
 
 bool IsNotB(const fs::path& path) { return path.string().find(kRunB) == std::string::npos; }
