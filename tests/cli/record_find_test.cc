@@ -305,6 +305,7 @@ TEST_F(RecordFinds, NoInputInAFileThatTheRunWrote) {
 TEST_F(RecordFinds, NoPassWhereTheOnlyCheckpointLiesElsewhere) {
   fs::create_directories(At("elsewhere"));
   std::string program = kProgram;
+  program += "open('out/weights.bin', 'w').write('junk')\n";
   const std::string open = "open(\"out/model.npy\"";
   program.replace(program.find(open), open.size(), "open(path");
   for (const std::string& way :

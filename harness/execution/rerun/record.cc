@@ -289,7 +289,8 @@ Result<Recording> RecordRun(const RecordRequest& stated,
     FindFamily(request, folder, &recording);
     if (request.artifacts.empty()) {
       request.artifacts = FindOutputs(folder, outputs_before, &recording);
-      NoteOutputsOutside(!request.artifacts.empty(), folder, &recording);
+      // What is compared by its bytes alone stands for no checkpoint.
+      NoteOutputsOutside(std::ranges::any_of(request.artifacts, IsCheckpoint), folder, &recording);
       recording.found.artifacts = request.artifacts.size();
       if (auto items = FindItems(folder, outputs_before, &recording)) {
         request.artifacts.push_back(std::move(*items));
