@@ -167,8 +167,8 @@ ItemDecision DecideItems(const ItemScores& scores) {
   } else {
     DecideGraded(scores, &decision);
   }
-  const std::size_t units = scores.clusters.empty() ? scores.a.size() : UnitsOf(scores).size();
-  if (decision.verdict == MetricVerdict::kWithin && units < kLeastUnits) {
+  const double units = binary ? static_cast<double>(scores.a.size()) : decision.df + 1.0;
+  if (decision.verdict == MetricVerdict::kWithin && units < static_cast<double>(kLeastUnits)) {
     decision.verdict = MetricVerdict::kInconclusive;
     decision.reason = "too_few_items";
   }

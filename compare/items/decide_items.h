@@ -47,15 +47,15 @@ struct ItemDecision {
 // alpha_drift holds for any scores and number of items. Equivalence assumes that items, or
 // clusters, are independent draws of one distribution, which nothing shows at the margin itself.
 // Simulated there, at a stated 0.05: .07 or less for graded, normal and exponential differences and
-// for those of a share of the items, at 10 to 1,000 items; up to .08 at 50 items of which five move
-// both ways; with a lognormal tail .09 up to 50 items, .07 at 200, .05 at 1,000. t alone: up to
-// .13, with that tail .20; sign flips around the margin, which need symmetry: up to .24.
+// for those of a share of the items, at 10 to 1,000 items; up to .08 where five of 50 items
+// move both ways; with a lognormal tail .09 up to 50 items, .07 at 200, .05 at 1,000. t alone: up
+// to .13, with that tail .20; sign flips around the margin, which need symmetry: up to .24.
 //
 //   within        all pairs are equal ("equal"), or the difference is shown to be within the margin
 //   drifted       a difference is shown at alpha_drift, and not to be within the margin
-//   inconclusive  else; without a margin "no_margin"; with fewer than kLeastUnits "too_few_items";
-//   with fewer than two pairs or clusters, or
-//                 where all differ by the same, less than the margin, "no_variance_basis"
+//   inconclusive  else; without a margin "no_margin"; with fewer than kLeastUnits
+//                 "too_few_items"; with one pair or cluster, or where all differ by
+//                 the same, less than the margin, "no_variance_basis"
 //
 // n = 0: inconclusive, "missing".
 ItemDecision DecideItems(const ItemScores& scores);

@@ -28,7 +28,7 @@ struct StoredChunk {
   std::uint64_t size_bytes = 0;
   std::shared_ptr<const std::string> memory;
   bool plain = false;  // stored as it is, whatever its tensor's coding
-  // Bytes of an element, of which the first of all elements come first, then the second; 0: as they
+  // Bytes of a shuffled element: the first bytes of all elements, then the second ones; 0: as they
   // are.
   std::uint64_t shuffled = 0;
 };

@@ -96,7 +96,7 @@ class ChunkIndexReader {
     return content.find_first_not_of('\0', at + 4) != content.npos;
   }
 
-  // The sizes of a chunk, of which the last is an element's.
+  // The sizes of a chunk; the last is that of an element.
   Status ReadGrid(const std::string& content, std::size_t at, std::size_t dimensions,
                   std::size_t width, std::uint64_t* grid_chunks) {
     const TensorInfo& info = tensor_.info;

@@ -142,8 +142,8 @@ std::filesystem::path NextManifest(const std::vector<std::string>& command) {
   }
 }
 
-// Takes the place of a manifest whose name was chosen here: while the run went on, another one may
-// have taken it, and then it is the next. Errors: io.
+// Reserves the file of a manifest whose name was chosen here. If another recording has taken the
+// name meanwhile, the next free one. Errors: io.
 Status TakePlace(const std::vector<std::string>& command, Manifest* manifest,
                  std::filesystem::path* out) {
   for (;;) {

@@ -26,15 +26,13 @@ ImageFile NoImageFile(std::optional<Layer> layer, std::string reason) {
 
 constexpr std::string_view kPrefix = "sha256:";
 
-// kHost: neither of the kinds of files.
-ImageKind KindByEnding(std::string_view path) {
+std::optional<ImageKind> KindByEnding(std::string_view path) {
   if (path.ends_with(".sif")) return ImageKind::kSif;
   const bool squashfs = path.ends_with(".sqsh") || path.ends_with(".squashfs");
-  return squashfs ? ImageKind::kSquashfs : ImageKind::kHost;
+  return squashfs ? std::optional(ImageKind::kSquashfs) : std::nullopt;
 }
 
-// As above.
-Result<ImageKind> KindByContent(const fs::path& path) {
+Result<std::optional<ImageKind>> KindByContent(const fs::path& path) {
   constexpr std::size_t kSifMagicAt = 32;
   constexpr std::string_view kSifMagic = "SIF_MAGIC", kSquashfsMagic = "hsqs";
   ASSIGN_OR_RETURN(const OpenedFile file, OpenRegularFile(path));
@@ -42,36 +40,37 @@ Result<ImageKind> KindByContent(const fs::path& path) {
   const ssize_t size = ::pread(file.descriptor.get(), begin.data(), begin.size(), 0);
   if (size < 0) return PathError("cannot be read", errno, path);
   const std::string_view text(begin.data(), static_cast<std::size_t>(size));
-  if (text.starts_with(kSquashfsMagic)) return ImageKind::kSquashfs;
-  return text.ends_with(kSifMagic) ? ImageKind::kSif : ImageKind::kHost;
+  if (text.starts_with(kSquashfsMagic)) return std::optional(ImageKind::kSquashfs);
+  return text.ends_with(kSifMagic) ? std::optional(ImageKind::kSif) : std::nullopt;
 }
 
 }  // namespace
 
 bool IsPathOfImage(std::string_view text) {
   return text.starts_with("/") || text.starts_with("./") || text.starts_with("../") ||
-         KindByEnding(text) != ImageKind::kHost;
+         KindByEnding(text).has_value();
 }
 
 Result<Image> CaptureImageFile(const Image& stated) {
   Image image = stated;
   std::error_code error;
   if (!stated.digest.empty() && !fs::exists(stated.location, error)) {
-    image.kind = KindByEnding(stated.location);
-    if (image.kind == ImageKind::kHost) {
+    const std::optional<ImageKind> kind = KindByEnding(stated.location);
+    if (!kind) {
       return InvalidInput(
           "the image's file is not here, and its name does not say what it is; expected one that "
           "ends with .sif, .sqsh or .squashfs",
           stated.location);
     }
+    image.kind = *kind;
     RETURN_IF_ERROR(CheckImageFile(image, image.kind));
     return image;
   }
-  ASSIGN_OR_RETURN(const ImageKind kind, KindByContent(stated.location));
-  if (kind == ImageKind::kHost) {
+  ASSIGN_OR_RETURN(const std::optional<ImageKind> kind, KindByContent(stated.location));
+  if (!kind) {
     return InvalidInput("is no image: neither a SIF nor a squashfs", stated.location);
   }
-  image.kind = kind;
+  image.kind = *kind;
   ASSIGN_OR_RETURN(const FileDigest digest, HashFile(stated.location));
   image.digest = std::string(kPrefix) + digest.sha256;
   if (stated.digest.empty() || stated.digest == image.digest) return image;

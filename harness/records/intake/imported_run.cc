@@ -265,7 +265,7 @@ void ImportedRun::SetHyperparameter(std::string_view name, Json value, const Wor
   if (clean.empty()) return Refuse("hyperparameters", name, "a name");
   if (const auto seed = SeedIn(clean, value)) {
     SetSeed(clean, std::to_string(*seed),
-            Hint(worth.from, "the source does not say of which generator"));
+            Hint(worth.from, "the source does not name its generator"));
     value = Json(*seed);
   }
   value = WithoutSecrets(clean, std::move(value));

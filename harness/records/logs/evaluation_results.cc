@@ -33,7 +33,7 @@ void Take(std::string name, const Json* value, EvaluationResults* out) {
   if (const auto number = PrintedOf(*value)) out->values[std::move(name)] = number->value;
 }
 
-// The text without blanks at its first places, of which it is enough to look at a few.
+// The beginning of the text without blanks.
 std::string Squeezed(std::string_view head) {
   std::string squeezed;
   for (const char c : head.substr(0, 256)) {

@@ -89,8 +89,8 @@ bool IsShell() {
 
 void NoteExited(pid_t pid, int code) {
   if (pid <= 0 || code == 0 || !rharness::MayNote()) return;
-  // Each code once: a program may ask thousands of others that fail. In a shell it is a condition
-  // of the script, but not where a hooked program ended so: these are told by their numbers.
+  // Each code once: a program may ask thousands of others that fail. In a shell a code is a
+  // condition of the script, unless the child was a hooked program: its number tells.
   constexpr int kBySignal = 128;
   constexpr unsigned kMostConditions = 256;
   static unsigned conditions = 0;

@@ -104,7 +104,7 @@ TEST(DecideItems, TestsGradedScoresByTheirSigns) {
 }
 
 // An upper limit by t alone is too low where a few items move far: at the margin t accepts in 11 of
-// 100 evaluations of 50 items, of which 5 % move.
+// 100 evaluations of 50 items; 5 % of the items move.
 TEST(DecideItems, WidensTheIntervalOfSkewedDifferences) {
   ItemScores scores{.name = "f1", .margin = 0.024};
   for (int i = 0; i < 100; ++i) {
