@@ -1,7 +1,7 @@
-// Comparisons as reports: terminal, JSON, HTML, JUnit, Markdown.
+// Comparisons as reports: JSON, and a document for all other formats.
 //
-// Role: the writers of a ComparisonSet; all numbers come from it; only positions in plots are
-// computed here. JSON is "rharness.comparison/v1" and reads back completely, so `rharness report`
+// Role: all numbers come from the ComparisonSet; only positions in plots are computed here. JSON
+// is "rharness.comparison/v1" and reads back completely, so `rharness report`
 // renders it again.
 #ifndef RHARNESS_REPORTS_COMPARISON_REPORT_H_
 #define RHARNESS_REPORTS_COMPARISON_REPORT_H_
@@ -12,6 +12,7 @@
 #include "compare/comparison.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "reports/document.h"
 
 namespace rharness {
 
@@ -22,13 +23,8 @@ inline constexpr int kComparisonVersion = 1;
 Json ToJson(const ComparisonSet& set);
 Result<ComparisonSet> ParseComparisonSet(const Json& json, std::string_view file);
 
-// One screen: at most `rows` lines of at most `columns` characters; counts the lines left out.
-std::string WriteTerminal(const ComparisonSet& set, int columns, int rows, bool color);
-// A self-contained page with plots: divergence on a log axis, ULP histogram, heat strip of layers,
-// metric bands.
-std::string WriteHtml(const ComparisonSet& set);
-std::string WriteJunit(const ComparisonSet& set);
-std::string WriteMarkdown(const ComparisonSet& set);
+// `set` must outlive the document, whose rows make what is inside them when it is needed.
+Document DocumentOf(const ComparisonSet& set);
 
 }  // namespace rharness
 

@@ -19,85 +19,9 @@
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
 #include "harness/verdict/verdict.h"
+#include "reports/document_section.h"
 
 namespace rharness {
-
-struct DocumentCell {
-  // kStrip: a sign per verdict (words.h), "✓✓✗·", each in its colour.
-  enum class As { kText, kCode, kBadge, kStrip };
-
-  DocumentCell(const char* words) : text(words) {}
-  DocumentCell(std::string words, As way = As::kText, std::string link = {})
-      : text(std::move(words)), as(way), href(std::move(link)) {}
-
-  std::string text;
-  As as = As::kText;
-  std::string href;             // relative to the report's folder; empty: no link
-  std::optional<Verdict> tone;  // of a badge; empty: its row's
-};
-
-struct DocumentRow {
-  Verdict tone = Verdict::kInfra;    // its colour, and its result as a case of JUnit
-  std::vector<DocumentCell> cells;   // one per column; the first names the row
-  std::vector<std::string> details;  // sentences below it; the first is the message of its case
-  std::string message = {};          // of its case, where that is not the first of the details
-  std::string_view case_type = {};   // of its failure or error; empty: the name of its tone
-};
-
-struct DocumentColumn {
-  std::string_view name;
-  bool numbers = false;   // at the right
-  bool in_depth = false;  // a terminal leaves it out
-};
-
-// Rows that follow each other and stand on a page in a block that opens, under its title.
-struct DocumentFold {
-  Verdict tone = Verdict::kInfra;
-  std::string badge;
-  std::string title;
-  std::size_t rows = 0;
-  bool open = false;
-};
-
-// How many rows of a section a format shows; it counts the rest.
-struct DocumentLimits {
-  std::size_t page = 400;  // of a section with folds: folds
-  std::size_t screen = 60;
-  std::size_t markdown = 100;
-};
-
-// A sign of a strip, and what stands there when it is pointed at.
-struct DocumentSign {
-  Verdict verdict = Verdict::kInconclusive;
-  std::string title;
-};
-
-using DocumentFacts = std::vector<std::pair<std::string, std::string>>;
-
-struct DocumentPicture {
-  std::string svg;      // for pages alone, as made by reports/svg_*; empty: no picture
-  std::string caption;  // its name, or how to read it
-  bool wide = false;    // takes the width of the page; else several stand beside each other
-};
-
-// Empty parts are left out, as is a column that is empty in every row.
-struct DocumentSection {
-  std::string title;
-  std::string words = {};  // a paragraph
-  std::vector<std::string> items = {};
-  DocumentFacts facts = {};
-  std::map<std::string, Verdict> badges = {};  // by name, of a fact whose value has it in words
-  std::vector<DocumentPicture> pictures = {};
-  std::vector<DocumentSign> strip = {};  // for pages alone: oldest first, the last 2,000
-  std::vector<DocumentColumn> columns = {};
-  std::vector<DocumentRow> rows = {};
-  std::vector<DocumentFold> folds = {};  // of all rows; other formats show the rows alone
-  std::string filter = {};  // "Find a run": a page filters and sorts the rows, by its script
-  DocumentLimits most = {};
-  bool cases = false;     // each row is a case of JUnit
-  bool in_depth = false;  // a terminal shows its title alone
-  bool whole = false;     // a terminal breaks no fact, so that a command can be copied
-};
 
 struct Document {
   std::string name;   // "isolation": of NAME.html and NAME.json, and of the suite
@@ -114,6 +38,10 @@ struct Document {
   std::vector<DocumentSection> sections;
   std::vector<DocumentSection> cases;  // rows that are cases of JUnit, and shown nowhere else
   std::string record;                  // where all of it is; empty: NAME.json
+  std::optional<Verdict> verdict;      // of one thing: a badge beside the headline
+  std::string unanswered;              // the case that fails where no other says why; empty: NAME
+  DocumentFacts properties;            // further ones of JUnit's suite
+  double seconds = 0.0;                // that it took; not above 0: not known
   int exit_code = 3;
 };
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "reports/document.h"
+#include "reports/document_screen.h"
 #include "reports/terminal_parts.h"
-#include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -32,6 +32,27 @@ std::string PaintedLines(const std::string& text, std::string_view colour, bool 
   for (const std::string& line : SplitLines(text)) out += Painted(line, colour, true) + "\n";
   if (!text.ends_with('\n') && !out.empty()) out.pop_back();
   return out;
+}
+
+// "  and 87 more (5 identical, 82 equivalent), in comparison.json"
+std::string MoreRows(const DocumentSection& section, std::size_t shown, const Document& document,
+                     int columns) {
+  if (section.filter.empty()) return More(section.rows.size(), shown, document);
+  if (shown == section.rows.size()) return "";
+  std::vector<std::string> parts;
+  for (const Verdict verdict : kVerdicts) {
+    const auto rest = section.rows.begin() + static_cast<std::ptrdiff_t>(shown);
+    const auto count = std::count_if(rest, section.rows.end(), [verdict](const DocumentRow& row) {
+      return row.tone == verdict;
+    });
+    if (count > 0) {
+      parts.push_back(fmt::format("{} {}", FormatCount(static_cast<std::uint64_t>(count)),
+                                  VerdictLabel(verdict)));
+    }
+  }
+  return Wrapped(fmt::format("and {} more ({}), in {}", FormatCount(section.rows.size() - shown),
+                             fmt::join(parts, ", "), RecordOf(document)),
+                 columns, 2);
 }
 
 struct ScreenColumn {
@@ -121,6 +142,8 @@ std::string TableLines(const DocumentSection& section, const Document& document,
   for (const ScreenColumn& one : table.beside) {
     texts.emplace_back(section.columns[one.column].name);
   }
+  const bool says_why = std::ranges::any_of(
+      table.beside, [&](const ScreenColumn& one) { return section.columns[one.column].off_page; });
   std::string out = RowLines(texts, table) + "\n";
   for (std::size_t i = 0; i < shown; ++i) {
     const DocumentRow& row = section.rows[i];
@@ -131,13 +154,14 @@ std::string TableLines(const DocumentSection& section, const Document& document,
     const bool paints = color && !good && row.tone != Verdict::kInfra;
     out += PaintedLines(RowLines(texts, table), ColourOf(row.tone), paints) + "\n";
     out += BelowLines(row, table);
+    if (row.inside != nullptr && (good || says_why)) continue;
     const std::size_t details = std::min(row.details.size(), kMostScreenDetails);
     for (std::size_t j = 0; j < details; ++j) {
       out += Wrapped(SafeText(row.details[j], 600), columns, kDetailIndent);
     }
     if (details < row.details.size()) out += "    " + More(row.details.size(), details, document);
   }
-  return out + More(section.rows.size(), shown, document);
+  return out + MoreRows(section, shown, document, columns);
 }
 
 std::string FactLines(const DocumentFacts& facts, int columns, int indent, bool whole = false) {
@@ -187,6 +211,7 @@ std::string AllLines(const Document& document, int columns, bool color, std::siz
   std::vector<std::string> elsewhere;
   std::vector<const DocumentSection*> here;
   for (const DocumentSection& section : document.sections) {
+    if (section.off_screen || !section.margin.empty()) continue;
     if (section.in_depth) {
       elsewhere.push_back(SafeText(section.title, 200));
     } else {
@@ -211,6 +236,9 @@ std::string AllLines(const Document& document, int columns, bool color, std::siz
 
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows) {
   columns = std::max(columns, kLeastScreenColumns);
+  if (HasMargin(document)) {
+    return fmt::format("{}\n", fmt::join(MarginLines(document, columns, rows, color), "\n"));
+  }
   std::size_t most_rows = kLeastScreenRows;
   for (const DocumentSection& section : document.sections) {
     most_rows = std::max(most_rows, section.most.screen);
@@ -220,7 +248,7 @@ std::string WriteTerminal(const Document& document, int columns, bool color, int
   if (rows == 0) return out;
   std::vector<std::string> lines = SplitLines(out);
   while (lines.size() > most && most_rows > kLeastScreenRows) {
-    most_rows = std::max(kLeastScreenRows, most_rows / 2);
+    most_rows = std::max(kLeastScreenRows, most_rows - most_rows / 8 - 1);
     out = AllLines(document, columns, color, most_rows);
     lines = SplitLines(out);
   }

@@ -1,6 +1,8 @@
 // The table of families on the drill's page, above its runs; see families.h.
 #include <fmt/format.h>
 
+#include "reports/comparison_sections.h"
+#include "reports/document_html.h"
 #include "reports/families.h"
 #include "reports/html_escape.h"
 #include "reports/html_page.h"
@@ -37,13 +39,13 @@ std::string FamilyCauses(const FamilyComparison& family) {
 }
 
 std::string Pictures(const FamilyComparison& family, std::string_view id) {
-  std::string out;
-  int index = 0;
+  DocumentSection section{.title = "", .subjects = true};
   for (const MetricDecision& metric : family.metrics) {
-    out += HtmlMetric(metric, family.verdict == Verdict::kIdentical,
-                      fmt::format("{}-m{}", id, ++index));
+    section.rows.push_back(MetricRowOf(metric, family.verdict == Verdict::kIdentical,
+                                       fmt::format("{}-m{}", id, section.rows.size() + 1)));
   }
-  return out;
+  const Document document;
+  return SectionsHtml({section}, {document, "report.json", 4}, kPageBytes);
 }
 
 }  // namespace

@@ -111,10 +111,10 @@ std::string Row(const ReportRun& run) {
       "<tr><td>{}</td><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>"
       "<td class=\"n\" data-l=\"reruns\">{}</td><td class=\"n\">{}</td></tr>",
       HtmlBadge(run.verdict), HtmlText(run.run_id, 120), HtmlText(run.family, 60),
-      ComparedInShort(run), HtmlLayerMarks(run.layers), run.reruns.size(), RerunTime(run));
+      ComparedInShort(run), HtmlMarks(LayerMarks(run.layers)), run.reruns.size(), RerunTime(run));
 }
 
-std::string DetailRow(const ReportRun& run, std::string_view id, HtmlExtent extent) {
+std::string DetailRow(const ReportRun& run, std::string_view id, bool in_full) {
   std::string headline = run.headline.empty() ? "Details" : HtmlText(run.headline, 600);
   if (!run.sensitivity.empty()) {
     headline += "<br><span class=\"soft\">" + HtmlText(run.sensitivity, 400) + "</span>";
@@ -122,7 +122,7 @@ std::string DetailRow(const ReportRun& run, std::string_view id, HtmlExtent exte
   return fmt::format(
       "<tr class=\"d\"><td colspan=\"7\"><details><summary>{}</summary><div class=\"more\">{}"
       "</div></details></td></tr>",
-      headline, HtmlRunDetails(run, id, extent));
+      headline, HtmlRunDetails(run, id, in_full));
 }
 
 struct Rows {
@@ -150,8 +150,8 @@ Rows BuildRows(const Summary& summary) {
     const std::string id = fmt::format("run-{}", i + 1);
     std::string details;
     if (!(large && Reproduced(run.verdict))) {
-      details = budget.Take([&] { return DetailRow(run, id, HtmlExtent::kFull); },
-                            [&] { return DetailRow(run, id, HtmlExtent::kBrief); });
+      details = budget.Take([&] { return DetailRow(run, id, true); },
+                            [&] { return DetailRow(run, id, false); });
     }
     if (details.empty()) ++result.without_details;
     const std::string anchor = seen.insert(run.verdict).second

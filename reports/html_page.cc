@@ -123,25 +123,17 @@ std::string HtmlBadge(Verdict verdict) {
   return fmt::format("<span class=\"b\">{} {}</span>", VerdictSign(verdict), VerdictLabel(verdict));
 }
 
-std::string HtmlLayerMarks(const std::array<LayerComparison, 5>& layers) {
-  static constexpr std::array<std::string_view, 5> kShort = {"data", "code", "env", "hw", "rng"};
-  std::string out = "<span class=\"m\">";
-  for (const LayerComparison& layer : layers) {
-    const std::string_view name = kShort[static_cast<std::size_t>(layer.layer)];
-    switch (layer.state) {
-      case LayerState::kSame:
-        out += fmt::format("<i>={}</i>", name);
-        break;
-      case LayerState::kDiffers:
-        out += fmt::format("<i class=\"x\">≠{}</i>", name);
-        break;
-      case LayerState::kUnknown:
-      case LayerState::kPartlyKnown:
-        out += fmt::format("<i class=\"u\">?{}</i>", name);
-        break;
-    }
+std::string HtmlMarks(std::string_view words) {
+  std::string out;
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    const std::string_view way = word.starts_with("≠")   ? " class=\"x\""
+                                 : word.starts_with("?") ? " class=\"u\""
+                                                         : "";
+    out += fmt::format("<i{}>{}</i>", way, HtmlText(word, 100));
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
   }
-  return out + "</span>";
+  return fmt::format("<span class=\"m\">{}</span>", out);
 }
 
 std::string HtmlTable(std::string_view title, std::string_view head_html, const std::string& rows,

@@ -47,8 +47,8 @@ std::string HtmlFact(std::string_view name, const std::string& value_html);
 
 // "<span class=b>✗ drifted</span>"; its colour is that of the nearest verdict class around it.
 std::string HtmlBadge(Verdict verdict);
-// The five layers as short marks: "=data", "≠env", "?rng".
-std::string HtmlLayerMarks(const std::array<LayerComparison, 5>& layers);
+// Words as short marks: "=data ≠env ?rng".
+std::string HtmlMarks(std::string_view words);
 
 // A table under a heading that scrolls by itself on a narrow screen, or, with the class "stack",
 // stacks its cells there.

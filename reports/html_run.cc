@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "reports/comparison_sections.h"
+#include "reports/document_html.h"
 #include "reports/html_escape.h"
 #include "reports/html_page.h"
 #include "reports/html_parts.h"
@@ -85,7 +87,7 @@ std::string Reruns(const ReportRun& run) {
 
 }  // namespace
 
-std::string HtmlRunDetails(const ReportRun& run, std::string_view id, HtmlExtent extent) {
+std::string HtmlRunDetails(const ReportRun& run, std::string_view id, bool in_full) {
   std::string out;
   if (run.more_reruns > 0) {
     out += fmt::format("<p>{} would decide.</p>",
@@ -98,7 +100,10 @@ std::string HtmlRunDetails(const ReportRun& run, std::string_view id, HtmlExtent
   if (!run.comparison_path.empty()) {
     out += fmt::format("<p>{}</p>", Link(run.comparison_path, "This run on a page of its own"));
   }
-  out += HtmlComparison(run, id, extent);
+  Document document;
+  document.counted = "run";
+  out += SectionsHtml(SectionsOf(run, std::string(id), in_full), {document, "report.json", 3},
+                      kPageBytes);
   if (run.checkpoints.empty() && run.curves.empty()) out += Exact(run);
   return out + Reruns(run);
 }

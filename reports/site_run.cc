@@ -49,7 +49,7 @@ std::string VerdictTable(const SiteRun& page) {
         one.signatures == 0 ? "" : " <a class=\"flag\" href=\"#signed\">signed</a>");
     if (with_layers) {
       rows += fmt::format("<td data-l=\"Layers\">{}</td>",
-                          one.layers ? HtmlLayerMarks(*one.layers) : "");
+                          one.layers ? HtmlMarks(LayerMarks(*one.layers)) : "");
     }
     rows += fmt::format("<td data-l=\"Reruns\">{}</td><td data-l=\"Because\">{}</td></tr>\n",
                         one.outcomes.empty() ? std::to_string(said.reruns)

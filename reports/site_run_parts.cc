@@ -147,7 +147,7 @@ std::string SiteChanges(const SiteRun& page) {
         "<section class=\"turn {}\"><h3>{} on {}, {} before on {}</h3>\n<p>{}</p>\n{}</section>\n",
         VerdictName(change.after.verdict), VerdictLabel(change.after.verdict),
         FormatMinute(change.after.decided), VerdictLabel(change.before.verdict),
-        FormatMinute(change.before.decided), change.layers ? HtmlLayerMarks(layers) : "",
+        FormatMinute(change.before.decided), change.layers ? HtmlMarks(LayerMarks(layers)) : "",
         DifferencesHtml(change.layers.has_value(), layers));
   }
   if (page.more_changes == 0) return out;

@@ -1,12 +1,12 @@
-// One metric as a picture: the reruns against history and margin; see html_parts.h.
+// One metric as a picture: the reruns against history and margin; see svg_plots.h.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "reports/html_escape.h"
-#include "reports/html_parts.h"
 #include "reports/svg_axis.h"
+#include "reports/svg_plots.h"
 #include "reports/text.h"
 
 namespace rharness {

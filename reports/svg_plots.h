@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "compare/curves/curve_comparison.h"
+#include "compare/metrics/decision.h"
 #include "compare/weights/tensor_diff.h"
 #include "reports/heat_strip.h"
 
@@ -29,6 +30,15 @@ std::string SvgHistogram(const UlpHistogram& histogram, std::string_view id);
 // One cell per layer: shade and height by the log of its relative norm, with a legend. Readable
 // without colour by height and by the title of every cell.
 std::string SvgHeatStrip(const std::vector<GroupDifference>& groups, std::string_view id);
+
+// The band as inline SVG: history and rerun values, the margin around the history mean, and the
+// interval of the difference placed at that mean, over one labelled axis. Draws at most 200 points
+// per lane. Values that are not finite are left out and counted in the description. Empty when
+// there is no finite value to draw, or when their range is beyond a double.
+std::string SvgBand(const MetricDecision& metric, std::string_view id);
+
+// "90 %": the level of the interval that a decision carries.
+std::string IntervalLevel(const MetricDecision& metric);
 
 }  // namespace rharness
 

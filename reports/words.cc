@@ -233,6 +233,19 @@ std::string LayerSentence(const LayerComparison& layer) {
   return words + "; not known: " + fmt::format("{}", fmt::join(layer.not_known, ", "));
 }
 
+std::string LayerMarks(const std::array<LayerComparison, 5>& layers) {
+  static constexpr std::array<std::string_view, 5> kShort = {"data", "code", "env", "hw", "rng"};
+  std::string marks;
+  for (const LayerComparison& layer : layers) {
+    const std::string_view sign = layer.state == LayerState::kSame      ? "="
+                                  : layer.state == LayerState::kDiffers ? "≠"
+                                                                        : "?";
+    marks += fmt::format("{}{}{}", marks.empty() ? "" : " ", sign,
+                         kShort[static_cast<std::size_t>(layer.layer)]);
+  }
+  return marks;
+}
+
 std::string UnusedPackageWords(const LayerComparison& layer) {
   constexpr std::size_t kMostNames = 3;
   std::vector<std::string> names;

@@ -5,6 +5,7 @@
 #ifndef RHARNESS_REPORTS_WORDS_H_
 #define RHARNESS_REPORTS_WORDS_H_
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,8 @@ std::string CurveWords(const CurveComparison& curve);
 std::string MetricWords(const MetricDecision& metric);
 // "environment: same as far as known (43 compared); not known: Python packages not recorded"
 std::string LayerSentence(const LayerComparison& layer);
+// The five layers as marks: "=data =code ≠env ?hw =rng".
+std::string LayerMarks(const std::array<LayerComparison, 5>& layers);
 // "36 packages changed that the run is not known to have used: htop, tzdata, wget and 33 more";
 // empty without any.
 std::string UnusedPackageWords(const LayerComparison& layer);

@@ -74,19 +74,20 @@ void AddInputs(const ComparisonSet& set, const CompareArguments& arguments,
 }
 
 Status WriteCompareBundle(const ComparisonSet& set, const CompareArguments& arguments) {
-  std::vector<BundleMember> members = {{"report.html", WriteHtml(set)},
+  const Document document = DocumentOf(set);
+  std::vector<BundleMember> members = {{"report.html", WriteHtml(document)},
                                        {"comparison.json", CompareJson(set)},
-                                       {"junit.xml", WriteJunit(set)},
-                                       {"summary.md", WriteMarkdown(set)}};
+                                       {"junit.xml", WriteJunit(document)},
+                                       {"summary.md", WriteMarkdown(document)}};
   AddInputs(set, arguments, &members);
   RETURN_IF_ERROR(MakeFolderOf(arguments.bundle));
   return WriteBundle(arguments.bundle, members);
 }
 
 std::vector<Output> OutputsOf(const CompareArguments& arguments, const ComparisonSet& set) {
-  return {{arguments.html, [&set] { return WriteHtml(set); }},
-          {arguments.junit, [&set] { return WriteJunit(set); }},
-          {arguments.markdown, [&set] { return WriteMarkdown(set); }},
+  return {{arguments.html, [&set] { return WriteHtml(DocumentOf(set)); }},
+          {arguments.junit, [&set] { return WriteJunit(DocumentOf(set)); }},
+          {arguments.markdown, [&set] { return WriteMarkdown(DocumentOf(set)); }},
           {arguments.json_file, [&set] { return CompareJson(set); }}};
 }
 
@@ -148,9 +149,8 @@ int Show(const ComparisonSet& set, const std::vector<Output>& outputs,
   constexpr int kGreenRows = 10;  // what agrees needs no causes and no context
   const int rows = ReportRows(STDOUT_FILENO);
   const bool short_one = set.exit_code == kExitOk && !Globals().verbose;
-  return Print(WriteTerminal(set, ReportColumns(STDOUT_FILENO),
-                             short_one ? std::min(rows, kGreenRows) : rows,
-                             ColorOn(STDOUT_FILENO)));
+  return Print(WriteTerminal(DocumentOf(set), ReportColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+                             short_one ? std::min(rows, kGreenRows) : rows));
 }
 
 // Whether the runs of two folders rank the same by one metric.

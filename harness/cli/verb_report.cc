@@ -88,13 +88,14 @@ std::string RenderMetrics(const Report& report, const std::string& path) {
   return CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "");
 }
 
-template <class Product>
-std::vector<Output> OutputsOf(const Product& product, const ReportOptions& options) {
-  return {{options.html, [&product] { return WriteHtml(product); }},
-          {options.junit, [&product] { return WriteJunit(product); }},
+template <class Product, class Layout>
+std::vector<Output> OutputsOf(const Product& product, const Layout& document,
+                              const ReportOptions& options) {
+  return {{options.html, [&document] { return WriteHtml(document); }},
+          {options.junit, [&document] { return WriteJunit(document); }},
           {options.json ? "-" : "", [&product] { return RenderJson(product); }},
           {options.json_file, [&product] { return RenderJson(product); }},
-          {options.markdown, [&product] { return WriteMarkdown(product); }}};
+          {options.markdown, [&document] { return WriteMarkdown(document); }}};
 }
 
 // Writes what was asked for, and prints the summary where that was asked for or nothing else was.
@@ -124,7 +125,7 @@ int RenderDrill(const Report& report, const fs::path& file, const ReportOptions&
       return FailWith(made.error());
     }
   }
-  std::vector<Output> outputs = OutputsOf(report, options);
+  std::vector<Output> outputs = OutputsOf(report, report, options);
   outputs.push_back({options.metrics, [&] { return RenderMetrics(report, options.metrics); }});
   return Render(outputs, options, [&report] {
     return WriteTerminal(report, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
@@ -137,9 +138,10 @@ int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {
     return FailWith(InvalidInput(
         "--metrics and --ro-crate are a drill's; expected a drill's report.json", options.source));
   }
-  return Render(OutputsOf(set, options), options, [&set] {
-    return WriteTerminal(set, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
-                         ColorOn(STDOUT_FILENO));
+  const Document document = DocumentOf(set);
+  return Render(OutputsOf(set, document, options), options, [&document] {
+    return WriteTerminal(document, ReportColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
+                         ReportRows(STDOUT_FILENO));
   });
 }
 

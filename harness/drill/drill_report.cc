@@ -95,7 +95,7 @@ Status WritePages(const Report& report, const fs::path& folder) {
     Tally(&set);
     const fs::path page = folder / run.comparison_path;
     RETURN_IF_ERROR(WriteJsonFile(fs::path(page).replace_extension(".json"), ToJson(set)));
-    RETURN_IF_ERROR(WriteFileAtomic(page, WriteHtml(set)));
+    RETURN_IF_ERROR(WriteFileAtomic(page, WriteHtml(DocumentOf(set))));
   }
   return {};
 }

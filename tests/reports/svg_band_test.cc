@@ -5,7 +5,7 @@
 #include <limits>
 #include <pugixml.hpp>
 
-#include "reports/html_parts.h"
+#include "reports/svg_plots.h"
 
 namespace rharness {
 namespace {

@@ -91,8 +91,8 @@ class BundleWriter {
 
   Status Comparison() {
     if (!content_.comparison) return {};
-    RETURN_IF_ERROR(
-        Add("comparison/report.html", Good() + " beside the run", WriteHtml(*content_.comparison)));
+    RETURN_IF_ERROR(Add("comparison/report.html", Good() + " beside the run",
+                        WriteHtml(DocumentOf(*content_.comparison))));
     return AddJson("comparison/comparison.json", "the same for machines",
                    ToJson(*content_.comparison));
   }
