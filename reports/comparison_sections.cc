@@ -33,13 +33,11 @@ DocumentSection FindingsOf(const Comparison& comparison) {
       .margin = "findings",
       .most = kMostParts};
   for (const Finding& finding : comparison.findings) {
-    DocumentRow row{.tone = comparison.verdict,
-                    .cells = {SpacedName(finding.code),
-                              {finding.decisive ? "reason" : "", As::kBadge},
-                              finding.message,
-                              finding.observed,
-                              finding.limit,
-                              finding.rule}};
+    DocumentRow row{
+        .tone = comparison.verdict,
+        .cells = CellsOf(SpacedName(finding.code),
+                         DocumentCell(finding.decisive ? "reason" : "", As::kBadge),
+                         finding.message, finding.observed, finding.limit, finding.rule)};
     row.sign = finding.decisive ? VerdictSign(comparison.verdict) : std::string_view("·");
     // Below the headline its own words would say nothing new.
     Finding told = finding;

@@ -42,6 +42,9 @@ struct Document {
   std::string unanswered;              // the case that fails where no other says why; empty: NAME
   DocumentFacts properties;            // further ones of JUnit's suite
   double seconds = 0.0;                // that it took; not above 0: not known
+  bool answer_last = false;            // on a terminal, where a long table leaves the reader
+  // All that a terminal shows below counts and headline, in at most nine lines; none: everything.
+  std::optional<std::vector<std::string>> in_short;
   int exit_code = 3;
 };
 

@@ -114,7 +114,7 @@ struct TableRows {
 TableRows FittingRows(const DocumentSection& section, const std::vector<std::size_t>& used,
                       const HtmlPlace& place, std::size_t first, std::size_t most,
                       std::size_t room) {
-  constexpr std::size_t kTagBytes = 80;
+  constexpr std::size_t kTagBytes = 55;  // `<tbody class="not_comparable"><tr></tr></tbody>`
   const bool filtered = !section.filter.empty();
   const bool opens = std::ranges::any_of(
       section.rows, [](const DocumentRow& row) { return row.inside != nullptr; });

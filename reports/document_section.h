@@ -32,6 +32,15 @@ struct DocumentCell {
   std::optional<std::string> other;  // of the other side: a page marks what differs from it
 };
 
+// Cells without the copies of a list in braces, where there are many rows.
+template <class... Cell>
+std::vector<DocumentCell> CellsOf(Cell&&... cells) {
+  std::vector<DocumentCell> row;
+  row.reserve(sizeof...(cells));
+  (row.emplace_back(std::forward<Cell>(cells)), ...);
+  return row;
+}
+
 struct DocumentSection;
 // The sections of a row, made when a format has room for them: all, or those that are short.
 using DocumentInside = std::function<std::vector<DocumentSection>(bool in_full)>;
@@ -72,6 +81,7 @@ struct DocumentLimits {
   std::size_t page = 400;  // of a section with folds: folds
   std::size_t screen = 60;
   std::size_t markdown = 100;
+  std::size_t items = 12;  // of a list on a screen
 };
 
 // A sign of a strip, and what stands there when it is pointed at.

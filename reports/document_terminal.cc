@@ -72,20 +72,30 @@ std::string TextOf(const DocumentRow& row, std::size_t column) {
   return column < row.cells.size() ? SafeText(row.cells[column].text, 1000) : "";
 }
 
+int Wanted(const DocumentSection& section, std::size_t rows, std::size_t column) {
+  int width = DisplayWidth(section.columns[column].name);
+  for (std::size_t i = 0; i < rows; ++i) {
+    width = std::max(width, DisplayWidth(TextOf(section.rows[i], column)));
+  }
+  return width;
+}
+
 // Each as wide as its widest cell; the first up to a third, with its whole text below.
 ScreenTable LayOut(const DocumentSection& section, std::size_t rows, int columns) {
   ScreenTable table{.section = &section, .columns = columns};
   std::vector<std::size_t> used = UsedColumns(section);
   std::erase_if(used, [&](std::size_t column) { return section.columns[column].in_depth; });
   int left = columns - 2;
+  int beside = 0;  // what the columns after the first want
   for (const std::size_t column : used) {
-    int width = DisplayWidth(section.columns[column].name);
-    for (std::size_t i = 0; i < rows; ++i) {
-      width = std::max(width, DisplayWidth(TextOf(section.rows[i], column)));
-    }
+    if (column != used.front())
+      beside += std::min(Wanted(section, rows, column), kLeastLastColumns) + 2;
+  }
+  for (const std::size_t column : used) {
+    int width = Wanted(section, rows, column);
     const bool first = table.beside.empty();
     const bool last = column == used.back();
-    if (first) width = std::min(width, std::max(20, columns / 3));
+    if (first) width = std::min(width, std::max({20, columns / 3, left - beside}));
     if (last) width = std::min(width, kLeastLastColumns);
     if (!first && (width > left || (!last && width > std::max(kMostCellColumns, columns / 5)))) {
       table.below.push_back(column);
@@ -132,6 +142,11 @@ std::string BelowLines(const DocumentRow& row, const ScreenTable& table) {
   return words.empty() ? "" : Wrapped(words, table.columns, kDetailIndent);
 }
 
+bool SaysTheSame(const DocumentRow& row, const DocumentRow& next) {
+  return row.tone == next.tone && !next.details.empty() &&
+         row.details.front() == next.details.front();
+}
+
 // At most `most` rows.
 std::string TableLines(const DocumentSection& section, const Document& document, int columns,
                        bool color, std::size_t most) {
@@ -145,6 +160,7 @@ std::string TableLines(const DocumentSection& section, const Document& document,
   const bool says_why = std::ranges::any_of(
       table.beside, [&](const ScreenColumn& one) { return section.columns[one.column].off_page; });
   std::string out = RowLines(texts, table) + "\n";
+  std::size_t alike = 0;
   for (std::size_t i = 0; i < shown; ++i) {
     const DocumentRow& row = section.rows[i];
     for (std::size_t j = 0; j < texts.size(); ++j) {
@@ -155,6 +171,19 @@ std::string TableLines(const DocumentSection& section, const Document& document,
     out += PaintedLines(RowLines(texts, table), ColourOf(row.tone), paints) + "\n";
     out += BelowLines(row, table);
     if (row.inside != nullptr && (good || says_why)) continue;
+    // What several rows in a row have in common stands below the last of them.
+    if (row.inside != nullptr && !row.details.empty()) {
+      ++alike;
+      if (i + 1 < shown && SaysTheSame(row, section.rows[i + 1])) continue;
+      if (alike > 1) {
+        out += Wrapped(fmt::format("{}: {}", Counted(alike, document.counted),
+                                   SafeText(row.details.front(), 600)),
+                       columns, kDetailIndent);
+        alike = 0;
+        continue;
+      }
+      alike = 0;
+    }
     const std::size_t details = std::min(row.details.size(), kMostScreenDetails);
     for (std::size_t j = 0; j < details; ++j) {
       out += Wrapped(SafeText(row.details[j], 600), columns, kDetailIndent);
@@ -162,6 +191,20 @@ std::string TableLines(const DocumentSection& section, const Document& document,
     if (details < row.details.size()) out += "    " + More(row.details.size(), details, document);
   }
   return out + MoreRows(section, shown, document, columns);
+}
+
+// A sentence each.
+std::string SubjectLines(const DocumentSection& section, const Document& document, int columns,
+                         bool color) {
+  std::string out;
+  const std::size_t shown = std::min(section.rows.size(), section.most.screen);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const DocumentRow& row = section.rows[i];
+    const std::string sign = row.sign.empty() ? "" : fmt::format("{} ", row.sign);
+    out += PaintedLines(Wrapped(sign + SafeText(row.sentence, 600), columns, 2), ColourOf(row.tone),
+                        color && !Reproduced(row.tone));
+  }
+  return out + More(section.rows.size(), shown, document);
 }
 
 std::string FactLines(const DocumentFacts& facts, int columns, int indent, bool whole = false) {
@@ -177,7 +220,7 @@ std::string FactLines(const DocumentFacts& facts, int columns, int indent, bool 
 
 std::string SectionLines(const DocumentSection& section, const Document& document, int columns,
                          bool color, std::size_t most_rows) {
-  const std::size_t shown = std::min(section.items.size(), kMostScreenItems);
+  const std::size_t shown = std::min(section.items.size(), section.most.items);
   std::string body;
   if (!section.words.empty()) body += Wrapped(SafeText(section.words, 1000), columns, 2);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -185,7 +228,8 @@ std::string SectionLines(const DocumentSection& section, const Document& documen
   }
   body += More(section.items.size(), shown, document);
   body += FactLines(section.facts, columns, 2, section.whole);
-  body += TableLines(section, document, columns, color, most_rows);
+  body += section.subjects ? SubjectLines(section, document, columns, color)
+                           : TableLines(section, document, columns, color, most_rows);
   return body.empty() ? "" : "\n" + Wrapped(SafeText(section.title, 300), columns) + body;
 }
 
@@ -200,14 +244,48 @@ std::string ElsewhereLines(const std::vector<std::string>& titles, int columns) 
   return "\n" + Wrapped(words, columns);
 }
 
+std::string AnswerLines(const Document& document, int columns, bool color) {
+  const std::string counts =
+      document.counts.empty()
+          ? ""
+          : CountsLine(document.counts, document.counted, columns, color) + "\n";
+  const std::string headline = PaintedLines(Wrapped(SafeText(document.headline, 1000), columns),
+                                            ColourOf(document.tone), color);
+  const std::string next =
+      document.next.empty() ? "" : Wrapped("Next: " + SafeText(document.next, 1000), columns);
+  return document.answer_last ? counts + headline + next : headline + next + counts;
+}
+
+// Counts, headline and remarks, as far as nine lines go.
+std::string ShortLines(const Document& document, int columns, bool color) {
+  constexpr std::size_t kLines = 9;
+  constexpr std::size_t kLinesOfRemark = 2;
+  const std::vector<std::string>& remarks = *document.in_short;
+  std::vector<std::string> lines =
+      SplitLines(CountsLine(document.counts, document.counted, columns, color));
+  for (const std::string& line :
+       WrappedTo(SafeText(document.headline, 1000), columns, kLinesOfRemark)) {
+    lines.push_back(Painted(line, "\x1b[1m", color));
+  }
+  std::size_t said = 0;
+  for (; said < remarks.size(); ++said) {
+    const std::vector<std::string> next =
+        WrappedTo(SafeText(remarks[said], 600), columns, kLinesOfRemark);
+    const std::size_t after = said + 1 < remarks.size() ? 1 : 0;  // room for the count of the rest
+    if (lines.size() + next.size() + after > kLines) break;
+    lines.insert(lines.end(), next.begin(), next.end());
+  }
+  if (said < remarks.size()) {
+    lines.push_back(ElideEnd(
+        Counted(remarks.size() - said, "more remark") + ": see the page, or use -v.", columns));
+  }
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+
 // All lines, with at most `most_rows` rows of each table.
 std::string AllLines(const Document& document, int columns, bool color, std::size_t most_rows) {
-  std::string out = PaintedLines(Wrapped(SafeText(document.headline, 1000), columns),
-                                 ColourOf(document.tone), color);
-  if (!document.next.empty()) out += Wrapped("Next: " + SafeText(document.next, 1000), columns);
-  if (!document.counts.empty()) {
-    out += CountsLine(document.counts, document.counted, columns, color) + "\n";
-  }
+  const std::string answer = AnswerLines(document, columns, color);
+  std::string out = document.answer_last ? "" : answer;
   std::vector<std::string> elsewhere;
   std::vector<const DocumentSection*> here;
   for (const DocumentSection& section : document.sections) {
@@ -229,13 +307,17 @@ std::string AllLines(const Document& document, int columns, bool color, std::siz
   for (std::size_t i = 0; i < notes; ++i) {
     out += Wrapped("Note: " + SafeText(document.notes[i], 600), columns);
   }
-  return out + More(document.notes.size(), notes, document);
+  out += More(document.notes.size(), notes, document);
+  if (!document.answer_last) return out;
+  if (out.starts_with('\n')) out.erase(0, 1);
+  return out.empty() ? answer : out + "\n" + answer;
 }
 
 }  // namespace
 
 std::string WriteTerminal(const Document& document, int columns, bool color, int rows) {
   columns = std::max(columns, kLeastScreenColumns);
+  if (document.in_short) return ShortLines(document, columns, color);
   if (HasMargin(document)) {
     return fmt::format("{}\n", fmt::join(MarginLines(document, columns, rows, color), "\n"));
   }

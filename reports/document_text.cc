@@ -245,7 +245,10 @@ JunitCase CaseOf(const DocumentRow& row, const DocumentSection& section, const D
   for (const std::string& detail : row.details) test.body += detail + "\n";
   if (row.explains) test.body += "(this explains; it does not decide)\n";
   if (row.inside != nullptr) {
-    for (const DocumentSection& inside : row.inside(true)) test.body += BodyOf(inside);
+    for (const DocumentSection& inside : row.inside(true)) {
+      if (test.body.size() > body_bytes) break;
+      test.body += BodyOf(inside);
+    }
   }
   test.body = SafeText(test.body, body_bytes, Lines::kKeep);
   return test;
@@ -310,13 +313,18 @@ std::string WriteJunit(const Document& document) {
   }
   file.seconds = document.seconds;
   std::vector<CaseRow> cases = CasesOf(document);
-  constexpr std::size_t kMost = kMostJunitCases - 1;  // one is kept for the answer
-  if (cases.size() > kMost) {
+  const bool red = std::ranges::any_of(cases, [](const CaseRow& one) {
+    const JunitKind kind = KindOf(one.row->tone);
+    return !one.row->explains && (kind == JunitKind::kFailure || kind == JunitKind::kError);
+  });
+  // One place is kept for the answer.
+  const std::size_t most = kMostJunitCases - (document.exit_code == 0 || red ? 0 : 1);
+  if (cases.size() > most) {
     file.properties.emplace_back(
         "rharness.cases_left_out",
-        fmt::format("{}, the least severe; see {}", Counted(cases.size() - kMost, "case"),
+        fmt::format("{}, the least severe; see {}", Counted(cases.size() - most, "case"),
                     RecordOf(document)));
-    cases.resize(kMost);
+    cases.resize(most);
   }
   for (const auto& [row, section] : cases) {
     file.cases.push_back(CaseOf(*row, *section, document, JunitBodyBytes(cases.size())));

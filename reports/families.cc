@@ -1,12 +1,10 @@
-// Families in words, for the terminal and for Markdown; see families.h.
+// Families in words; see families.h.
 #include "reports/families.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "reports/markdown_parts.h"
-#include "reports/terminal_parts.h"
 #include "reports/text.h"
 #include "reports/words.h"
 
@@ -114,7 +112,7 @@ std::string ShiftOf(const MetricDecision& metric) {
 std::string MarginOf(const MetricDecision& metric) {
   if (!(metric.margin > 0.0)) return "none";
   return fmt::format("±{}{}", FormatNumber(metric.margin, 3),
-                     metric.default_margin ? ", half the seeds'" : "");
+                     metric.default_margin ? ", half the seeds' standard deviation" : "");
 }
 
 std::string SpreadOf(const MetricDecision& metric) {
@@ -123,48 +121,6 @@ std::string SpreadOf(const MetricDecision& metric) {
       "{}, of seeds {}",
       IsEqualThroughout(metric) ? "none" : FormatNumber(metric.standard_deviation, 3),
       metric.seed_deviation > 0.0 ? FormatNumber(metric.seed_deviation, 3) : "not known");
-}
-
-std::string MarkdownFamilies(const Report& report) {
-  if (report.families.empty()) return "";
-  std::string out =
-      "### Families\n\n| Verdict | Family | Runs | Metric | Mean shift | Margin | Spread |\n"
-      "|---|---|---|---|---|---|---|\n";
-  std::size_t rows = 0;
-  for (const FamilyComparison* family : FamiliesByWorst(report)) {
-    for (const MetricDecision& metric : family->metrics) {
-      if (++rows > kMostFamilyRows) continue;
-      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", VerdictBadge(family->verdict),
-                         MarkdownText(family->name, 160), FamilyRuns(*family),
-                         MarkdownCode(metric.name, 100), MarkdownText(ShiftOf(metric), 200),
-                         MarkdownText(MarginOf(metric), 100), MarkdownText(SpreadOf(metric), 100));
-    }
-  }
-  out += "\n";
-  if (rows > kMostFamilyRows) {
-    out += fmt::format("_{} more rows are in report.json._\n\n", rows - kMostFamilyRows);
-  }
-  return out;
-}
-
-std::string TerminalFamilies(const Report& report, int columns, bool color) {
-  constexpr std::size_t kMost = 30;
-  constexpr int kBadge = 16;
-  std::string out;
-  std::size_t shown = 0;
-  for (const FamilyComparison* family : FamiliesByWorst(report)) {
-    if (++shown > kMost) continue;
-    const bool wide = columns >= 50;
-    const std::string badge = Painted(Padded(VerdictBadge(family->verdict), wide ? kBadge : 0),
-                                      ColourOf(family->verdict), color);
-    const std::string name =
-        fmt::format("family {}, {}", SafeText(family->name, 160), FamilyRuns(*family));
-    const int room = wide ? columns - kBadge - 2 : columns - 2;
-    out += fmt::format("{}{}{}\n", badge, wide ? "  " : "\n  ", ElideMiddle(name, room));
-    out += Wrapped(SafeText(family->headline, 400), columns, wide ? kBadge + 2 : 2);
-  }
-  if (shown > kMost) out += fmt::format("… and {} more families\n", shown - kMost);
-  return out.empty() ? out : out + "\n";
 }
 
 }  // namespace rharness

@@ -1,10 +1,9 @@
-// The families of a drill in every format: joint verdicts on runs that differ in their seeds alone.
+// The families of a drill in words: joint verdicts on runs that differ in their seeds alone.
 //
-// Role: private to the drill's writers; pure. Order and sentences are decided here, once.
+// Role: private to the drill's document; pure. Order and sentences are decided here, once.
 #ifndef RHARNESS_REPORTS_FAMILIES_H_
 #define RHARNESS_REPORTS_FAMILIES_H_
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -30,13 +29,6 @@ std::string FamilyRuns(const FamilyComparison& family);
 std::string ShiftOf(const MetricDecision& metric);
 std::string MarginOf(const MetricDecision& metric);
 std::string SpreadOf(const MetricDecision& metric);
-
-inline constexpr std::size_t kMostFamilyRows = 200;  // of a table; the worst are first
-
-// Each is empty without families.
-std::string HtmlFamilies(const Report& report);
-std::string MarkdownFamilies(const Report& report);
-std::string TerminalFamilies(const Report& report, int columns, bool color);
 
 }  // namespace rharness
 

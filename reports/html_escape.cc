@@ -16,8 +16,12 @@ int HexDigit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 }  // namespace
 
 std::string HtmlText(std::string_view text, std::size_t limit_bytes, Lines lines) {
+  std::string safe = SafeText(text, limit_bytes, lines);
+  const bool plain = std::ranges::none_of(
+      safe, [](char c) { return c == '&' || c == '<' || c == '>' || c == '"' || c == '\''; });
+  if (plain) return safe;
   std::string out;
-  for (const char c : SafeText(text, limit_bytes, lines)) {
+  for (const char c : safe) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -39,12 +43,6 @@ std::string HtmlText(std::string_view text, std::size_t limit_bytes, Lines lines
     }
   }
   return out;
-}
-
-std::string HtmlCodeWords(std::string_view code) {
-  const std::string words = SpacedName(code);
-  if (words == code) return HtmlText(code, 160);
-  return fmt::format("<span title=\"{}\">{}</span>", HtmlText(code, 160), HtmlText(words, 160));
 }
 
 std::string HtmlWords(std::string_view text, std::size_t limit_bytes) {

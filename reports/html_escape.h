@@ -15,9 +15,6 @@ namespace rharness {
 std::string HtmlText(std::string_view text, std::size_t limit_bytes = 2000,
                      Lines lines = Lines::kJoin);
 
-// A code of several words ("bit_equal") as words; the code itself is in the title.
-std::string HtmlCodeWords(std::string_view code);
-
 // HtmlText of words between spaces, such as a command: a word with a hyphen moves to the next line
 // as a whole ("--seed"), and is broken only if it is longer than a line. Needs the page's style.
 std::string HtmlWords(std::string_view text, std::size_t limit_bytes = 2000);

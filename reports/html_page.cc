@@ -172,26 +172,6 @@ std::string HtmlFactValue(const std::optional<std::string>& value) {
   return value ? HtmlCode(*value) : "<span class=\"soft\">absent</span>";
 }
 
-std::string HtmlFindings(std::string_view title, const std::vector<Finding>& findings,
-                         std::size_t most, std::string_view record) {
-  if (findings.empty()) return "";
-  std::string rows;
-  const std::size_t shown = std::min(findings.size(), most);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Finding& finding = findings[i];
-    rows += fmt::format(
-        "<tr><td><b>{}</b>{}<br>{}</td><td data-l=\"Observed\">{}</td>"
-        "<td data-l=\"{}\">{}</td><td data-l=\"Rule\">{}</td></tr>",
-        HtmlCodeWords(finding.code), finding.decisive ? " <span class=\"flag\">reason</span>" : "",
-        HtmlText(finding.message), HtmlText(finding.observed, 600),
-        finding.layer ? "Recorded" : "Limit", HtmlText(finding.limit, 600),
-        HtmlText(finding.rule, 600));
-  }
-  return HtmlTable(title, HtmlHeads({"Finding", "Observed", "Limit or record", "Rule"}), rows,
-                   "stack") +
-         HtmlLeftOut(findings.size(), shown, record);
-}
-
 std::string LayerWords(const LayerComparison& layer) { return SafeText(LayerSentence(layer), 600); }
 
 }  // namespace rharness

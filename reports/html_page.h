@@ -71,10 +71,6 @@ std::string HtmlCode(std::string_view text, std::size_t limit_bytes = 600);
 std::string HtmlFactValue(const std::optional<std::string>& value);
 // "environment: differs (14 compared, 2 not observed)"
 std::string LayerWords(const LayerComparison& layer);
-// The table of findings under "Why"; empty without any.
-std::string HtmlFindings(std::string_view title, const std::vector<Finding>& findings,
-                         std::size_t most, std::string_view record);
-
 }  // namespace rharness
 
 #endif  // RHARNESS_REPORTS_HTML_PAGE_H_

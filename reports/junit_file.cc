@@ -118,19 +118,6 @@ JunitCase AnswerCase(std::string name, const std::string& answer, const std::str
           .body = answer + "\n" + next_step + "\n"};
 }
 
-std::string DifferenceLines(std::string_view title, const std::array<LayerComparison, 5>& layers) {
-  std::string lines;
-  for (const LayerComparison& layer : layers) {
-    for (const FactDifference& difference : layer.differences) {
-      lines += fmt::format("- {} {}: recorded {}, observed {}\n", LayerName(layer.layer),
-                           SafeText(difference.key),
-                           difference.recorded ? SafeText(*difference.recorded) : "nothing",
-                           difference.observed ? SafeText(*difference.observed) : "nothing");
-    }
-  }
-  return lines.empty() ? "" : fmt::format("{}:\n{}", title, lines);
-}
-
 std::string WriteJunitFile(const JunitFile& file) {
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);

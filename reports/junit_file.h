@@ -5,13 +5,11 @@
 #ifndef RHARNESS_REPORTS_JUNIT_FILE_H_
 #define RHARNESS_REPORTS_JUNIT_FILE_H_
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "compare/facts.h"
 #include "harness/base/clock.h"
 #include "harness/verdict/verdict.h"
 
@@ -49,9 +47,6 @@ std::size_t JunitBodyBytes(std::size_t cases);
 bool Fails(const JunitCase& test);  // a failure or an error
 // The one failing case of a file with a failing exit code and no failing case.
 JunitCase AnswerCase(std::string name, const std::string& answer, const std::string& next_step);
-// "TITLE:" and a line for every fact that differs; empty without any.
-std::string DifferenceLines(std::string_view title, const std::array<LayerComparison, 5>& layers);
-
 // The file as XML. Names, messages and properties are made safe, names unique (viewers drop the
 // second case of one name), bodies cut to JunitBodyBytes.
 std::string WriteJunitFile(const JunitFile& file);

@@ -69,30 +69,4 @@ std::string MarkdownCounts(const std::map<std::string, int>& counts) {
   return parts.empty() ? "" : fmt::format("{}\n\n", fmt::join(parts, " · "));
 }
 
-std::string MarkdownFinding(const Finding& finding) {
-  std::string line =
-      fmt::format("{}: {}", MarkdownCode(finding.code), MarkdownText(finding.message));
-  if (!finding.observed.empty())
-    line += fmt::format(" Observed {}.", MarkdownCode(finding.observed));
-  if (!finding.limit.empty()) {
-    line +=
-        fmt::format(" {} {}.", finding.layer ? "Recorded" : "Limit", MarkdownCode(finding.limit));
-  }
-  return line;
-}
-
-std::string MarkdownMetric(const MetricDecision& metric) {
-  const std::string head =
-      fmt::format("{}: {}; difference {} {}", MarkdownCode(metric.name),
-                  MarkdownText(MetricVerdictName(metric.verdict)),
-                  FormatNumber(metric.difference, 4), MarkdownText(metric.unit, 40));
-  const std::string tail =
-      fmt::format(", margin {}, n = {}, k = {}", FormatNumber(metric.margin, 4),
-                  metric.history.size(), metric.reruns.size());
-  if (metric.standard_error <= 0) return head + tail + ", not tested";
-  return fmt::format("{} (interval {} to {}){}, p {}, power {}", head,
-                     FormatNumber(metric.ci_low, 4), FormatNumber(metric.ci_high, 4), tail,
-                     FormatNumber(metric.p_difference, 4), FormatNumber(metric.power, 4));
-}
-
 }  // namespace rharness

@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/metrics/decision.h"
 #include "harness/verdict/verdict.h"
 
 namespace rharness {
@@ -31,8 +30,6 @@ std::string MarkdownLog(std::string_view text);
 
 // "✗ drifted **3** · ✓ identical **9**" and an empty line; empty without counts.
 std::string MarkdownCounts(const std::map<std::string, int>& counts);
-std::string MarkdownFinding(const Finding& finding);
-std::string MarkdownMetric(const MetricDecision& metric);
 
 // "- item" lines, at most kMostListed of them, with the number of the rest.
 template <class T, class F>

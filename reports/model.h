@@ -1,8 +1,7 @@
 // The report model: every number and every sentence of a report, decided once.
 //
-// Role: the drill fills it; the writers (json, junit, html, markdown, metrics) only lay it out and
-// do no arithmetic. "rharness.report/v1" is its JSON form, from which `rharness report` renders
-// again.
+// Role: the drill fills it; its JSON, its metrics and its document only lay it out.
+// "rharness.report/v1" is its JSON form, from which `rharness report` renders again.
 #ifndef RHARNESS_REPORTS_MODEL_H_
 #define RHARNESS_REPORTS_MODEL_H_
 
@@ -21,6 +20,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "reports/document.h"
 #include "reports/sensitivity.h"
 
 namespace rharness {
@@ -92,15 +92,12 @@ void Tally(Report* report);
 // directory, links of the page stay relative to the folder.
 void SetFolder(Report* report, const std::filesystem::path& folder);
 
-// The writers. All escape untrusted text for their format.
-std::string WriteJunit(const Report& report);     // one file; see formats: GitLab and Jenkins
-std::string WriteHtml(const Report& report);      // self-contained page
-std::string WriteMarkdown(const Report& report);  // step summary, below 1 MiB
-std::string WriteMetrics(const Report& report);   // Prometheus text exposition, textfile collector
-// For a terminal of `columns` characters; `color`: ANSI colours. A drill with exit code 0 takes at
-// most nine lines of 60 columns and more. Any other, or `verbose`, has a table of the runs, and
-// `verbose` also how every output was compared and everything that several runs share.
-std::string WriteTerminal(const Report& report, int columns, bool color, bool verbose = false);
+// All formats but JSON and metrics. `report` must outlive the document, whose rows make what is
+// inside them when it is needed. On a terminal a drill with exit code 0 takes at most nine lines of
+// 60 columns and more. Any other, or `verbose`, has a table of the runs, and `verbose` also how
+// every output was compared and everything that several runs share.
+Document DocumentOf(const Report& report, bool verbose = false);
+std::string WriteMetrics(const Report& report);  // Prometheus text exposition, textfile collector
 
 }  // namespace rharness
 

@@ -7,7 +7,7 @@
 namespace rharness {
 namespace {
 
-std::vector<Verdict> FamilyVerdicts(const Report& report) {
+std::vector<Verdict> VerdictsOfFamilies(const Report& report) {
   std::vector<Verdict> verdicts;
   for (const FamilyComparison& family : report.families) verdicts.push_back(family.verdict);
   return verdicts;
@@ -23,7 +23,7 @@ Result<Report> ParseReport(const Json& json, std::string_view file) {
   MemberReader::ReadInto(reader, report);
   std::vector<Verdict> verdicts;
   for (const ReportRun& run : report.runs) verdicts.push_back(run.verdict);
-  CheckTally(reader, verdicts, report.counts, report.exit_code, FamilyVerdicts(report));
+  CheckTally(reader, verdicts, report.counts, report.exit_code, VerdictsOfFamilies(report));
   RETURN_IF_ERROR(reader.status());
   return report;
 }
@@ -33,7 +33,7 @@ void Tally(Report* report) {
   verdicts.reserve(report->runs.size());
   for (const ReportRun& run : report->runs) verdicts.push_back(run.verdict);
   report->counts = CountVerdicts(verdicts);
-  for (const Verdict verdict : FamilyVerdicts(*report)) verdicts.push_back(verdict);
+  for (const Verdict verdict : VerdictsOfFamilies(*report)) verdicts.push_back(verdict);
   report->exit_code = ExitCodeOf(verdicts);
 }
 

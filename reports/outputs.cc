@@ -7,14 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "reports/markdown_parts.h"
-#include "reports/terminal_parts.h"
 #include "reports/text.h"
 
 namespace rharness {
 namespace {
-
-constexpr std::size_t kMostOutputLines = 20;
 
 bool IsOutput(const ExactComparison& exact) {
   return exact.compared_by != ComparedBy::kValues && !exact.subject.starts_with("curve ") &&
@@ -48,6 +44,17 @@ std::vector<CountedOutput> CountOutputs(const Report& report) {
   return outputs;
 }
 
+// The output of a run's note "not compared: NAME", or "output 'PATH' is not compared: ..."; empty
+// for any other note.
+std::string UncomparedIn(std::string_view note) {
+  constexpr std::string_view kNamed = "not compared: ";
+  if (note.starts_with(kNamed)) return std::string(note.substr(kNamed.size()));
+  constexpr std::string_view kQuoted = "output '";
+  const std::size_t end = note.find("' is not compared");
+  if (!note.starts_with(kQuoted) || end == note.npos) return "";
+  return std::string(note.substr(kQuoted.size(), end - kQuoted.size()));
+}
+
 std::string OutputWords(const CountedOutput& output) {
   const std::string subject = SafeText(output.subject, 200);
   const std::string runs = Counted(output.runs, "run");
@@ -69,26 +76,18 @@ std::vector<std::string> OutputLines(const Report& report, bool all) {
   return lines;
 }
 
-std::string TerminalOutputs(const Report& report, int columns, bool all) {
-  const std::vector<std::string> lines = OutputLines(report, all);
-  if (lines.empty()) return "";
-  std::string out = "Outputs, and how they were compared:\n";
-  for (std::size_t i = 0; i < std::min(lines.size(), kMostOutputLines); ++i) {
-    out += Wrapped(lines[i], columns, 2);
+std::string NotComparedLine(const Report& report) {
+  std::vector<std::string> names;
+  for (const ReportRun& run : report.runs) {
+    for (const std::string& note : run.notes) {
+      const std::string name = UncomparedIn(note);
+      if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
   }
-  if (lines.size() > kMostOutputLines) {
-    out += fmt::format("  … and {} more; see report.json\n", lines.size() - kMostOutputLines);
-  }
-  return out + "\n";
-}
-
-std::string MarkdownOutputs(const Report& report) {
-  const std::vector<std::string> lines = OutputLines(report, true);
-  if (lines.empty()) return "";
-  return fmt::format(
-      "<details><summary>How outputs were compared: {}</summary>\n\n{}\n</details>\n\n",
-      Counted(lines.size(), "output"),
-      MarkdownList(lines, [](const std::string& line) { return MarkdownText(line, 600); }));
+  if (names.empty()) return "";
+  const std::size_t more = names.size() - 1;
+  return fmt::format("Not compared: {}{}.", SafeText(names.front(), 200),
+                     more == 0 ? "" : fmt::format(" and {} more", FormatCount(more)));
 }
 
 }  // namespace rharness

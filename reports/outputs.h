@@ -1,4 +1,4 @@
-// How each declared output of a drill was compared, for the terminal, Markdown and the page.
+// How each declared output of a drill was compared.
 #ifndef RHARNESS_REPORTS_OUTPUTS_H_
 #define RHARNESS_REPORTS_OUTPUTS_H_
 
@@ -15,9 +15,9 @@ namespace rharness {
 // tensors or tensor digests. Curves and metrics are no outputs. Texts have passed SafeText.
 std::vector<std::string> OutputLines(const Report& report, bool all);
 
-// These lines under a heading; at most 20, with the number of the rest. Empty without a line.
-std::string TerminalOutputs(const Report& report, int columns, bool all);
-std::string MarkdownOutputs(const Report& report);
+// "Not compared: predictions.txt and 2 more.": outputs that records name and nothing compares, of
+// which a pass says nothing; empty without any.
+std::string NotComparedLine(const Report& report);
 
 }  // namespace rharness
 

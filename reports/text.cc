@@ -62,6 +62,12 @@ void AppendControl(char c, Lines lines, std::string* out) {
   }
 }
 
+// Printable ASCII at the front, which is nearly all text: it stays as it is.
+std::size_t PlainBytes(std::string_view text) {
+  const auto end = std::ranges::find_if_not(text, [](char c) { return c >= 0x20 && c < 0x7f; });
+  return static_cast<std::size_t>(end - text.begin());
+}
+
 // Appends the front of `text` made safe; returns how many bytes that took.
 std::size_t AppendSafe(std::string_view text, Lines lines, std::string* out) {
   const char c = text.front();
@@ -129,6 +135,13 @@ std::string SafeText(std::string_view text, std::size_t limit_bytes, Lines lines
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t before = safe.size();
+    if (const std::size_t plain = PlainBytes(text.substr(at)); plain > 0) {
+      const std::size_t fits = std::min(plain, limit_bytes - std::min(before, limit_bytes));
+      safe.append(text.substr(at, fits));
+      at += fits;
+      if (fits < plain) break;
+      continue;
+    }
     const std::size_t taken = AppendSafe(text.substr(at), lines, &safe);
     if (safe.size() > limit_bytes) {
       safe.resize(before);
@@ -158,6 +171,11 @@ std::string_view Tail(std::string_view text, std::size_t limit_bytes) {
 int DisplayWidth(std::string_view text) {
   int width = 0;
   for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t plain = PlainBytes(text.substr(at)); plain > 0) {
+      width += static_cast<int>(plain);
+      at += plain;
+      continue;
+    }
     const Decoded next = DecodeFront(text.substr(at)).value_or(Decoded{'?', 1});
     width += WidthOf(next.code);
     at += next.bytes;

@@ -28,8 +28,8 @@ int Finish(const Report& report, const DrillArguments& arguments) {
   const bool fine = report.exit_code == kExitOk;
   const fs::path page = arguments.drill.out / "report.html";
   if (!Globals().quiet) {
-    Print(WriteTerminal(report, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
-                        Globals().verbose));
+    Print(WriteTerminal(DocumentOf(report, Globals().verbose), TextColumns(STDOUT_FILENO),
+                        ColorOn(STDOUT_FILENO)));
     Print(PlaceLine("report", page));
   } else if (!fine) {
     std::string counts;

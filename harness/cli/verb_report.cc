@@ -88,8 +88,8 @@ std::string RenderMetrics(const Report& report, const std::string& path) {
   return CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "");
 }
 
-template <class Product, class Layout>
-std::vector<Output> OutputsOf(const Product& product, const Layout& document,
+template <class Product>
+std::vector<Output> OutputsOf(const Product& product, const Document& document,
                               const ReportOptions& options) {
   return {{options.html, [&document] { return WriteHtml(document); }},
           {options.junit, [&document] { return WriteJunit(document); }},
@@ -125,11 +125,12 @@ int RenderDrill(const Report& report, const fs::path& file, const ReportOptions&
       return FailWith(made.error());
     }
   }
-  std::vector<Output> outputs = OutputsOf(report, report, options);
+  const Document document = DocumentOf(report);
+  std::vector<Output> outputs = OutputsOf(report, document, options);
   outputs.push_back({options.metrics, [&] { return RenderMetrics(report, options.metrics); }});
   return Render(outputs, options, [&report] {
-    return WriteTerminal(report, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO),
-                         Globals().verbose);
+    return WriteTerminal(DocumentOf(report, Globals().verbose), TextColumns(STDOUT_FILENO),
+                         ColorOn(STDOUT_FILENO));
   });
 }
 

@@ -195,14 +195,15 @@ Result<std::map<std::string, std::string>> WriteReports(Report report, const fs:
   RETURN_IF_ERROR(WritePages(report, folder));
   DropDrawn(&report);
   const Json json = ToJson(report);
+  const Document document = DocumentOf(report);
   RETURN_IF_ERROR(WriteJsonFile(folder / "report.json", json));
-  RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(report)));
-  RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(report)));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(document)));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(document)));
   const auto previous = ReadFile(folder / "metrics.prom");
   RETURN_IF_ERROR(
       WriteFileAtomic(folder / "metrics.prom",
                       CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "")));
-  RETURN_IF_ERROR(WriteFileAtomic(folder / "report.html", WriteHtml(report)));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "report.html", WriteHtml(document)));
   return RunDigests(json);
 }
 

@@ -43,17 +43,18 @@ Report WithFamily(Verdict verdict) {
 TEST(Families, AreInEveryFormat) {
   const Report report = WithFamily(Verdict::kEquivalent);
   EXPECT_EQ(report.exit_code, 0);
-  EXPECT_THAT(WriteTerminal(report, 100, false, true),
-              HasSubstr("≈ equivalent      family mlp, 3 runs"));
-  EXPECT_THAT(WriteTerminal(report, 100, false), HasSubstr("The family mlp is equivalent."));
-  EXPECT_THAT(WriteMarkdown(report), HasSubstr("### Families"));
-  EXPECT_THAT(WriteMarkdown(report), HasSubstr("3e-07, of seeds 0.0282"));
-  EXPECT_THAT(WriteJunit(report), HasSubstr("name=\"the family mlp together\""));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report, true), 100, false),
+              HasSubstr("≈ family mlp, 3 runs: equivalent: val_loss of the family"));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 100, false),
+              HasSubstr("The family mlp is equivalent."));
+  EXPECT_THAT(WriteMarkdown(DocumentOf(report)), HasSubstr("### Families"));
+  EXPECT_THAT(WriteMarkdown(DocumentOf(report)), HasSubstr("3e-07, of seeds 0.0282"));
+  EXPECT_THAT(WriteJunit(DocumentOf(report)), HasSubstr("name=\"the family mlp together\""));
   EXPECT_THAT(WriteMetrics(report), HasSubstr("verdict=\"equivalent\"} 1"));
-  const std::string page = WriteHtml(report);
-  EXPECT_THAT(page, HasSubstr("<h2 id=\"families\">Families</h2>"));
+  const std::string page = WriteHtml(DocumentOf(report));
+  EXPECT_THAT(page, HasSubstr("<h2>Families</h2>"));
   EXPECT_THAT(page, HasSubstr("val_loss of the family, in a sentence"));
-  EXPECT_LT(page.find("id=\"families\""), page.find("id=\"runs\""));
+  EXPECT_LT(page.find("<h2>Families</h2>"), page.find("<h2>Runs</h2>"));
   EXPECT_EQ(CheckHtml(page).error, "");
 }
 
@@ -78,7 +79,7 @@ TEST(Families, SurviveTheJsonForm) {
   EXPECT_EQ(again->families[0].more_runs, 14);
   EXPECT_EQ(again->families[0].metrics[0].seed_deviation, 0.0282);
   EXPECT_EQ(ToJson(*again).Dump(), ToJson(report).Dump());
-  EXPECT_EQ(WriteHtml(*again), WriteHtml(report));
+  EXPECT_EQ(WriteHtml(DocumentOf(*again)), WriteHtml(DocumentOf(report)));
 }
 
 TEST(Families, CountForTheExitCode) {
@@ -93,23 +94,23 @@ TEST(Families, AreAskedForRunsOfOtherSeedsAndNotForReruns) {
   Report report = WithFamily(Verdict::kInconclusive);
   report.families[0].more_runs = 14;
   EXPECT_THAT(FamilyNextStep(report), HasSubstr("Drill 14 more runs of mlp with other seeds"));
-  EXPECT_THAT(WriteTerminal(report, 200, false), HasSubstr("Next: Drill 14 more runs"));
-  EXPECT_THAT(WriteTerminal(report, 200, false), Not(HasSubstr("--reruns")));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 200, false), HasSubstr("Next: Drill 14 more runs"));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 200, false), Not(HasSubstr("--reruns")));
 }
 
 TEST(Families, OfStrangersAreShownAsTheyAre) {
   Report report = WithFamily(Verdict::kEquivalent);
   report.families[0].name = "<script>|`\x1b[2J";
   report.families[0].headline = "<b>&";
-  EXPECT_EQ(CheckHtml(WriteHtml(report)).error, "");
-  EXPECT_THAT(WriteHtml(report), Not(HasSubstr("<script>|")));
-  EXPECT_THAT(WriteTerminal(report, 100, false), Not(HasSubstr("\x1b")));
+  EXPECT_EQ(CheckHtml(WriteHtml(DocumentOf(report))).error, "");
+  EXPECT_THAT(WriteHtml(DocumentOf(report)), Not(HasSubstr("<script>|")));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 100, false), Not(HasSubstr("\x1b")));
 }
 
 TEST(Families, AreAbsentWhereThereAreNone) {
   Report report = LargeReport(3, 0);
-  EXPECT_THAT(WriteHtml(report), Not(HasSubstr("id=\"families\"")));
-  EXPECT_THAT(WriteMarkdown(report), Not(HasSubstr("### Families")));
+  EXPECT_THAT(WriteHtml(DocumentOf(report)), Not(HasSubstr("Families</h2>")));
+  EXPECT_THAT(WriteMarkdown(DocumentOf(report)), Not(HasSubstr("### Families")));
   EXPECT_EQ(FamilyAnswer(report), "");
 }
 
@@ -124,9 +125,9 @@ TEST(Families, ThatDriftedNameWhatAllOfThemHaveInCommon) {
   EXPECT_THAT(
       FamilyNextStep(report),
       HasSubstr("in all of them: Libraries <changed>. (numpy: 1 in A, 2 in B, and 1 more)"));
-  EXPECT_THAT(WriteHtml(report), HasSubstr("Libraries &lt;changed&gt;."));
-  EXPECT_EQ(CheckHtml(WriteHtml(report)).error, "");
-  EXPECT_THAT(WriteJunit(report), HasSubstr("likely cause in all runs that moved"));
+  EXPECT_THAT(WriteHtml(DocumentOf(report)), HasSubstr("Libraries &lt;changed&gt;."));
+  EXPECT_EQ(CheckHtml(WriteHtml(DocumentOf(report))).error, "");
+  EXPECT_THAT(WriteJunit(DocumentOf(report)), HasSubstr("likely cause in all runs that moved"));
   const Result<Report> again = ParseReport(ToJson(report), "report.json");
   ASSERT_TRUE(again.ok()) << again.error().ToString();
   EXPECT_EQ(ToJson(*again).Dump(), ToJson(report).Dump());

@@ -32,14 +32,14 @@ pugi::xml_node ReportCaseOf(const pugi::xml_document& document, const char* name
 }
 
 TEST(Junit, MapsVerdictsToElementsWithTheReasonsInTheBody) {
-  const pugi::xml_document document = ParsedReport(WriteJunit(SampleReport()));
+  const pugi::xml_document document = ParsedReport(WriteJunit(DocumentOf(SampleReport())));
   const auto body = [&](const char* run, const char* element) {
     return std::string(ReportCaseOf(document, run).child(element).text().get());
   };
   const std::string drifted = body("digits-mlp/2026-08-14/seed-3", "failure");
   EXPECT_TRUE(drifted.starts_with("drifted: Declared bitwise"));
   EXPECT_NE(drifted.find("88,213 of 100,352"), std::string::npos);
-  EXPECT_NE(drifted.find("recorded 580.65.06, observed 590.12.01"), std::string::npos);
+  EXPECT_NE(drifted.find("driver.version: 580.65.06 → 590.12.01"), std::string::npos);
   EXPECT_NE(body("lm-small/2026-09-21/seed-2", "error").find("no kernel image"), std::string::npos);
   EXPECT_NE(body("vision-vit/2026-06-01/seed-1", "error"), "");
   EXPECT_NE(body("digits-cnn/2026-09-02/seed-11", "skipped"), "");
@@ -48,7 +48,7 @@ TEST(Junit, MapsVerdictsToElementsWithTheReasonsInTheBody) {
 }
 
 TEST(Junit, CountsWhatItHolds) {
-  const pugi::xml_document document = ParsedReport(WriteJunit(SampleReport()));
+  const pugi::xml_document document = ParsedReport(WriteJunit(DocumentOf(SampleReport())));
   for (const pugi::xml_node node :
        {document.child("testsuites"), document.child("testsuites").child("testsuite")}) {
     EXPECT_EQ(node.attribute("tests").as_int(), 12);
@@ -61,7 +61,7 @@ TEST(Junit, CountsWhatItHolds) {
 }
 
 TEST(Junit, NamesAreTheFamilyAndTheRunAlone) {
-  const pugi::xml_document document = ParsedReport(WriteJunit(SampleReport()));
+  const pugi::xml_document document = ParsedReport(WriteJunit(DocumentOf(SampleReport())));
   const pugi::xml_node test = ReportCaseOf(document, "tabular-gbdt/2026-07-30");
   EXPECT_STREQ(test.attribute("classname").value(), "tabular-gbdt");
 }
@@ -72,7 +72,7 @@ TEST(Junit, AnUndecidedDrillHasAFailingCaseOfItsOwn) {
     return run.verdict != Verdict::kInconclusive && run.verdict != Verdict::kIdentical;
   });
   Tally(&report);
-  const pugi::xml_document document = ParsedReport(WriteJunit(report));
+  const pugi::xml_document document = ParsedReport(WriteJunit(DocumentOf(report)));
   EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 1);
   EXPECT_NE(std::string(ReportCaseOf(document, "the drill reached a verdict on every run")
                             .child("failure")
@@ -83,13 +83,13 @@ TEST(Junit, AnUndecidedDrillHasAFailingCaseOfItsOwn) {
 }
 
 TEST(Junit, APassingDrillHasNoCaseOfItsOwn) {
-  const pugi::xml_document document = ParsedReport(WriteJunit(LargeReport(3, 0)));
+  const pugi::xml_document document = ParsedReport(WriteJunit(DocumentOf(LargeReport(3, 0))));
   EXPECT_EQ(document.child("testsuites").attribute("tests").as_int(), 3);
   EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 0);
 }
 
 TEST(Junit, AnEmptyDrillFails) {
-  const std::string xml = WriteJunit(EmptyReport());
+  const std::string xml = WriteJunit(DocumentOf(EmptyReport()));
   const pugi::xml_document document = ParsedReport(xml);
   EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 1);
   EXPECT_NE(xml.find("No runs were selected"), std::string::npos);
@@ -97,7 +97,7 @@ TEST(Junit, AnEmptyDrillFails) {
 
 TEST(Junit, HostileTextStaysInsideItsElementAndNamesStayUnique) {
   for (const std::string& text : HostileTexts()) {
-    const pugi::xml_document document = ParsedReport(WriteJunit(HostileReport(text)));
+    const pugi::xml_document document = ParsedReport(WriteJunit(DocumentOf(HostileReport(text))));
     const pugi::xml_node suite = document.child("testsuites").child("testsuite");
     std::set<std::string> names;
     int cases = 0;
@@ -114,7 +114,7 @@ TEST(Junit, HostileTextStaysInsideItsElementAndNamesStayUnique) {
 }
 
 TEST(Junit, TwentyThousandRunsStayWithinTheLimitsOfTheViewers) {
-  const std::string xml = WriteJunit(LargeReport(20'000, 3));
+  const std::string xml = WriteJunit(DocumentOf(LargeReport(20'000, 3)));
   EXPECT_LE(xml.size(), 20'000'000U);
   const pugi::xml_document document = ParsedReport(xml);
   const pugi::xml_node suite = document.child("testsuites").child("testsuite");

@@ -50,12 +50,33 @@ TEST(Outputs, AreToldWithHowTheyWereCompared) {
 
 TEST(Outputs, StandInEveryReport) {
   const Report report = Drilled();
-  EXPECT_THAT(WriteTerminal(report, 100, false), HasSubstr("other model.pkl: by SHA-256"));
-  EXPECT_THAT(WriteTerminal(report, 100, false), Not(HasSubstr("by tensors")));
-  EXPECT_THAT(WriteTerminal(report, 100, false, true), HasSubstr("by tensors in 2 runs; equal"));
-  EXPECT_THAT(WriteMarkdown(report), HasSubstr("other model.pkl: by SHA-256 of the file in 2"));
-  EXPECT_THAT(WriteHtml(report), HasSubstr("other model.pkl"));
-  EXPECT_THAT(WriteJunit(report), HasSubstr("other model.pkl"));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 100, false),
+              HasSubstr("other model.pkl: by SHA-256"));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 100, false), Not(HasSubstr("by tensors")));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report, true), 100, false),
+              HasSubstr("by tensors in 2 runs; equal"));
+  EXPECT_THAT(WriteMarkdown(DocumentOf(report)),
+              HasSubstr("other model.pkl: by SHA-256 of the file in 2"));
+  EXPECT_THAT(WriteHtml(DocumentOf(report)), HasSubstr("other model.pkl"));
+  EXPECT_THAT(WriteJunit(DocumentOf(report)), HasSubstr("other model.pkl"));
+}
+
+TEST(Outputs, ThatNothingComparesAreNamedWhereAllReproduced) {
+  Report report;
+  for (const char* name : {"a.txt", "a.txt", "b.txt", "c.txt"}) {
+    ReportRun& run = report.runs.emplace_back();
+    run.verdict = Verdict::kIdentical;
+    run.notes = {"a note", "output '/x/d.npy' is not compared: it lies elsewhere",
+                 std::string("not compared: ") + name};
+  }
+  Tally(&report);
+  ASSERT_EQ(report.exit_code, 0);
+  EXPECT_EQ(NotComparedLine(report), "Not compared: /x/d.npy and 3 more.");
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 80, false),
+              HasSubstr("reproduced.\nNot compared: /x/d.npy and 3 more.\n"));
+  for (ReportRun& run : report.runs) run.notes = {"a note", "metric loss: not compared elsewhere"};
+  EXPECT_EQ(NotComparedLine(report), "");
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 80, false), Not(HasSubstr("Not compared")));
 }
 
 TEST(Outputs, KeepInJsonHowTheyWereCompared) {

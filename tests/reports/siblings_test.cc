@@ -1,10 +1,9 @@
 // Runs that one change moved, in every format of a drill, and back from report.json.
-#include "reports/siblings.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/metrics.h"
+#include "reports/model.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/sample_report.h"
 
@@ -34,16 +33,16 @@ Report WithSiblings() {
 
 TEST(SiblingsInAReport, AreInEveryFormat) {
   const Report report = WithSiblings();
-  const std::string page = WriteHtml(report);
+  const std::string page = WriteHtml(DocumentOf(report));
   EXPECT_EQ(CheckHtml(page).error, "");
-  EXPECT_THAT(page, HasSubstr("<h2 id=\"siblings\">Siblings</h2>"));
+  EXPECT_THAT(page, HasSubstr("<h2>Siblings</h2>"));
   EXPECT_THAT(page, HasSubstr("gpt with &lt;dropout&gt;"));
   EXPECT_THAT(page, HasSubstr(kNote));
-  EXPECT_THAT(WriteMarkdown(report),
+  EXPECT_THAT(WriteMarkdown(DocumentOf(report)),
               HasSubstr("| mlp | 12 | 11 up, 1 down | +0.23 % | 0.81 | 1 |"));
-  EXPECT_THAT(WriteMarkdown(report), HasSubstr(kNote));
-  EXPECT_THAT(WriteTerminal(report, 100, false), HasSubstr(kNote));
-  EXPECT_THAT(WriteJunit(report), HasSubstr(kNote));
+  EXPECT_THAT(WriteMarkdown(DocumentOf(report)), HasSubstr(kNote));
+  EXPECT_THAT(WriteTerminal(DocumentOf(report), 100, false), HasSubstr(kNote));
+  EXPECT_THAT(WriteJunit(DocumentOf(report)), HasSubstr(kNote));
   const std::string metrics = WriteMetrics(report);
   EXPECT_THAT(metrics, testing::ContainsRegex("rharness_sibling_groups[{][^}]*[}] 2"));
   EXPECT_THAT(metrics, testing::ContainsRegex("rharness_sibling_groups_one_way[{][^}]*[}] 1"));
@@ -54,13 +53,13 @@ TEST(SiblingsInAReport, SurviveTheJsonForm) {
   const Result<Report> again = ParseReport(ToJson(report), "report.json");
   ASSERT_TRUE(again.ok()) << again.error().ToString();
   EXPECT_EQ(ToJson(*again).Dump(), ToJson(report).Dump());
-  EXPECT_EQ(WriteHtml(*again), WriteHtml(report));
+  EXPECT_EQ(WriteHtml(DocumentOf(*again)), WriteHtml(DocumentOf(report)));
 }
 
 TEST(SiblingsInAReport, AreAbsentWhereThereAreNone) {
   const Report report = LargeReport(3, 0);
-  EXPECT_THAT(WriteHtml(report), Not(HasSubstr("id=\"siblings\"")));
-  EXPECT_THAT(WriteMarkdown(report), Not(HasSubstr("### Siblings")));
+  EXPECT_THAT(WriteHtml(DocumentOf(report)), Not(HasSubstr("Siblings</h2>")));
+  EXPECT_THAT(WriteMarkdown(DocumentOf(report)), Not(HasSubstr("### Siblings")));
 }
 
 }  // namespace

@@ -100,8 +100,9 @@ TEST(Summary, OnlyAGateSpeaksOfARollout) {
   for (const Report& report :
        {SampleReport(), EmptyReport(), Only({Verdict::kIdentical}), Only({Verdict::kDrifted})}) {
     for (const std::string& text :
-         {Summarize(report).answer, Summarize(report).next_step, WriteHtml(report),
-          WriteMarkdown(report), WriteTerminal(report, 100, false), WriteJunit(report)}) {
+         {Summarize(report).answer, Summarize(report).next_step, WriteHtml(DocumentOf(report)),
+          WriteMarkdown(DocumentOf(report)), WriteTerminal(DocumentOf(report), 100, false),
+          WriteJunit(DocumentOf(report))}) {
       EXPECT_EQ(text.find("rollout"), std::string::npos) << text.substr(0, 300);
       EXPECT_EQ(text.find("roll out"), std::string::npos) << text.substr(0, 300);
     }

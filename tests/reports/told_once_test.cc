@@ -131,16 +131,16 @@ TEST(ToldOnce, CountsPackagesBesideTheRunTogether) {
 TEST(ToldOnce, StandsOnceInEveryFormat) {
   const Report report = FortyRuns();
   const std::string headline = "the data is not the recorded one";
-  const std::string terminal = WriteTerminal(report, 200, false);
+  const std::string terminal = WriteTerminal(DocumentOf(report), 200, false);
   EXPECT_EQ(CountIn(terminal, headline), 1u);
   EXPECT_EQ(CountIn(terminal, "40 runs: " + headline), 1u);
   EXPECT_EQ(CountIn(terminal, "Python packages not recorded"), 1u);
   EXPECT_EQ(CountIn(terminal, "digits-40"), 1u) << "every run keeps its row";
-  const std::string markdown = WriteMarkdown(report);
+  const std::string markdown = WriteMarkdown(DocumentOf(report));
   const std::string table = markdown.substr(0, markdown.find("<details>"));
   EXPECT_EQ(CountIn(table, headline), 1u);
   EXPECT_EQ(CountIn(table, "as in 40 runs, see above"), 40u);
-  const std::string page = WriteHtml(report);
+  const std::string page = WriteHtml(DocumentOf(report));
   EXPECT_EQ(CountIn(page, "40 runs (digits-1, digits-2, digits-3 and 37 more)"), 1u);
 }
 
@@ -150,17 +150,17 @@ TEST(ToldOnce, IsFoldedOnAGreenNight) {
   for (ReportRun& run : report.runs) run.layers[2].not_known = {"Python packages not recorded"};
   Tally(&report);
   const std::string words = "2 runs (a-1, a-2): environment not known";
-  const std::string terminal = WriteTerminal(report, 200, false);
+  const std::string terminal = WriteTerminal(DocumentOf(report), 200, false);
   EXPECT_EQ(CountIn(terminal, words), 0u);
-  EXPECT_EQ(CountIn(WriteTerminal(report, 200, false, true), words), 1u);
+  EXPECT_EQ(CountIn(WriteTerminal(DocumentOf(report, true), 200, false), words), 1u);
   const std::string folded = "<summary>The same in several runs: 1 remark</summary>";
-  EXPECT_EQ(CountIn(WriteHtml(report), folded), 1u);
-  EXPECT_EQ(CountIn(WriteMarkdown(report), folded), 1u);
+  EXPECT_EQ(CountIn(WriteHtml(DocumentOf(report)), folded), 1u);
+  EXPECT_EQ(CountIn(WriteMarkdown(DocumentOf(report)), folded), 1u);
   report.runs[0].verdict = Verdict::kFailed;
   Tally(&report);
-  EXPECT_EQ(CountIn(WriteTerminal(report, 200, false), words), 1u);
-  EXPECT_EQ(CountIn(WriteHtml(report), folded), 0u);
-  EXPECT_EQ(CountIn(WriteMarkdown(report), folded), 0u);
+  EXPECT_EQ(CountIn(WriteTerminal(DocumentOf(report), 200, false), words), 1u);
+  EXPECT_EQ(CountIn(WriteHtml(DocumentOf(report)), folded), 0u);
+  EXPECT_EQ(CountIn(WriteMarkdown(DocumentOf(report)), folded), 0u);
 }
 
 TEST(ToldOnce, PutsRunsWithOneHeadlineTogether) {

@@ -42,10 +42,10 @@ TEST_F(ReportVerb, RendersEveryFormatAndExitsWithZeroWhateverTheVerdicts) {
   EXPECT_EQ(
       Run(". --html a/r.html --junit j.xml --json-file r.json --markdown s.md --metrics m.prom"),
       0);
-  EXPECT_EQ(Read("a/r.html"), WriteHtml(SampleReport()));
-  EXPECT_EQ(Read("j.xml"), WriteJunit(SampleReport()));
+  EXPECT_EQ(Read("a/r.html"), WriteHtml(DocumentOf(SampleReport())));
+  EXPECT_EQ(Read("j.xml"), WriteJunit(DocumentOf(SampleReport())));
   EXPECT_EQ(Read("r.json"), Read("report.json"));
-  EXPECT_EQ(Read("s.md"), WriteMarkdown(SampleReport()));
+  EXPECT_EQ(Read("s.md"), WriteMarkdown(DocumentOf(SampleReport())));
   EXPECT_EQ(Read("m.prom"), WriteMetrics(SampleReport()));
   EXPECT_EQ(Read("out.txt"), "");
 }
@@ -101,12 +101,12 @@ TEST_F(ReportVerb, NamesFilesAsTheyAreFromTheWorkingDirectory) {
 
 TEST_F(ReportVerb, PrintsTheSummaryWhenNothingElseIsAskedFor) {
   EXPECT_EQ(Run("report.json"), 0);
-  EXPECT_EQ(Read("out.txt"), WriteTerminal(SampleReport(), 100, false));
+  EXPECT_EQ(Read("out.txt"), WriteTerminal(DocumentOf(SampleReport()), 100, false));
 }
 
 TEST_F(ReportVerb, DashIsStdoutOnceOnly) {
   EXPECT_EQ(Run(". --junit -"), 0);
-  EXPECT_EQ(Read("out.txt"), WriteJunit(SampleReport()));
+  EXPECT_EQ(Read("out.txt"), WriteJunit(DocumentOf(SampleReport())));
   EXPECT_EQ(Run(". --junit - --html -"), 2);
   EXPECT_EQ(Run(". --junit - --terminal"), 2);
 }

@@ -109,10 +109,11 @@ class BundleWriter {
         rerun.stderr_path.clear();
       }
     }
+    const Document document = DocumentOf(report);
     RETURN_IF_ERROR(
-        Add("rollback/report.html", "the report of the rollback drill", WriteHtml(report)));
+        Add("rollback/report.html", "the report of the rollback drill", WriteHtml(document)));
     RETURN_IF_ERROR(AddJson("rollback/report.json", "the same for machines", ToJson(report)));
-    return Add("rollback/junit.xml", "the same for a CI", WriteJunit(report));
+    return Add("rollback/junit.xml", "the same for a CI", WriteJunit(document));
   }
 
   Status CopyPage(std::string* path) {
