@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "compare/parts_beside.h"
 #include "compare/tied_weights.h"
 #include "compare/weights/input_file.h"
 #include "compare/weights/roles.h"
@@ -68,20 +69,6 @@ Status Verify(const RecordedCheckpoint& weights, const CheckpointDigest& digest)
       weights.path);
 }
 
-// As NotCompared, of digests: `beside` are those of A and B.
-void NoteBeside(const WeightsPair& pair, const std::array<std::string, 2>& beside,
-                CheckpointComparison* comparison) {
-  if (beside[0] == beside[1]) return;
-  const auto shown = [](const std::string& digest) { return digest.empty() ? "none" : digest; };
-  // A file of a format without such parts cannot have them; see HasTensorsAlone.
-  const RecordedCheckpoint& without = beside[0].empty() ? *pair.a : *pair.b;
-  const bool aside = (beside[0].empty() || beside[1].empty()) && without.is_file;
-  (aside ? comparison->asides : comparison->not_compared)
-      .push_back(fmt::format("what is loaded with the tensors differs, by its digests: {} in A, {} "
-                             "in B",
-                             shown(beside[0]), shown(beside[1])));
-}
-
 Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads) {
   CheckpointComparison comparison{.subject = fmt::format("{} {}", pair.a->role, pair.a->path),
                                   .weights = pair.a->role == "weights",
@@ -104,7 +91,7 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
   }
   comparison.digest_a = roots[0];
   comparison.digest_b = roots[1];
-  NoteBeside(pair, beside, &comparison);
+  NoteBeside(*pair.a, *pair.b, beside, &comparison);
   if (!tensors[0].empty() && !tensors[1].empty()) {
     comparison.difference = DiffDigests(tensors[0], tensors[1]);
     comparison.non_finite =
@@ -206,70 +193,6 @@ Result<CheckpointComparison> ComparePart(std::string subject, bool is_weights, c
   return part;
 }
 
-// By name, and by which of several of one name.
-using PartPairs = std::map<std::pair<std::string_view, int>, std::array<const UnreadPart*, 2>>;
-
-PartPairs PairParts(const Checkpoint& a, const Checkpoint& b) {
-  PartPairs parts;
-  for (const std::size_t side : {0, 1}) {
-    std::map<std::string_view, int> seen;
-    for (const UnreadPart& part : (side == 0 ? a : b).unread()) {
-      parts[{part.name, seen[part.name]++}][side] = &part;
-    }
-  }
-  return parts;
-}
-
-// Whether a side cannot have data on files loaded with its tensors: a file that was named alone,
-// without such data itself.
-bool HasTensorsAlone(const RecordedCheckpoint& side) {
-  return side.is_file && std::ranges::find(side.checkpoint->unread(), PartKind::kModel,
-                                           &UnreadPart::kind) == side.checkpoint->unread().end();
-}
-
-struct PartSentences {
-  std::vector<std::string> decide;
-  std::vector<std::string> aside;
-};
-
-// "config.json, and it is loaded with the tensors: the bytes differ"
-std::string SentenceOf(const UnreadPart& part, const std::string& how) {
-  const std::string name = part.name.empty() ? "a part" : TerminalSafe(part.name);
-  if (part.kind == PartKind::kSecondSet) return fmt::format("{} ({}): {}", part.why, name, how);
-  if (part.kind == PartKind::kModel) return fmt::format("{}: {}; {}", name, how, part.why);
-  return fmt::format("{} was not compared, and {}: {}", name, how, part.why);
-}
-
-// A sentence for every part that is not read as tensors, unless both sides have an equal one. A
-// second set of weights is always reported, once for its files.
-Result<PartSentences> NotCompared(const WeightsPair& pair, bool weights_only) {
-  PartSentences sentences;
-  std::set<std::string> said;
-  const std::array<bool, 2> alone = {HasTensorsAlone(*pair.a), HasTensorsAlone(*pair.b)};
-  const PartPairs parts = PairParts(*pair.a->checkpoint, *pair.b->checkpoint);
-  for (const auto& [key, sides] : parts) {
-    if (weights_only && RoleOf(key.first) != TensorRole::kWeight) continue;
-    const UnreadPart& part = sides[0] != nullptr ? *sides[0] : *sides[1];
-    const bool second_set = part.kind == PartKind::kSecondSet;
-    bool aside = part.kind == PartKind::kAside;
-    std::string how = fmt::format("this is so in {} alone", sides[0] != nullptr ? "A" : "B");
-    if (sides[0] != nullptr && sides[1] != nullptr) {
-      ASSIGN_OR_RETURN(const auto difference, DifferenceOf(*sides[0], *sides[1]));
-      if (!difference && !second_set) continue;
-      how = difference.value_or("both are the same in A and in B");
-      aside |= !difference;
-    } else if (part.kind == PartKind::kModel) {
-      aside |= alone[sides[0] == nullptr ? 0 : 1];
-    }
-    std::string sentence = SentenceOf(part, how);
-    if (second_set && !said.insert(part.why + how).second) continue;
-    auto& list = aside ? sentences.aside : sentences.decide;
-    // At the end of the list of other files nobody would see it.
-    list.insert(second_set ? list.begin() : list.end(), std::move(sentence));
-  }
-  return sentences;
-}
-
 // Kept bytes must be the recorded ones.
 Status VerifyBytes(const WeightsPair& pair, int threads) {
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
@@ -331,7 +254,7 @@ Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, 
                    CompareRoles(pair, threads, weights_only_wanted));
   CheckpointComparison& first = parts.front();
   first.metadata = DifferingMetadata(*pair.a->checkpoint, *pair.b->checkpoint);
-  ASSIGN_OR_RETURN(PartSentences sentences, NotCompared(pair, weights_only_wanted));
+  ASSIGN_OR_RETURN(PartSentences sentences, PartsBeside(*pair.a, *pair.b, weights_only_wanted));
   first.not_compared = std::move(sentences.decide);
   std::ranges::move(sentences.aside, std::back_inserter(first.asides));
   first.digest_a = pair.a->recorded_digest;

@@ -11,6 +11,7 @@
 #include "compare/weights/hdf5_attributes.h"
 #include "compare/weights/hdf5_chunks.h"
 #include "compare/weights/hdf5_file.h"
+#include "compare/weights/hdf5_types.h"
 #include "compare/weights/names.h"
 #include "compare/weights/placed_checkpoint.h"
 #include "compare/weights/view_checkpoint.h"
@@ -81,9 +82,7 @@ class Hdf5Reader {
       if (message.type == kExternalFiles) {
         return Other(message.at, fmt::format("values in other files, of {}", Quoted(name)));
       }
-      if (message.type == kAttribute && !message.shared) {
-        RETURN_IF_ERROR(AddAttribute(name, message));
-      }
+      if (message.type == kAttribute) RETURN_IF_ERROR(AddAttribute(name, message));
     }
     if (table != nullptr) {
       if (table->content.size() < 16) return Wrong(table->at, "a symbol table of under 16 bytes");
@@ -138,19 +137,40 @@ class Hdf5Reader {
     return {};
   }
 
-  // Attributes that are no text decide nothing here.
-  Status AddAttribute(const std::string& group, const Message& message) {
+  Status AddAttribute(const std::string& object, const Message& message) {
     const auto take = [&](std::uint64_t at, std::uint64_t size) { return Take(at, size); };
+    if (message.shared) {
+      AddUnreadAttribute("an attribute", object, "is stored elsewhere", message);
+      return {};
+    }
     auto attribute = ReadHdf5Attribute(message.content, take);
     if (!attribute.ok() && attribute.error().where.empty()) {
       return Wrong(message.at, attribute.error().message);
     }
     if (!attribute.ok()) return attribute.error();
-    if (!*attribute) return {};
-    for (const std::string& text : (*attribute)->values) text_bytes_ += text.size();
-    if (text_bytes_ > 2 * kMaxHdf5TextBytes) return Other(message.at, "too many texts");
-    out_.groups[group][(*attribute)->name] = std::move((*attribute)->values);
+    text_bytes_ += message.content.size();
+    if (attribute->texts) {
+      for (const std::string& text : *attribute->texts) text_bytes_ += text.size();
+      out_.groups[object][attribute->name] = std::move(*attribute->texts);
+    }
+    if (text_bytes_ > 2 * kMaxHdf5TextBytes) {
+      return Other(message.at, "attributes of too many bytes");
+    }
+    if (!attribute->unread.empty()) {
+      AddUnreadAttribute(fmt::format("the attribute {}", Quoted(attribute->name)), object,
+                         attribute->unread, message);
+      return {};
+    }
+    out_.attributes[object][attribute->name] = std::move(attribute->value);
     return {};
+  }
+
+  void AddUnreadAttribute(const std::string& what, const std::string& object, std::string_view why,
+                          const Message& message) {
+    const std::string of = object.empty() ? "the file" : Quoted(object);
+    out_.unread.push_back({.name = fmt::format("{} of {}", what, of),
+                           .why = fmt::format("it {}, which is not read", why),
+                           .content = message.content});
   }
 
   struct Heap {
@@ -244,57 +264,16 @@ class Hdf5Reader {
     return {};
   }
 
-  // Section IV.A.2.d: class and version, bits, size, properties.
   Status ReadType(const Message& message, View* view) const {
-    const std::string& content = message.content;
-    if (content.size() < 8) return Wrong(message.at, "a type of under 8 bytes");
-    const auto kind = static_cast<unsigned>(content[0]) & 15U;
-    const std::uint64_t bits = Hdf5Number(content, 1, 3), size = Hdf5Number(content, 4, 4);
-    const auto refuse = [&] {
+    if (message.content.size() < 8) return Wrong(message.at, "a type of under 8 bytes");
+    const auto type = Hdf5NumberTypeOf(message.content);
+    if (!type) {
       return Other(message.at, fmt::format("values of a type that is no plain number, of {}",
                                            Quoted(view->name)));
-    };
-    constexpr unsigned kInteger = 0, kFloat = 1, kEnumeration = 8;
-    if (kind == kEnumeration && size == 1) {  // as h5py writes booleans
-      view->dtype = DType::kBool;
-      return {};
     }
-    if (content.size() < 12 || (kind != kInteger && kind != kFloat)) return refuse();
-    // All bits of a number count, from the first on.
-    if (Hdf5Number(content, 8, 2) != 0 || Hdf5Number(content, 10, 2) != 8 * size) return refuse();
-    view->swapped = (bits & 1U) != 0;
-    if (kind == kFloat) {
-      if (content.size() < 14 || (bits & 0x40U) != 0) return refuse();
-      const auto exponent_bits = static_cast<unsigned char>(content[13]);
-      if (size == 2 && exponent_bits == 5)
-        view->dtype = DType::kF16;
-      else if (size == 2 && exponent_bits == 8)
-        view->dtype = DType::kBF16;
-      else if (size == 4 && exponent_bits == 8)
-        view->dtype = DType::kF32;
-      else if (size == 8 && exponent_bits == 11)
-        view->dtype = DType::kF64;
-      else
-        return refuse();
-      return {};
-    }
-    const bool is_signed = (bits & 8U) != 0;
-    switch (size) {
-      case 1:
-        view->dtype = is_signed ? DType::kI8 : DType::kU8;
-        return {};
-      case 2:
-        view->dtype = is_signed ? DType::kI16 : DType::kU16;
-        return {};
-      case 4:
-        view->dtype = is_signed ? DType::kI32 : DType::kU32;
-        return {};
-      case 8:
-        view->dtype = is_signed ? DType::kI64 : DType::kU64;
-        return {};
-      default:
-        return refuse();
-    }
+    view->dtype = type->dtype;
+    view->swapped = type->swapped;
+    return {};
   }
 
   // Section IV.A.2.b.

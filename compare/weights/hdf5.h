@@ -2,13 +2,14 @@
 //
 // Role: private to this folder; under keras. Reads what h5py writes, by default and as the latest
 // version: groups by symbol tables or by links, values in one piece (contiguous or compact) or in
-// chunks (hdf5_chunks.h), and attributes that are texts. Names and refuses everything else, so that
-// no part of a file is skipped. Source: "HDF5 File Format Specification Version 3.0" (The HDF
+// chunks (hdf5_chunks.h), and attributes (hdf5_attributes.h). Names and refuses everything else, so
+// that no part of a file is skipped. Source: "HDF5 File Format Specification Version 3.0" (The HDF
 // Group), sections II to IV.
 #ifndef RHARNESS_COMPARE_WEIGHTS_HDF5_H_
 #define RHARNESS_COMPARE_WEIGHTS_HDF5_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "compare/weights/input_file.h"
 #include "compare/weights/keras_names.h"
 #include "compare/weights/view_checkpoint.h"
+#include "harness/base/json.h"
 
 namespace rharness {
 
@@ -23,7 +25,10 @@ struct Hdf5Contents {
   std::vector<View>
       views;  // of source 0, whose first byte is the HDF5 file's; named by their paths
   std::vector<ChunkedTensor> chunked;  // likewise
-  Hdf5Groups groups;                   // those that have texts as attributes
+  Hdf5Groups groups;                   // objects that have texts as attributes
+  // All attributes that are read: by the object's path ("": the file), and by name.
+  std::map<std::string, std::map<std::string, Json>> attributes;
+  std::vector<UnreadPart> unread;  // attributes that are not read
 };
 
 // The HDF5 file that fills [begin, begin + size) of `file`, which `where` names. Errors:

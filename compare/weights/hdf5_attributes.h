@@ -1,7 +1,14 @@
-// Texts in the attributes of an HDF5 object.
+// The attributes of an HDF5 object.
 //
 // Role: private to this folder; under hdf5. Source: "HDF5 File Format Specification Version 3.0",
-// sections IV.A.2.m (attributes), IV.A.2.d (types) and III.E (global heap).
+// sections IV.A.2.m (attributes), IV.A.2.b and IV.A.2.d (spaces and types) and III.E (global heap).
+//
+//   type                          as JSON
+//   numbers, booleans, texts      the value of a scalar, the array of a list, and of more
+//                                 dimensions {"shape": [...], "values": [...]}; null: no value
+//   other plain bytes             {"sha256": "..."} of type, shape and bytes
+//   what points elsewhere         not read: a reference, a compound, an array or a sequence type,
+//                                 a type or space that is stored elsewhere
 #ifndef RHARNESS_COMPARE_WEIGHTS_HDF5_ATTRIBUTES_H_
 #define RHARNESS_COMPARE_WEIGHTS_HDF5_ATTRIBUTES_H_
 
@@ -13,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/json.h"
 #include "harness/base/result.h"
 
 namespace rharness {
@@ -28,14 +36,14 @@ using TakeBytes = std::function<Result<std::string>(std::uint64_t at, std::uint6
 
 struct Hdf5Attribute {
   std::string name;
-  std::vector<std::string> values;
+  std::optional<std::vector<std::string>> texts;  // none: it holds no texts
+  Json value;
+  std::string unread;  // why it has no value: "is a reference"; empty: it has one
 };
 
-// The content of an attribute's message; none for one that holds no text, or whose type is stored
-// elsewhere. Errors: a clause for a malformed one, as invalid_input without `where`; those of
-// `take`.
-Result<std::optional<Hdf5Attribute>> ReadHdf5Attribute(std::string_view content,
-                                                       const TakeBytes& take);
+// The content of an attribute's message. Errors: a clause for a malformed one, as invalid_input
+// without `where`; those of `take`.
+Result<Hdf5Attribute> ReadHdf5Attribute(std::string_view content, const TakeBytes& take);
 
 }  // namespace rharness
 

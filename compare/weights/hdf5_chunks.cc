@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 #include "compare/weights/names.h"
 
@@ -12,6 +14,27 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostLevels = 32;  // of a B-tree
+
+// "lzf (32000)". Source: "Registered Filter Plugins" (The HDF Group).
+std::string FilterInWords(std::uint16_t id) {
+  constexpr std::array<std::pair<std::uint16_t, std::string_view>, 13> kNames = {
+      {{4, "szip"},
+       {5, "nbit"},
+       {6, "scaleoffset"},
+       {305, "lzo"},
+       {307, "bzip2"},
+       {32000, "lzf"},
+       {32001, "blosc"},
+       {32004, "lz4"},
+       {32008, "bitshuffle"},
+       {32013, "zfp"},
+       {32015, "zstd"},
+       {32017, "sz"},
+       {32026, "blosc2"}}};
+  const auto known =
+      std::ranges::find(kNames, id, &std::pair<std::uint16_t, std::string_view>::first);
+  return known == kNames.end() ? fmt::format("{}", id) : fmt::format("{} ({})", known->second, id);
+}
 
 // What was done to each chunk, the first filter first.
 struct Filters {
@@ -72,7 +95,10 @@ class ChunkIndexReader {
       at += (named ? 8 : 6) + name + 4 * values + (first && values % 2 == 1 ? 4 : 0);
       if (at > content.size()) return Wrong("filters beyond their message");
       if (id != kDeflate && id != kShuffle && id != kFletcher) {
-        return Other(fmt::format("the filter {}", id));
+        return Unsupported(
+            fmt::format("HDF5 with the filter {}, of {}; expected gzip, shuffle or fletcher32",
+                        FilterInWords(id), Quoted(tensor_.info.name)),
+            file_.Where(at_));
       }
       filters_.ids.push_back(id);
     }

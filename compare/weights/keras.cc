@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +21,65 @@ namespace {
 constexpr std::string_view kKerasWeights = "model.weights.h5";
 constexpr std::uint64_t kMostConfigBytes = std::uint64_t{64} << 20;
 constexpr std::array<std::string_view, 2> kKerasConfigs = {"model_config", "training_config"};
+// Of its writer: they say nothing of the model.
+constexpr std::array<std::string_view, 2> kKerasWriter = {"backend", "keras_version"};
+
+enum class AttributeUse { kModel, kWriter, kElsewhere };
+
+// What Keras says in an attribute; `object` is the path of what has it.
+AttributeUse UseOf(std::string_view object, std::string_view name) {
+  const bool of_file = object.empty() || object == "model_weights";
+  if (of_file && std::ranges::find(kKerasWriter, name) != kKerasWriter.end()) {
+    return AttributeUse::kWriter;
+  }
+  // The names of tensors say the same.
+  const bool names = name.starts_with("layer_names") || name.starts_with("weight_names") ||
+                     (name == "name" && (object == "vars" || object.ends_with("/vars")));
+  return names ? AttributeUse::kElsewhere : AttributeUse::kModel;
+}
+
+bool IsKerasConfig(const Hdf5Contents& contents, std::string_view object, std::string_view name) {
+  if (!object.empty() || std::ranges::find(kKerasConfigs, name) == kKerasConfigs.end()) {
+    return false;
+  }
+  const auto root = contents.groups.find("");
+  if (root == contents.groups.end()) return false;
+  const auto texts = root->second.find(name);
+  return texts != root->second.end() && texts->second.size() == 1;
+}
+
+// The other attributes, by object and name. Those of a file that is not Keras's are always a part:
+// else one without any would pass for a format that has none.
+void AddAttributes(const Hdf5Contents& contents, bool is_keras, ViewCheckpointParts* parts) {
+  std::array<Json, 2> of_use = {Json::MakeObject(), Json::MakeObject()};
+  for (const auto& [object, attributes] : contents.attributes) {
+    std::array<Json, 2> here = {Json::MakeObject(), Json::MakeObject()};
+    for (const auto& [name, value] : attributes) {
+      if (IsKerasConfig(contents, object, name)) continue;
+      const AttributeUse use = is_keras ? UseOf(object, name) : AttributeUse::kModel;
+      if (use != AttributeUse::kElsewhere) {
+        here[static_cast<std::size_t>(use)].AppendMember(name, value);
+      }
+    }
+    for (const std::size_t use : {0, 1}) {
+      if (!here[use].AsObject().empty()) {
+        of_use[use].AppendMember(object, std::move(here[use]));
+      }
+    }
+  }
+  if (!is_keras || !of_use[0].AsObject().empty()) {
+    parts->unread.push_back({.name = "attributes",
+                             .why = "they are loaded with the tensors",
+                             .content = of_use[0].Dump(),
+                             .kind = PartKind::kModel});
+  }
+  if (!of_use[1].AsObject().empty()) {
+    parts->unread.push_back({.name = "attributes of the writer",
+                             .why = "they say which Keras saved it",
+                             .content = of_use[1].Dump(),
+                             .kind = PartKind::kAside});
+  }
+}
 
 // The variables of a file, under their names; what its root says of the model.
 std::vector<ChunkedTensor> TakeHdf5(Hdf5Contents contents, const std::string& config,
@@ -36,14 +97,14 @@ std::vector<ChunkedTensor> TakeHdf5(Hdf5Contents contents, const std::string& co
   }
   parts->views = std::move(contents.views);
   for (const std::string_view attribute : kKerasConfigs) {
-    const Hdf5Texts& root = contents.groups[""];
-    const auto config = root.find(attribute);
-    if (config == root.end() || config->second.size() != 1) continue;
+    if (!IsKerasConfig(contents, "", attribute)) continue;
     parts->unread.push_back({.name = std::string(attribute),
                              .why = "is loaded with the weights",
-                             .content = config->second.front(),
+                             .content = contents.groups[""].find(attribute)->second.front(),
                              .kind = PartKind::kModel});
   }
+  AddAttributes(contents, !names.empty(), parts);
+  std::ranges::move(contents.unread, std::back_inserter(parts->unread));
   return std::move(contents.chunked);
 }
 

@@ -3,8 +3,10 @@
 // Role: two readers of Checkpoint. A dataset is a tensor, named by keras_names.h, or by its path in
 // a file that is not Keras's. The architecture (config.json, model_config) and the settings of
 // training (training_config) are loaded with the weights and are unread parts that decide
-// (PartKind::kModel), as is any other member of an archive; metadata.json, which holds the date of
-// saving and Keras's version, is only reported. Source: keras/src/saving/saving_lib.py.
+// (PartKind::kModel), as are all attributes that Keras does not write, in one part, "attributes",
+// and any other member of an archive; metadata.json, which holds the date of saving, and Keras's
+// version and backend are only reported. The names of layers and weights are in those of tensors.
+// Source: keras/src/saving/saving_lib.py.
 #ifndef RHARNESS_COMPARE_WEIGHTS_KERAS_H_
 #define RHARNESS_COMPARE_WEIGHTS_KERAS_H_
 

@@ -78,33 +78,64 @@ bool IsContext(std::string_view name) {
          name.find("tfevents") != name.npos;
 }
 
-// An object without its uninformative members, sorted by name.
-Json Essence(const Json& json) {
+// A moment at which something was written: a name that speaks of time, and a date with a time of
+// day, or seconds or milliseconds since 1970, after 2001.
+bool IsMoment(std::string_view name, const Json& value) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"time", "date", "created", "saved", "updated", "modified", "started", "finished"});
+  const std::string lower = Lower(std::string(name));
+  const bool named = std::ranges::any_of(
+      kWords, [&](std::string_view word) { return lower.find(word) != lower.npos; });
+  if (!named) return false;
+  if (value.kind() != Json::Kind::kString) {
+    const std::optional<double> number = value.ToDouble();
+    return number && *number >= 1e9 && *number < 1e13;
+  }
+  constexpr std::string_view kForm = "0000-00-00 00:00";  // what is no digit may be another mark
+  const std::string& text = value.AsString();
+  if (text.size() < kForm.size()) return false;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::ranges::equal(kForm, std::string_view(text).substr(0, kForm.size()),
+                            [&](char form, char c) { return is_digit(form) == is_digit(c); });
+}
+
+// Whether the members that do not describe the model stay.
+enum class Silent { kDropped, kKept };
+
+// An object's members sorted by name.
+Json Sorted(const Json& json, Silent silent) {
   if (json.IsArray()) {
     Json::Array elements;
-    for (const Json& element : json.AsArray()) elements.push_back(Essence(element));
+    for (const Json& element : json.AsArray()) elements.push_back(Sorted(element, silent));
     return Json::MakeArray(std::move(elements));
   }
   if (!json.IsObject()) return json;
   Json::Members members;
   for (const auto& [name, value] : json.AsObject()) {
-    if (IsOneOf(kSilentMembers, name)) continue;
+    const bool says_nothing = IsOneOf(kSilentMembers, name) || IsMoment(name, value);
+    if (silent == Silent::kDropped && says_nothing) continue;
     const bool renamed = name == "torch_dtype" && json.Find("dtype") == nullptr;
-    members.emplace_back(renamed ? "dtype" : name, Essence(value));
+    members.emplace_back(renamed ? "dtype" : name, Sorted(value, silent));
   }
   std::ranges::sort(members, {}, &Json::Member::first);
   return Json::MakeObject(std::move(members));
 }
 
-Result<std::optional<Json>> EssenceOf(const UnreadPart& part) {
+// By its name, or as what a file says in a form of its own.
+bool MayBeJson(const UnreadPart& part) {
+  return part.name.ends_with(".json") || part.file == nullptr;
+}
+
+// None: it is no JSON object.
+Result<std::optional<Json>> JsonOf(const UnreadPart& part) {
   std::string text = part.content;
   if (part.file != nullptr && part.size_bytes <= kMostJsonBytes) {
     text.resize(part.size_bytes);
     RETURN_IF_ERROR(part.file->ReadAt(part.begin, std::as_writable_bytes(std::span(text))));
   }
-  const auto json = ParseJson(text, part.name);
+  auto json = ParseJson(text, part.name);
   if (!json.ok() || !json->IsObject()) return std::optional<Json>();
-  return std::optional<Json>(Essence(*json));
+  return std::optional<Json>(std::move(*json));
 }
 
 std::string Short(const Json* value) {
@@ -115,25 +146,75 @@ std::string Short(const Json* value) {
   return TerminalSafe(text);
 }
 
-// "rope_theta (10000.0 in A, 500000.0 in B), vocab and 3 more"
-std::string DifferingMembers(const Json& a, const Json& b) {
-  constexpr std::size_t kNamed = 3;
-  std::vector<std::string> names;
-  for (const auto& [name, value] : a.AsObject()) {
-    const Json* other = b.Find(name);
-    if (other == nullptr || other->Dump() != value.Dump()) names.push_back(name);
+// The members, at any depth, in which two values differ: the first ones by their paths, all by
+// their number.
+class DifferingMembers {
+ public:
+  DifferingMembers(const Json& a, const Json& b) { Add("", &a, &b); }
+
+  bool none() const { return count_ == 0; }
+  // "rope_theta (10000.0 in A, 500000.0 in B), text_config.act (...) and 3 more"
+  std::string InWords() const {
+    const std::size_t more = count_ - told_.size();
+    return fmt::format("{}{}", fmt::join(told_, ", "),
+                       more == 0 ? "" : fmt::format(" and {} more", more));
   }
-  for (const auto& [name, value] : b.AsObject()) {
-    if (a.Find(name) == nullptr) names.push_back(name);
+
+ private:
+  static bool HasMembers(const Json& json) {
+    return json.IsObject() ||
+           (json.IsArray() && std::ranges::any_of(json.AsArray(), [](const Json& element) {
+              return element.IsObject() || element.IsArray();
+            }));
   }
-  std::vector<std::string> told;
-  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) {
-    told.push_back(fmt::format("{} ({} in A, {} in B)", TerminalSafe(names[i]),
-                               Short(a.Find(names[i])), Short(b.Find(names[i]))));
+
+  void Add(const std::string& path, const Json* a, const Json* b) {
+    static const Json kNoMembers = Json::MakeObject();
+    // Of the file itself, which has no name.
+    if (path.empty() && a == nullptr && b->IsObject()) a = &kNoMembers;
+    if (path.empty() && b == nullptr && a->IsObject()) b = &kNoMembers;
+    if (a != nullptr && b != nullptr) {
+      if (a->IsObject() && b->IsObject()) return AddObjects(path, a->AsObject(), b->AsObject());
+      const bool lists = a->IsArray() && b->IsArray() && (HasMembers(*a) || HasMembers(*b)) &&
+                         a->AsArray().size() == b->AsArray().size();
+      for (std::size_t i = 0; lists && i < a->AsArray().size(); ++i) {
+        Add(Below(path, fmt::format("{}", i)), &a->AsArray()[i], &b->AsArray()[i]);
+      }
+      if (lists || a->Dump() == b->Dump()) return;
+    }
+    if (++count_ > kNamed) return;
+    told_.push_back(fmt::format("{} ({} in A, {} in B)", TerminalSafe(path), Short(a), Short(b)));
   }
-  const std::size_t more = names.size() - told.size();
-  return fmt::format("{}{}", fmt::join(told, ", "),
-                     more == 0 ? "" : fmt::format(" and {} more", more));
+
+  // Both are sorted by name.
+  void AddObjects(const std::string& path, const Json::Members& a, const Json::Members& b) {
+    for (auto in_a = a.begin(), in_b = b.begin(); in_a != a.end() || in_b != b.end();) {
+      const bool first = in_b == b.end() || (in_a != a.end() && in_a->first <= in_b->first);
+      const bool both = first && in_b != b.end() && in_a->first == in_b->first;
+      Add(Below(path, first ? in_a->first : in_b->first), first ? &in_a->second : nullptr,
+          both || !first ? &in_b->second : nullptr);
+      if (both || !first) ++in_b;
+      if (first) ++in_a;
+    }
+  }
+
+  static std::string Below(const std::string& path, const std::string& name) {
+    return path.empty() ? name : path + "." + name;
+  }
+
+  static constexpr std::size_t kNamed = 3;
+  std::vector<std::string> told_;
+  std::size_t count_ = 0;
+};
+
+// How two JSON objects differ; none: a side is none.
+Result<std::optional<DifferingMembers>> MembersThatDiffer(const UnreadPart& a, const UnreadPart& b,
+                                                          Silent silent) {
+  if (!MayBeJson(a) || !MayBeJson(b)) return std::optional<DifferingMembers>();
+  ASSIGN_OR_RETURN(const auto in_a, JsonOf(a));
+  ASSIGN_OR_RETURN(const auto in_b, JsonOf(b));
+  if (!in_a || !in_b) return std::optional<DifferingMembers>();
+  return std::optional(DifferingMembers(Sorted(*in_a, silent), Sorted(*in_b, silent)));
 }
 
 }  // namespace
@@ -160,23 +241,25 @@ Result<std::optional<std::string>> DifferenceOf(const UnreadPart& a, const Unrea
   const bool bytes =
       (a.file != nullptr || !a.content.empty()) && (b.file != nullptr || !b.content.empty());
   if (!bytes) return std::optional<std::string>("there are no bytes to compare");
-  if (a.name.ends_with(".json") && b.name.ends_with(".json")) {
-    ASSIGN_OR_RETURN(const auto in_a, EssenceOf(a));
-    ASSIGN_OR_RETURN(const auto in_b, EssenceOf(b));
-    if (in_a && in_b) {
-      if (in_a->Dump() == in_b->Dump()) return std::optional<std::string>();
-      return std::optional<std::string>("they differ in " + DifferingMembers(*in_a, *in_b));
-    }
-  }
-  return std::optional<std::string>("the bytes differ");
+  ASSIGN_OR_RETURN(const auto members, MembersThatDiffer(a, b, Silent::kDropped));
+  if (!members) return std::optional<std::string>("the bytes differ");
+  if (members->none()) return std::optional<std::string>();
+  return std::optional<std::string>("they differ in " + members->InWords());
+}
+
+Result<std::optional<std::string>> SilentDifferenceOf(const UnreadPart& a, const UnreadPart& b) {
+  ASSIGN_OR_RETURN(const auto members, MembersThatDiffer(a, b, Silent::kKept));
+  if (!members || members->none()) return std::optional<std::string>();
+  return std::optional<std::string>("they differ only in " + members->InWords() +
+                                    ", which does not describe the model");
 }
 
 Result<std::string> DigestOf(const UnreadPart& part) {
   Sha256 sha;
-  if (part.name.ends_with(".json")) {
-    ASSIGN_OR_RETURN(const auto essence, EssenceOf(part));
-    if (essence) {
-      sha.Update(essence->Dump());
+  if (MayBeJson(part)) {
+    ASSIGN_OR_RETURN(const auto json, JsonOf(part));
+    if (json) {
+      sha.Update(Sorted(*json, Silent::kDropped).Dump());
       return ToHex(sha.Finish());
     }
   }

@@ -45,14 +45,18 @@ enum class SideFile {
 // By its path below the checkpoint's folder.
 SideFile SideFileOf(const std::filesystem::path& relative);
 
-// How the bytes of two parts differ, as a clause; empty: equal. Two JSON objects are compared by
-// content: white space and the order of members do not count, torch_dtype and dtype are one member,
-// and these members, at any depth, do not describe the model: transformers_version,
+// How two parts differ, as a clause; empty: equal. JSON objects are compared by content, with the
+// first members that differ, at any depth: white space and the order of members do not count,
+// torch_dtype and dtype are one member, and these do not describe the model: transformers_version,
 // _diffusers_version, peft_version, _name_or_path, name_or_path, _commit_hash, _from_model_config,
-// _attn_implementation_autoset, special_tokens_map_file, tokenizer_file, and Keras's
-// shared_object_id, an address in memory, and date_saved.
+// _attn_implementation_autoset, special_tokens_map_file, tokenizer_file, Keras's shared_object_id,
+// an address in memory, and when something was written: a date with a time of day, or seconds since
+// 1970, under a name that speaks of time.
 // Errors: io, integrity (a file that changed).
 Result<std::optional<std::string>> DifferenceOf(const UnreadPart& a, const UnreadPart& b);
+
+// Of two parts that are equal by it: how they differ in what does not describe the model.
+Result<std::optional<std::string>> SilentDifferenceOf(const UnreadPart& a, const UnreadPart& b);
 
 // SHA-256, hex, of what DifferenceOf compares: the content of a JSON object, the bytes of all else.
 Result<std::string> DigestOf(const UnreadPart& part);

@@ -31,7 +31,7 @@ def write(file, arrays=arrays, **options):
     with h5py.File(file, 'w', **options) as f:
         for name, a in arrays.items():
             f.create_dataset(name, data=a)
-        f.require_group('layers').attrs['name'] = 'x'
+        f.require_group('layers/vars').attrs['name'] = 'x'
 def expect(file):
     for i, (name, a) in enumerate(arrays.items()):
         a = np.asarray(a)
@@ -125,7 +125,7 @@ def other(file, make, words):
         f['layers/a'] = np.zeros(3)
         make(f)
     refused.write(f'{file}\t{words}\n')
-other('lzf.h5', lambda f: f.create_dataset('x', data=np.zeros(9), compression='lzf'), "the filter 32000, of 'x'")
+other('lzf.h5', lambda f: f.create_dataset('x', data=np.zeros(9), compression='lzf'), "the filter lzf (32000), of 'x'")
 other('big.h5', lambda f: f.create_dataset('x', data=np.zeros(9, '>f4'), chunks=(3,)), 'big-endian values in chunks')
 other('filled.h5', lambda f: f.create_dataset('x', (9,), 'f4', chunks=(3,), fillvalue=2), 'values are not 0')
 with h5py.File('grows.h5', 'w', libver='latest') as f: f.create_dataset('x', data=np.zeros(9), chunks=(3,), maxshape=(None,))

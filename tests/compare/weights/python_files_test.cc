@@ -80,9 +80,11 @@ TEST_F(PythonFiles, OfOneKerasModelHaveOneDigestInBothLayouts) {
           "bidirectional/backward_lstm/lstm_cell/0", "bidirectional/forward_lstm/lstm_cell/0",
           "bidirectional/forward_lstm/lstm_cell/1", "dense_1/0", "dense_1/1", "first/0", "first/1",
           "optimizer/0", "optimizer/1", "tower/dense/0", "tower/dense/1", "tower/dense_1/0"}));
-  ASSERT_EQ((*older)->unread().size(), 1u);
-  EXPECT_EQ((*older)->unread()[0].name, "model_config");
-  EXPECT_EQ((*older)->unread()[0].kind, PartKind::kModel);
+  ASSERT_EQ((*older)->unread().size(), 2u);
+  EXPECT_EQ((*older)->unread()[0].content, R"({"":{"keras_version":"3.15.1"}})");
+  EXPECT_EQ((*older)->unread()[0].kind, PartKind::kAside);
+  EXPECT_EQ((*older)->unread()[1].name, "model_config");
+  EXPECT_EQ((*older)->unread()[1].kind, PartKind::kModel);
 }
 
 TEST_F(PythonFiles, OfH5pyMayBeDamagedAtAnyByte) {

@@ -98,9 +98,34 @@ TEST_F(SideFileParts, OfJsonAreComparedByWhatTheySay) {
   EXPECT_EQ(Difference(R"({"torch_dtype": "float32"})", R"({"dtype": "float32"})"), "same");
   EXPECT_EQ(Difference(R"({"torch_dtype": "float32"})", R"({"dtype": "float16"})"),
             "they differ in dtype (\"float32\" in A, \"float16\" in B)");
-  EXPECT_EQ(Difference(R"({"rope_theta": 10000.0, "n": 1})", R"({"rope_theta": 500000.0, "m": 1})"),
-            "they differ in n (1 in A, absent in B), rope_theta (10000.0 in A, 500000.0 in B), m "
-            "(absent in A, 1 in B)");
+  EXPECT_EQ(
+      Difference(R"({"rope_theta": 10000.0, "n": 1})", R"({"rope_theta": 500000.0, "m": 1})"),
+      "they differ in m (absent in A, 1 in B), n (1 in A, absent in B), rope_theta (10000.0 in "
+      "A, 500000.0 in B)");
+  EXPECT_EQ(Difference(R"({"a": {"b": [{"c": 1}, {"c": 2}], "d": 1}, "e": [1]})",
+                       R"({"a": {"b": [{"c": 1}, {"c": 3}], "f": 1}, "e": {}})"),
+            "they differ in a.b.1.c (2 in A, 3 in B), a.d (1 in A, absent in B), a.f (absent in A, "
+            "1 in B) and 1 more");
+  EXPECT_EQ(Difference(R"({"created": "2026-11-29 10:01:02.5", "time": 1700000000.5, "n": 1})",
+                       R"({"created": "2026-11-29 10:04:02", "time": 1700000009, "n": 1})"),
+            "same");
+  EXPECT_EQ(Difference(R"({"cutoff": "2026-11-29 10:01:02", "time": 3})",
+                       R"({"cutoff": "2026-11-28 10:01:02", "time": 4})"),
+            "they differ in cutoff (\"2026-11-29 10:01:02\" in A, \"2026-11-28 10:01:02\" in B), "
+            "time (3 in A, 4 in B)");
+}
+
+TEST_F(SideFileParts, ThatDifferInWhatSaysNothingOfTheModelAreNamed) {
+  const UnreadPart a = Part(R"({"n": 1, "transformers_version": "4.40"})", "a");
+  const UnreadPart b = Part(R"({"n": 1, "transformers_version": "5.0"})", "b");
+  EXPECT_EQ(
+      **SilentDifferenceOf(a, b),
+      "they differ only in transformers_version (\"4.40\" in A, \"5.0\" in B), which does not "
+      "describe the model");
+  EXPECT_FALSE(*SilentDifferenceOf(a, a));
+}
+
+TEST_F(SideFileParts, OfJsonKeepTheOrderOfLists) {
   EXPECT_EQ(Difference(R"({"order": [1, 2]})", R"({"order": [2, 1]})"),
             "they differ in order ([1,2] in A, [2,1] in B)");
 }
