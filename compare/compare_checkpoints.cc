@@ -74,24 +74,26 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
                                   .weights = pair.a->role == "weights",
                                   .from_digests = true};
   std::array<std::vector<TensorDigest>, 2> tensors;
-  std::array<std::string, 2> roots, beside;
+  std::array<std::string, 2> roots;
+  std::array<BesideDigest, 2> beside;
   std::size_t side = 0;
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
     tensors[side] = weights->recorded;
     roots[side] = weights->recorded_digest;
-    beside[side] = weights->recorded_beside;
+    beside[side] = {weights->recorded_beside, weights->recorded_parts, weights->is_file};
     if (weights->checkpoint) {
       ASSIGN_OR_RETURN(CheckpointDigest digest, DigestCheckpoint(*weights->checkpoint, threads));
       RETURN_IF_ERROR(Verify(*weights, digest));
       tensors[side] = std::move(digest.tensors);
       roots[side] = std::move(digest.sha256);
-      beside[side] = std::move(digest.beside);
+      beside[side].digest = std::move(digest.beside);
+      beside[side].parts = std::move(digest.beside_parts);
     }
     ++side;
   }
   comparison.digest_a = roots[0];
   comparison.digest_b = roots[1];
-  NoteBeside(*pair.a, *pair.b, beside, &comparison);
+  RETURN_IF_ERROR(NoteBeside(beside, &comparison));
   if (!tensors[0].empty() && !tensors[1].empty()) {
     comparison.difference = DiffDigests(tensors[0], tensors[1]);
     comparison.non_finite =

@@ -23,6 +23,7 @@ struct RecordedCheckpoint {
   std::vector<TensorDigest> recorded;      // sorted by name; empty if none were recorded
   std::string recorded_digest;             // canonical root; empty if none was recorded
   std::string recorded_beside;             // CheckpointDigest::beside; empty: none, or unknown
+  std::vector<PartDigest> recorded_parts;  // what it is made of; empty: not recorded
   // The user named this file alone, so the files that are loaded with it are not known. If false,
   // such a file on one side alone never passes.
   bool is_file = false;

@@ -48,6 +48,22 @@ std::string SentenceOf(const UnreadPart& part, const std::string& how) {
   return fmt::format("{} was not compared, and {}: {}", name, how, part.why);
 }
 
+// As DifferenceOf, of what was recorded of two parts; null: that side has none.
+Result<std::optional<std::string>> DifferenceOfDigests(const PartDigest* a, const PartDigest* b) {
+  if (a == nullptr || b == nullptr) {
+    return std::optional(fmt::format("this is so in {} alone", a != nullptr ? "A" : "B"));
+  }
+  if (a->sha256 == b->sha256) return std::optional<std::string>();
+  if (a->text.empty() || b->text.empty()) {
+    return std::optional(
+        fmt::format("it differs, by its digests: {} in A, {} in B", a->sha256, b->sha256));
+  }
+  const auto part = [](const PartDigest& of) {
+    return UnreadPart{.name = of.name, .why = {}, .file = nullptr, .content = of.text};
+  };
+  return DifferenceOf(part(*a), part(*b));
+}
+
 }  // namespace
 
 Result<PartSentences> PartsBeside(const RecordedCheckpoint& a, const RecordedCheckpoint& b,
@@ -84,17 +100,31 @@ Result<PartSentences> PartsBeside(const RecordedCheckpoint& a, const RecordedChe
   return sentences;
 }
 
-void NoteBeside(const RecordedCheckpoint& a, const RecordedCheckpoint& b,
-                const std::array<std::string, 2>& beside, CheckpointComparison* comparison) {
-  if (beside[0] == beside[1]) return;
-  const auto shown = [](const std::string& digest) { return digest.empty() ? "none" : digest; };
+Status NoteBeside(const std::array<BesideDigest, 2>& beside, CheckpointComparison* comparison) {
+  const auto& [a, b] = beside;
+  if (a.digest == b.digest) return {};
   // A file of a format without such parts cannot have them; see HasTensorsAlone.
-  const RecordedCheckpoint& without = beside[0].empty() ? a : b;
-  const bool aside = (beside[0].empty() || beside[1].empty()) && without.is_file;
-  (aside ? comparison->asides : comparison->not_compared)
-      .push_back(fmt::format("what is loaded with the tensors differs, by its digests: {} in A, {} "
-                             "in B",
-                             shown(beside[0]), shown(beside[1])));
+  const bool aside = (a.digest.empty() && a.is_file) || (b.digest.empty() && b.is_file);
+  auto& list = aside ? comparison->asides : comparison->not_compared;
+  const std::size_t known = list.size();
+  if (!a.parts.empty() && !b.parts.empty()) {
+    std::map<std::string_view, std::array<const PartDigest*, 2>> parts;
+    for (const std::size_t side : {0, 1}) {
+      for (const PartDigest& part : beside[side].parts) parts[part.name][side] = &part;
+    }
+    for (const auto& [name, sides] : parts) {
+      ASSIGN_OR_RETURN(const auto how, DifferenceOfDigests(sides[0], sides[1]));
+      if (!how) continue;
+      list.push_back(
+          fmt::format("{}: {}; it is loaded with the tensors", TerminalSafe(name), *how));
+    }
+  }
+  if (list.size() > known) return {};
+  const auto shown = [](const std::string& digest) { return digest.empty() ? "none" : digest; };
+  list.push_back(
+      fmt::format("what is loaded with the tensors differs, by its digests: {} in A, {} in B",
+                  shown(a.digest), shown(b.digest)));
+  return {};
 }
 
 }  // namespace rharness

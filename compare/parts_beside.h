@@ -25,9 +25,15 @@ struct PartSentences {
 Result<PartSentences> PartsBeside(const RecordedCheckpoint& a, const RecordedCheckpoint& b,
                                   bool weights_only);
 
-// The same of digests: `beside` are those of A and B.
-void NoteBeside(const RecordedCheckpoint& a, const RecordedCheckpoint& b,
-                const std::array<std::string, 2>& beside, CheckpointComparison* comparison);
+// What is loaded with the tensors, where the bytes of a side are gone.
+struct BesideDigest {
+  std::string digest;  // CheckpointDigest::beside
+  std::vector<PartDigest> parts;
+  bool is_file = false;  // as in RecordedCheckpoint
+};
+// The same of digests, into not_compared or asides: the parts that differ, with the first members
+// of those whose text is known; where no parts were recorded, the two digests.
+Status NoteBeside(const std::array<BesideDigest, 2>& beside, CheckpointComparison* comparison);
 
 }  // namespace rharness
 

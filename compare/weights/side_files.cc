@@ -254,15 +254,18 @@ Result<std::optional<std::string>> SilentDifferenceOf(const UnreadPart& a, const
                                     ", which does not describe the model");
 }
 
-Result<std::string> DigestOf(const UnreadPart& part) {
-  Sha256 sha;
+Result<PartDigest> DigestOf(const UnreadPart& part) {
+  PartDigest digest{.name = part.name, .sha256 = {}, .text = {}};
   if (MayBeJson(part)) {
     ASSIGN_OR_RETURN(const auto json, JsonOf(part));
     if (json) {
-      sha.Update(Sorted(*json, Silent::kDropped).Dump());
-      return ToHex(sha.Finish());
+      std::string text = Sorted(*json, Silent::kDropped).Dump();
+      digest.sha256 = Sha256HexOf(text);
+      if (text.size() <= kMaxPartText) digest.text = std::move(text);
+      return digest;
     }
   }
+  Sha256 sha;
   sha.Update(part.content);
   std::vector<std::byte> bytes(part.file == nullptr ? 0 : kReadBlockBytes);
   for (std::uint64_t done = 0; part.file != nullptr && done < part.size_bytes;) {
@@ -272,7 +275,8 @@ Result<std::string> DigestOf(const UnreadPart& part) {
     sha.Update(block);
     done += size;
   }
-  return ToHex(sha.Finish());
+  digest.sha256 = ToHex(sha.Finish());
+  return digest;
 }
 
 }  // namespace rharness

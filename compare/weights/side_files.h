@@ -58,8 +58,15 @@ Result<std::optional<std::string>> DifferenceOf(const UnreadPart& a, const Unrea
 // Of two parts that are equal by it: how they differ in what does not describe the model.
 Result<std::optional<std::string>> SilentDifferenceOf(const UnreadPart& a, const UnreadPart& b);
 
-// SHA-256, hex, of what DifferenceOf compares: the content of a JSON object, the bytes of all else.
-Result<std::string> DigestOf(const UnreadPart& part);
+// What is known of a part when its bytes are gone.
+struct PartDigest {
+  std::string name;
+  std::string
+      sha256;  // hex, of what DifferenceOf compares: the content of JSON, the bytes of all else
+  std::string text;  // that content, if it is a JSON object of at most kMaxPartText bytes
+};
+inline constexpr std::size_t kMaxPartText = 4096;
+Result<PartDigest> DigestOf(const UnreadPart& part);
 
 }  // namespace rharness
 

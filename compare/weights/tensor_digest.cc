@@ -11,7 +11,6 @@
 
 #include "compare/weights/input_file.h"
 #include "compare/weights/names.h"
-#include "compare/weights/side_files.h"
 #include "compare/weights/workers.h"
 
 namespace rharness {
@@ -58,19 +57,19 @@ std::optional<Sha256Bytes> FromHex(std::string_view text) {
   return bytes;
 }
 
-Result<std::string> DigestBeside(const Checkpoint& checkpoint) {
+Status DigestBeside(const Checkpoint& checkpoint, CheckpointDigest* out) {
   Sha256 sha;
   sha.Update("rharness.beside/v1\0"sv);
-  bool any = false;
   for (const UnreadPart& part : checkpoint.unread()) {
     if (part.kind != PartKind::kModel) continue;
-    ASSIGN_OR_RETURN(const std::string content, DigestOf(part));
+    ASSIGN_OR_RETURN(PartDigest digest, DigestOf(part));
     sha.UpdateU64(part.name.size());
     sha.Update(part.name);
-    sha.Update(content);
-    any = true;
+    sha.Update(digest.sha256);
+    out->beside_parts.push_back(std::move(digest));
   }
-  return any ? ToHex(sha.Finish()) : std::string();
+  if (!out->beside_parts.empty()) out->beside = ToHex(sha.Finish());
+  return {};
 }
 
 }  // namespace
@@ -104,7 +103,7 @@ Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int thre
   RETURN_IF_ERROR(first_error.status());
   CheckpointDigest digest;
   ASSIGN_OR_RETURN(digest.non_finite, UnexpectedNonFinite(checkpoint, counts));
-  ASSIGN_OR_RETURN(digest.beside, DigestBeside(checkpoint));
+  RETURN_IF_ERROR(DigestBeside(checkpoint, &digest));
   RETURN_IF_ERROR(checkpoint.CheckUnchanged());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorInfo& info = tensors[i];

@@ -21,6 +21,7 @@
 
 #include "compare/weights/checkpoint.h"
 #include "compare/weights/non_finite.h"
+#include "compare/weights/side_files.h"
 #include "harness/base/digest.h"
 
 namespace rharness {
@@ -37,6 +38,7 @@ struct TensorDigest {
 struct CheckpointDigest {
   std::string sha256;                       // hex
   std::string beside;                       // hex; empty: there is no such part
+  std::vector<PartDigest> beside_parts;     // in byte order of names
   std::vector<TensorDigest> tensors;        // sorted by name bytes
   std::uint64_t size_bytes = 0;             // of all tensors
   std::vector<NonFiniteTensor> non_finite;  // unexpected ones, sorted by name

@@ -2,6 +2,7 @@
 #include "harness/cli/record_found.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -22,7 +23,10 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
     if (path == fmt::format("code.files[{}]", i)) return "code " + manifest.code.files[i].path;
   }
   for (std::size_t i = 0; i < manifest.data.size(); ++i) {
-    if (path == fmt::format("data[{}]", i)) return "data " + manifest.data[i].path;
+    if (path != fmt::format("data[{}]", i)) continue;
+    const DataItem& item = manifest.data[i];
+    if (!IsCodeOutside(item)) return "data " + item.path;
+    return fmt::format("code {} outside of the run's folder (sha256 {})", item.path, item.sha256);
   }
   for (std::size_t i = 0; i < manifest.artifacts.size(); ++i) {
     if (path != fmt::format("artifacts[{}]", i)) continue;
@@ -30,8 +34,10 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
     if (role == kItemsRole || role == "other") {
       return fmt::format("{} {}", role == "other" ? "output" : role, manifest.artifacts[i].path);
     }
-    return fmt::format("weights {} ({} tensors)", manifest.artifacts[i].path,
-                       manifest.artifacts[i].tensors.size());
+    const std::vector<std::string> loaded = LoadedPartsOf(manifest.artifacts[i]);
+    return fmt::format("weights {} ({} tensors{}{})", manifest.artifacts[i].path,
+                       manifest.artifacts[i].tensors.size(), loaded.empty() ? "" : ", with ",
+                       fmt::join(loaded, ", "));
   }
   for (const auto& [name, seed] : manifest.seeds) {
     if (path == "seeds." + name) return fmt::format("seed {} = {}", name, seed);

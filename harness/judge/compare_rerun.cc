@@ -50,10 +50,12 @@ std::vector<CheckpointComparison> CompareRecords(const Artifact& recorded, const
                            .checkpoint = nullptr,
                            .recorded = {},
                            .recorded_digest = recorded.tensor_digest,
-                           .recorded_beside = recorded.beside_digest};
+                           .recorded_beside = recorded.beside_digest,
+                           .recorded_parts = PartDigestsOf(recorded)};
     b = *a;
     b->recorded_digest = seen.tensor_digest;
     b->recorded_beside = seen.beside_digest;
+    b->recorded_parts = PartDigestsOf(seen);
   }
   auto compared = CompareCheckpoints({std::move(*a)}, {std::move(*b)}, {});
   return compared.ok() ? std::move(*compared) : std::vector<CheckpointComparison>();

@@ -46,6 +46,11 @@ class Collector {
 
 void AddData(const std::vector<DataItem>& data, Collector* out) {
   for (const DataItem& item : data) {
+    if (IsCodeOutside(item)) {
+      out->AddKnown(Layer::kCode, fmt::format("code.{}.sha256", item.path), item.sha256,
+                    FactWeight::kIdentity);
+      continue;
+    }
     out->AddKnown(Layer::kData, fmt::format("data.{}.sha256", item.name), item.sha256,
                   FactWeight::kIdentity);
     if (!item.made_by) continue;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 
+#include "compare/weights/loaded_files.h"
 #include "compare/weights/views.h"
 #include "harness/base/trouble.h"
 #include "harness/records/manifest/environment_secrets.h"
@@ -40,22 +41,33 @@ Result<std::vector<TensorDigest>> DigestsOf(const Artifact& artifact) {
   return digests;
 }
 
-Result<std::shared_ptr<Checkpoint>> Open(const fs::path& path,
+Result<std::shared_ptr<Checkpoint>> Open(const fs::path& path, const Artifact& artifact,
                                          const std::vector<std::string>& strip_prefixes) {
   ASSIGN_OR_RETURN(std::unique_ptr<Checkpoint> checkpoint, OpenCheckpoint(path));
   if (!strip_prefixes.empty()) {
     ASSIGN_OR_RETURN(checkpoint, WithoutPrefixes(std::move(checkpoint), strip_prefixes));
   }
+  ASSIGN_OR_RETURN(checkpoint,
+                   WithLoadedFiles(std::move(checkpoint), path, LoadedPartsOf(artifact)));
   return std::shared_ptr<Checkpoint>(std::move(checkpoint));
 }
 
 }  // namespace
 
+std::vector<PartDigest> PartDigestsOf(const Artifact& artifact) {
+  std::vector<PartDigest> parts;
+  for (const BesideRecord& part : artifact.beside) {
+    parts.push_back({part.name, part.sha256, part.text});
+  }
+  return parts;
+}
+
 Result<RecordedCheckpoint> RecordedFrom(const Artifact& artifact) {
   RecordedCheckpoint recorded{.path = artifact.path,
                               .role = artifact.role,
                               .recorded_digest = artifact.tensor_digest,
-                              .recorded_beside = artifact.beside_digest};
+                              .recorded_beside = artifact.beside_digest,
+                              .recorded_parts = PartDigestsOf(artifact)};
   ASSIGN_OR_RETURN(recorded.recorded, DigestsOf(artifact));
   return recorded;
 }
@@ -75,7 +87,7 @@ Result<RecordedCheckpoint> OpenRecorded(const Artifact& artifact, const std::opt
                     artifact.path, artifact.location.empty() ? "not kept" : artifact.location));
     return recorded;
   }
-  auto checkpoint = Open(*at, strip_prefixes);
+  auto checkpoint = Open(*at, artifact, strip_prefixes);
   if (!checkpoint.ok()) {
     if (IsTrouble(checkpoint.error())) return checkpoint.error();
     return IntegrityError("the kept checkpoint cannot be read: " + checkpoint.error().ToString(),

@@ -20,6 +20,9 @@ namespace rharness {
 // root digest contradict each other.
 Result<RecordedCheckpoint> RecordedFrom(const Artifact& artifact);
 
+// What was recorded as loaded with the tensors.
+std::vector<PartDigest> PartDigestsOf(const Artifact& artifact);
+
 // The same with its bytes, if there are any at `at`; else adds a line to `notes`. Errors:
 // integrity, also when kept bytes can no longer be read.
 Result<RecordedCheckpoint> OpenRecorded(const Artifact& artifact,

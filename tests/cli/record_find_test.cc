@@ -10,79 +10,10 @@
 #include "harness/base/subprocess.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/manifest.h"
+#include "tests/cli/record_finds.h"
 
 namespace rharness {
 namespace {
-
-namespace fs = std::filesystem;
-
-// Reads data.csv by a module of its own, draws with a seed, writes a log and an array by numpy's
-// format with the standard library alone.
-constexpr char kProgram[] = R"py(import json, os, random, struct
-import parts
-random.seed(11)
-data = parts.load("input/data.csv")
-weights = [sum(data) + random.random() for _ in range(4)]
-os.makedirs("out/checkpoints", exist_ok=True)
-header = str({"descr": "<f8", "fortran_order": False, "shape": (4,)}).ljust(117) + "\n"
-with open("out/model.npy", "wb") as f:
-    f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-    f.write(struct.pack("<4d", *weights))
-with open("out/log.jsonl", "w") as f:
-    for step in range(3):
-        f.write(json.dumps({"step": step, "val_accuracy": 0.5 + step / 10, "train_loss": 1.0}) + "\n")
-)py";
-
-class RecordFinds : public testing::Test {
- protected:
-  void SetUp() override {
-    auto folder = ScopedTempDir::Make();
-    ASSERT_TRUE(folder.ok());
-    folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
-    fs::create_directories(At("project/input"));
-    Write("train.py", kProgram);
-    Write("parts.py", "def load(p):\n    return [float(x) for x in open(p).read().split(',')]\n");
-    Write("input/data.csv", "1,2,3");
-  }
-  fs::path At(const std::string& name) const { return folder_->path() / name; }
-  void Write(const std::string& name, const std::string& content) const {
-    ASSERT_TRUE(WriteFileAtomic(At("project/" + name), content).ok());
-  }
-  ProcessResult Run(std::vector<std::string> argv) const {
-    ProcessSpec spec;
-    spec.argv = std::move(argv);
-    spec.environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
-    spec.working_directory = At("project");
-    ProcessLimits limits;
-    limits.timeout = std::chrono::seconds(120);
-    return RunProcess(spec, limits);
-  }
-  ProcessResult Record(const std::vector<std::string>& options,
-                       const std::vector<std::string>& command = {"/usr/bin/python3",
-                                                                  "train.py"}) const {
-    std::vector<std::string> argv = {RHARNESS_BIN_DIR "/rharness", "record"};
-    argv.insert(argv.end(), options.begin(), options.end());
-    argv.push_back("--");
-    argv.insert(argv.end(), command.begin(), command.end());
-    return Run(std::move(argv));
-  }
-  Manifest Recorded(const std::string& name = "runs/project-1.json") const {
-    const auto manifest = LoadManifest(At("project/" + name));
-    EXPECT_TRUE(manifest.ok()) << manifest.error().ToString();
-    return manifest.ok() ? *manifest : Manifest();
-  }
-  static std::string GuessOf(const Manifest& manifest, std::string_view path) {
-    if (!manifest.origin) return "";
-    const auto& fields = manifest.origin->fields;
-    const auto field = std::ranges::find(fields, path, &FieldOrigin::path);
-    if (field == fields.end()) return "";
-    EXPECT_EQ(field->grade, Grade::kHint);
-    return field->from;
-  }
-
- private:
-  std::unique_ptr<ScopedTempDir> folder_;
-};
 
 TEST_F(RecordFinds, WhatARunReadsAndWritesWithoutAnOption) {
   const ProcessResult result = Record({});
@@ -154,7 +85,7 @@ TEST_F(RecordFinds, NothingWhereAnythingIsStated) {
 }
 
 TEST_F(RecordFinds, AGeneratorWithoutASeedAndSaysSo) {
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program.replace(program.find("random.seed(11)"), 15, "r = random.Random()");
   program.replace(program.find("+ random.random()"), 17, "+ r.random()");
   Write("train.py", program);
@@ -166,7 +97,7 @@ TEST_F(RecordFinds, AGeneratorWithoutASeedAndSaysSo) {
 }
 
 TEST_F(RecordFinds, NoGeneratorInAProgramWithoutOneWhichIsAdmitted) {
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program.replace(program.find("random.seed(11)"), 15, "");
   program.replace(program.find("+ random.random()"), 17, "");
   Write("train.py", program);
@@ -205,7 +136,7 @@ TEST_F(RecordFinds, TheCommitAsCodeInARepository) {
 }
 
 TEST_F(RecordFinds, ThePathsOfTheFirstVersionInALaterOne) {
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   for (std::size_t at = 0; (at = program.find("\"out/", at)) != program.npos; at += 5) {
     program.replace(at, 5, "home + \"/");
   }
@@ -234,7 +165,7 @@ TEST_F(RecordFinds, AFolderOfManyFilesOrFoldersAsOneItem) {
       Write("images/" + std::to_string(i) + "/" + std::to_string(k) + ".txt", std::to_string(k));
     }
   }
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program.insert(program.find("weights ="),
                  "data += [float(open(f'images/{i}/{k}.txt').read()) for i in range(10) for k in "
                  "range(10)]\n");
@@ -249,7 +180,7 @@ TEST_F(RecordFinds, AFolderOfManyFilesOrFoldersAsOneItem) {
 
 // A pass says nothing of a checkpoint beside the one that was compared.
 TEST_F(RecordFinds, AllCheckpointsOfOneFolder) {
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program += R"py(import shutil
 shutil.copy("out/model.npy", "out/average.npy")
 os.makedirs("out/steps", exist_ok=True)
@@ -265,7 +196,7 @@ shutil.copy("out/model.npy", "out/bad\nname/x.npy")
   for (const Artifact& artifact : manifest.artifacts) paths.push_back(artifact.path);
   std::ranges::sort(paths);
   EXPECT_EQ(paths, (std::vector<std::string>{"out/average.npy", "out/model.npy"}));
-  EXPECT_NE(GuessOf(manifest, "artifacts[0]").find("not taken: "), std::string::npos);
+  EXPECT_NE(GuessOf(manifest, "artifacts[0]").find("not taken, and not compared: "), std::string::npos);
   // What was there is written anew: a rerun has none of it.
   const ProcessResult second = Record({});
   EXPECT_NE(second.stderr_text.find("out/model.npy was there before the run"), std::string::npos)
@@ -276,7 +207,7 @@ shutil.copy("out/model.npy", "out/bad\nname/x.npy")
 TEST_F(RecordFinds, NoInputInWhatToolsKeepForThemselves) {
   Write("mlruns/0/meta.yaml", "name: Default\n");
   Write("../.toolrc", "x\n");
-  Write("train.py", std::string(kProgram) +
+  Write("train.py", std::string(kFoundProgram) +
                         "open('mlruns/0/meta.yaml').read()\n"
                         "open(os.path.abspath('../.toolrc')).read()\n");
   ASSERT_EQ(Record({}).outcome.exit_code, 0);
@@ -287,7 +218,7 @@ TEST_F(RecordFinds, NoInputInWhatToolsKeepForThemselves) {
 }
 
 TEST_F(RecordFinds, NoInputInAFileThatTheRunWrote) {
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program.insert(
       program.find("weights ="),
       "open('cache.txt', 'w').write('7')\ndata.append(float(open('cache.txt').read()))\n");
@@ -304,7 +235,7 @@ TEST_F(RecordFinds, NoInputInAFileThatTheRunWrote) {
 // it is no pass.
 TEST_F(RecordFinds, NoPassWhereTheOnlyCheckpointLiesElsewhere) {
   fs::create_directories(At("elsewhere"));
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program += "open('out/weights.bin', 'w').write('junk')\n";
   const std::string open = "open(\"out/model.npy\"";
   program.replace(program.find(open), open.size(), "open(path");
@@ -329,7 +260,7 @@ TEST_F(RecordFinds, NoPassWhereTheOnlyCheckpointLiesElsewhere) {
 }
 
 TEST_F(RecordFinds, ACheckpointElsewhereBesideOneThatIsCompared) {
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program += "import shutil\nshutil.copyfile('out/model.npy', '" + At("best.npy").string() + "')\n";
   Write("train.py", program);
   const ProcessResult result = Record({});
@@ -341,7 +272,7 @@ TEST_F(RecordFinds, ACheckpointElsewhereBesideOneThatIsCompared) {
 
 // A file above the run's folder makes none of its own ones lie outside.
 TEST_F(RecordFinds, WhatNothingCompares) {
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program += R"py(open("predictions.txt", "w").write("1")
 open("../note.txt", "w").write("1")
 os.makedirs("mlruns/0")
@@ -356,7 +287,7 @@ open("mlruns/0/meta.yaml", "w").write("1")
 }
 
 TEST_F(RecordFinds, NoSeedInTheClock) {
-  std::string program = kProgram;
+  std::string program = kFoundProgram;
   program.replace(program.find("random.seed(11)"), 15, "import time\nrandom.seed(time.time_ns())");
   Write("train.py", program);
   const ProcessResult result = Record({});
@@ -368,13 +299,13 @@ TEST_F(RecordFinds, NoSeedInTheClock) {
 
 // The exit code of a pipe is that of its last command.
 TEST_F(RecordFinds, APythonThatFailedWhereItsShellWentOn) {
-  Write("train.py", std::string(kProgram) + "raise SystemExit(3)\n");
+  Write("train.py", std::string(kFoundProgram) + "raise SystemExit(3)\n");
   const ProcessResult piped = Record({}, {"sh", "-c", "/usr/bin/python3 train.py | cat"});
   EXPECT_EQ(piped.outcome.exit_code, 0) << piped.stderr_text;
   EXPECT_NE(piped.stderr_text.find("a Python of the run ended with 3"), std::string::npos)
       << piped.stderr_text;
   // A command of the script that says no is a condition.
-  Write("train.py", kProgram);
+  Write("train.py", kFoundProgram);
   const ProcessResult asked =
       Record({}, {"sh", "-c", "grep -q zzz train.py; /usr/bin/python3 train.py"});
   EXPECT_EQ(asked.stderr_text.find("ended with"), std::string::npos) << asked.stderr_text;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -81,6 +82,7 @@ Result<Artifact> Measure(const Artifact& recorded, const HeldFolder& folder) {
   seen.sha256 = digest.sha256;
   seen.size_bytes = digest.size_bytes;
   if (!IsCheckpoint(recorded)) return seen;
+  std::ranges::copy_if(recorded.parts, std::back_inserter(seen.parts), &ArtifactPart::loaded);
   const Status read = ReadTensorRecords(folder, &seen);
   // What could not be read when it was recorded either is compared as a file.
   const bool expected = !recorded.tensor_digest.empty() || recorded.sha256.empty();

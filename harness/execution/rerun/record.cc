@@ -285,7 +285,7 @@ Result<Recording> RecordRun(const RecordRequest& stated,
   HashInputsAgain(request, folder, &recording);
   if (request.find) {
     FindInputs(request, folder, !recording.code.commit.empty(), &recording);
-    FindRandomness(request, &recording);
+    FindRandomness(request, folder, &recording);
     FindFamily(request, folder, &recording);
     if (request.artifacts.empty()) {
       request.artifacts = FindOutputs(folder, outputs_before, &recording);

@@ -5,21 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 #include <system_error>
 
-#include "compare/weights/checkpoint_folder.h"
-#include "compare/weights/lightgbm_model.h"
-#include "compare/weights/orbax.h"
-#include "compare/weights/side_files.h"
-#include "compare/weights/xgboost_model.h"
 #include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/base/source_folder.h"
 #include "harness/execution/rerun/record_kept.h"
 #include "harness/execution/rerun/record_logs.h"
 #include "harness/records/observe/files_seen.h"
@@ -28,8 +21,6 @@ namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kMostSeeds = 8;  // of one function
 
 // A module's source, where Python read its compiled form alone: "a.py" of
 // "__pycache__/a.cpython-311.pyc".
@@ -112,62 +103,6 @@ void AddAllData(const RecordRequest& request, const fs::path& folder,
   }
 }
 
-// A checkpoint among the files that a run wrote.
-struct FoundCheckpoint {
-  fs::path path;  // of the file that stands for it
-  std::ptrdiff_t depth = 0;
-  fs::file_time_type written;
-};
-
-// Arrays are data or predictions as often as weights: they count where nothing else is there.
-bool IsArrayFile(const fs::path& path) {
-  return path.extension() == ".npy" || path.extension() == ".npz";
-}
-
-// A model of trees, whose name may be that of any text.
-bool IsTreeModel(const SourceFolder& source, const std::string& relative, WallTime started) {
-  if (!relative.ends_with(".txt") && !relative.ends_with(".json")) return false;
-  if (!IsChangedSince(source.path() / relative, started)) return false;
-  const auto head = source.ReadHead(relative);
-  if (!head.ok()) return false;
-  const bool learner = head->find("\"learner\"") != head->npos;
-  return LooksLikeLightgbm(*head) || (LooksLikeXgboost(*head) && learner);
-}
-
-std::vector<FoundCheckpoint> CandidatesIn(const fs::path& folder, const OutputIdentities& before,
-                                          WallTime started) {
-  std::vector<FoundCheckpoint> found;
-  const auto source = SourceFolder::Open(folder.string());
-  if (!source.ok()) return found;
-  std::error_code ignored;
-  (void)source->ForEachFile([&](const std::string& relative, EntryKind kind) -> Result<bool> {
-    const fs::path path(relative);
-    if (kind != EntryKind::kFile) return true;
-    if (!StandsForCheckpoint(path) && !IsTreeModel(*source, relative, started)) return true;
-    const auto known = before.find(relative);
-    if (known != before.end() && IdentityOfFile(folder / relative) == known->second) return true;
-    found.push_back({path, std::distance(path.begin(), path.end()),
-                     fs::last_write_time(folder / path, ignored)});
-    return true;
-  });
-  return found;
-}
-
-bool IsIndexName(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return IsOrbaxIndex(name) || name == ".metadata" || name.ends_with(".index.json") ||
-         name.ends_with(".index");
-}
-
-// The first of a preference: near to the run's folder, and then new.
-bool IsBefore(const FoundCheckpoint& a, const FoundCheckpoint& b) {
-  if (a.depth != b.depth) return a.depth < b.depth;
-  // What stands for several files, before these.
-  if (IsIndexName(a.path) != IsIndexName(b.path)) return IsIndexName(a.path);
-  if (a.written != b.written) return a.written > b.written;
-  return a.path < b.path;
-}
-
 }  // namespace
 
 bool IsSetting(const fs::path& path) {
@@ -185,16 +120,6 @@ bool IsSetting(const fs::path& path) {
     hidden |= part.string().starts_with('.');
   }
   return hidden;
-}
-
-bool StandsForCheckpoint(const fs::path& path) {
-  const std::string name = path.filename().string();
-  if (SideFileOf(path) == SideFile::kContext) return false;
-  const bool part = path.parent_path().filename().string().starts_with("ocdbt.process_");
-  if (IsOrbaxIndex(name)) return !part;
-  return name == ".metadata" || name.ends_with(".index.json") || name.ends_with(".index") ||
-         name.ends_with(".pkl") || name.ends_with(".pickle") || IsCheckpointName(name) ||
-         MayBeCheckpointName(name);
 }
 
 RecordRequest WithFinding(RecordRequest request) {
@@ -243,102 +168,6 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
         "folders as --data");
   }
   out->observation->inputs = std::move(left);
-}
-
-// Without a checkpoint that can be read: what has the name of one, by its bytes.
-std::vector<Artifact> UnreadOutputs(const std::vector<std::string>& unread, Recording* out) {
-  std::vector<Artifact> taken;
-  for (const std::string& name : unread) {
-    if (taken.size() == kMostFound || !SafeRelativePath(name, "").ok()) continue;
-    MarkFound(fmt::format("artifacts[{}]", taken.size()),
-              "the run wrote it; no reader opens it, and its bytes are compared", out);
-    taken.emplace_back();
-    taken.back().role = "other";
-    taken.back().path = name;
-  }
-  if (taken.empty()) {
-    out->found.fields.push_back(
-        {"artifacts", Grade::kMissing, "the run wrote no checkpoint below its folder"});
-  }
-  return taken;
-}
-
-std::vector<Artifact> FindOutputs(const fs::path& folder, const OutputIdentities& before,
-                                  Recording* out) {
-  std::vector<FoundCheckpoint> found = CandidatesIn(folder, before, out->started);
-  std::ranges::sort(found, IsBefore);
-  std::vector<std::string> unread;
-  std::erase_if(found, [&](const FoundCheckpoint& one) {
-    const auto opened = OpenCheckpoint(folder / one.path);
-    if (!opened.ok()) unread.push_back(one.path.string());
-    return !opened.ok() || (*opened)->tensors().empty();
-  });
-  const bool other = std::ranges::any_of(
-      found, [](const FoundCheckpoint& candidate) { return !IsArrayFile(candidate.path); });
-  if (other) std::erase_if(found, [](const FoundCheckpoint& one) { return IsArrayFile(one.path); });
-  std::vector<Artifact> taken;
-  std::set<std::string> parts;  // files of what was taken
-  std::vector<std::string> others;
-  for (const FoundCheckpoint& candidate : found) {
-    const std::string name = candidate.path.string();
-    if (parts.contains(name)) continue;
-    const fs::path home = candidate.path.parent_path();
-    const bool beside = taken.empty() || home == fs::path(taken.front().path).parent_path();
-    if (!beside || taken.size() == kMostFound || !SafeRelativePath(name, "").ok()) {
-      others.push_back(name);
-      continue;
-    }
-    if (const auto files = PartsOfCheckpoint(folder / name); files.ok()) {
-      for (const std::string& file : *files) parts.insert((home / file).string());
-    }
-    if (const auto known = before.find(name); known != before.end() && known->second) {
-      out->remarks.push_back(fmt::format(
-          "{} was there before the run, which wrote it anew: a rerun begins without it", name));
-    }
-    taken.emplace_back();
-    taken.back().role = "weights";
-    taken.back().path = name;
-  }
-  if (taken.empty()) return UnreadOutputs(unread, out);
-  constexpr std::size_t kNamed = 5;
-  const std::size_t more = others.size() - std::min(others.size(), kNamed);
-  others.resize(others.size() - more);
-  for (std::size_t k = 0; k < taken.size(); ++k) {
-    MarkFound(fmt::format("artifacts[{}]", k),
-              fmt::format("the run wrote it{}{}{}", others.empty() || k > 0 ? "" : "; not taken: ",
-                          k > 0 ? "" : fmt::format("{}", fmt::join(others, ", ")),
-                          more == 0 || k > 0 ? "" : fmt::format(" and {} more", more)),
-              out);
-  }
-  return taken;
-}
-
-void FindRandomness(const RecordRequest& request, Recording* out) {
-  if (!out->observation || !request.seeds.empty() || !request.rng_sources.empty()) return;
-  for (const auto& [source, values] : out->observation->seeds) {
-    int count = 0;
-    std::string unseeded;  // the first value that is no seed
-    for (const std::string& value : values) {
-      // What a package draws for itself is in no hands of the run.
-      if (PlaceOfDraw(value).starts_with(kPackagePlace)) continue;
-      std::int64_t seed = 0;
-      const char* const end = value.data() + value.size();
-      const auto read = std::from_chars(value.data(), end, seed);
-      const bool whole = read.ec == std::errc() && read.ptr == end;
-      // An object, such as a generator that is handed on, stands for one that has its own entry.
-      const bool object = value.starts_with('<');
-      if (!whole && !object && unseeded.empty()) unseeded = value;
-      if (!whole || count == kMostSeeds) continue;
-      const std::string name = ++count == 1 ? source : fmt::format("{} {}", source, count);
-      out->found.seeds[name] = seed;
-      MarkFound("seeds." + name, "the run set it", out);
-    }
-    if (unseeded.empty()) continue;
-    // One without a seed beside seeded ones is a source of its own.
-    const std::string name = count == 0 ? source : source + " (without a seed)";
-    out->found.rng_sources.push_back(name);
-    MarkFound("rng_sources." + name, fmt::format("it has no seed: {}", unseeded), out);
-  }
 }
 
 void RenumberVersions(const OutputIdentities& before, Recording* out) {

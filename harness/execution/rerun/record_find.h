@@ -8,10 +8,15 @@
 //   code, data   files that the run read and that belong to no package: sources by their names;
 //                others one by one, or by their folder where it holds more than kMostFound of them
 //   weights      the checkpoints of one folder that the run wrote: of the folder that is nearest to
-//                the run's own, and then has the newest
+//                the run's own, and then has the newest; of more than kMostFound those whose names
+//                mean the best or last one (best.pt, model.safetensors) before the newest. Files
+//                that are loaded with one (loaded_files.h) belong to it. A pipeline of diffusers is
+//                one folder
 //   metrics      the log that --metrics auto finds. The primary one by its name, which says what is
 //                better, too; its margin is 1 % of its value, or 0.01 of a share
-//   seeds        whole numbers that were set in each Python; other generators by their names
+//   seeds        whole numbers that were set in each Python and that the run was given, in its
+//                command, a variable, a source or settings (the rule: record_seeds.cc); other
+//                generators by their names
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_FIND_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_FIND_H_
 
@@ -42,7 +47,7 @@ std::vector<Artifact> FindOutputs(const std::filesystem::path& folder,
                                   const OutputIdentities& before, Recording* out);
 
 // Whether a file of this name holds a checkpoint, or stands for one in several files.
-bool StandsForCheckpoint(const std::filesystem::path& path);
+bool StandsForCheckpoint(std::string_view path);
 
 // Checkpoints that the run wrote elsewhere, by an absolute path or behind a link, which no rerun is
 // compared by: a remark on each, or, where it wrote none below its folder, a missing output.
@@ -57,7 +62,8 @@ void NoteUncompared(const std::filesystem::path& folder, Recording* out);
 bool IsSetting(const std::filesystem::path& path);
 
 // Seeds and generators, from the observation; declarations of metrics, from their names.
-void FindRandomness(const RecordRequest& request, Recording* out);
+void FindRandomness(const RecordRequest& request, const std::filesystem::path& folder,
+                    Recording* out);
 void ProposeMetrics(const RecordRequest& request, Recording* out);
 void FindFamily(const RecordRequest& request, const std::filesystem::path& folder, Recording* out);
 

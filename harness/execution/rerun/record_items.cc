@@ -64,8 +64,9 @@ std::optional<Artifact> FindItems(const fs::path& folder, const OutputIdentities
   std::vector<fs::path> samples;
   std::vector<fs::path> others;
   (void)source->ForEachFile([&](const std::string& relative, EntryKind kind) -> Result<bool> {
+    if (kind != EntryKind::kFile || !relative.ends_with(".jsonl")) return true;
     const fs::path path(relative);
-    if (kind != EntryKind::kFile || path.extension() != ".jsonl" || !written(path)) return true;
+    if (!written(path)) return true;
     if (IsSamplesName(path)) {
       // The name of the file, and of folders around it, may be another in a rerun.
       if (path.has_parent_path()) samples.push_back(*path.begin());

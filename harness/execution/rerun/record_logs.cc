@@ -50,9 +50,9 @@ Result<std::string> FindMetrics(const HeldFolder& folder, const CountsAsWritten&
   }
   const std::string rest = others.empty() ? "" : "; not read: " + not_taken;
   if (find) {
-    out->found.fields.push_back(
-        {"metrics_path", Grade::kHint,
-         CleanText(fmt::format("the run wrote it, as {}{}", found.logs.front().kind, rest))});
+    out->found.fields.push_back({"metrics_path", Grade::kHint,
+                                 CleanText(fmt::format("the run wrote it; it is read as {}{}",
+                                                       found.logs.front().kind, rest))});
   } else {
     out->remarks.push_back(
         fmt::format("metrics are read from {} ({}), which --metrics auto found{}",

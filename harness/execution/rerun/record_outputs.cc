@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compare/weights/checkpoint_folder.h"
+#include "compare/weights/loaded_files.h"
 #include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -14,6 +15,7 @@
 #include "harness/execution/rerun/record_logs.h"
 #include "harness/execution/rerun/tensor_records.h"
 #include "harness/records/manifest/admission.h"
+#include "harness/records/observe/files_seen.h"
 
 namespace rharness {
 namespace {
@@ -40,6 +42,16 @@ Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Reco
   return {};
 }
 
+// Files beside a checkpoint that the run wrote, and that a loader loads with it.
+void FindLoaded(const fs::path& path, WallTime started, Artifact* artifact) {
+  for (std::string& name : LoadedFilesBeside(path)) {
+    if (!SafeRelativePath(name, "").ok() || !IsChangedSince(path.parent_path() / name, started)) {
+      continue;
+    }
+    artifact->parts.push_back({.path = std::move(name), .sha256 = {}, .loaded = true});
+  }
+}
+
 Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recording* out) {
   Artifact seen = artifact;
   ASSIGN_OR_RETURN(const fs::path path, MainFileOf(folder / artifact.path));
@@ -53,6 +65,7 @@ Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recordi
   ASSIGN_OR_RETURN(FileDigest digest, HashFile(path));
   seen.sha256 = std::move(digest.sha256);
   seen.size_bytes = digest.size_bytes;
+  if (seen.role == "weights") FindLoaded(path, out->started, &seen);
   if (seen.role == "weights" || seen.role == "optimizer") {
     const Status read = ReadTensorRecords(path, &seen);
     if (!read.ok()) {

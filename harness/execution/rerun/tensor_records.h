@@ -11,8 +11,9 @@
 
 namespace rharness {
 
-// Fills tensor_digest, tensors and parts of `artifact` from the checkpoint at `path`; leaves the
-// rest. Errors: those of OpenCheckpoint and DigestCheckpoint; unsupported for other formats.
+// Fills the digests, tensors and parts of `artifact` from the checkpoint at `path`; leaves the
+// rest. Its parts that are loaded with the tensors say which files beside it are measured, if they
+// are there. Errors: those of OpenCheckpoint and DigestCheckpoint; unsupported for other formats.
 Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact);
 // The same for a run's output at artifact->path below `folder`: follows no link, not even to a
 // shard. Gives up on data that take too long to unpack after `limit` (timeout); 0: ten minutes, and

@@ -9,6 +9,7 @@
 
 #include "compare/curves/tensorboard.h"
 #include "compare/curves/tracker_log.h"
+#include "compare/weights/side_files.h"
 #include "harness/base/source_folder.h"
 #include "harness/records/logs/log_kinds.h"
 #include "harness/records/logs/run_log.h"
@@ -94,8 +95,10 @@ Result<Candidates> Gather(const SourceFolder& source, const CountsAsWritten& cou
   Candidates found;
   std::size_t left = kMostCandidates;
   const auto look = [&](const std::string& relative, EntryKind kind) -> Result<bool> {
+    if (kind != EntryKind::kFile || !MayBeRunLog(relative)) return true;
     const fs::path file(relative);
-    if (kind != EntryKind::kFile || !MayBeRunLog(file)) return true;
+    // Numbers of a config.json beside the tensors are no results.
+    if (SideFileOf(file.filename()) == SideFile::kModel) return true;
     if (counts && !counts(file)) return true;
     const fs::path folder = file.parent_path();
     if (IsEventFileName(file.filename().string())) {

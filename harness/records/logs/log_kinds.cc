@@ -49,13 +49,16 @@ bool IsFlatResults(std::string_view text) {
 
 std::span<const RunLogKind> RunLogKinds() { return kKinds; }
 
-bool MayBeRunLog(const fs::path& file) {
+// Of each file of a folder that may have many: nothing is made of most names.
+bool MayBeRunLog(std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
   // The items of an evaluation lie beside its results.
-  if (file.filename().string().starts_with("samples_")) return false;
+  if (name.starts_with("samples_")) return false;
   constexpr std::array<std::string_view, 9> kEndings = {
       ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".eval", ".wandb", ".db", ".sqlite"};
-  return IsEventFileName(file.filename().string()) || MlflowMetricFileOf(file) ||
-         std::ranges::find(kEndings, file.extension().string()) != kEndings.end();
+  const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+  return std::ranges::any_of(kEndings, ends) || IsEventFileName(name) ||
+         (file.find("metrics/") != file.npos && MlflowMetricFileOf(file));
 }
 
 std::string_view KindOfHead(std::string_view head) {

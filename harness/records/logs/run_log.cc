@@ -186,7 +186,7 @@ class LogReader {
             events.push_back(file);
           } else if (MlflowMetricFileOf(path_ / file)) {
             mlflow.push_back(path_ / file);
-          } else if (files.size() < kMostCandidates && MayBeRunLog(file)) {
+          } else if (files.size() < kMostCandidates && MayBeRunLog(file.native())) {
             files.push_back(relative);
           }
           return true;

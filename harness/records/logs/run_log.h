@@ -46,7 +46,7 @@ std::vector<std::filesystem::path> RunsInLog(const HeldFolder& folder,
                                              const std::filesystem::path& log);
 
 // Whether a file's name is one that a log may have: what cannot be found otherwise.
-bool MayBeRunLog(const std::filesystem::path& file);
+bool MayBeRunLog(std::string_view file);
 
 // What the content is taken for. kOwn: rharness's form whatever it looks like, for records of a
 // version that knew no other.

@@ -14,6 +14,14 @@ std::string LoadedDigest(const Artifact& artifact) {
   return artifact.tensor_digest + "+" + artifact.beside_digest;
 }
 
+std::vector<std::string> LoadedPartsOf(const Artifact& artifact) {
+  std::vector<std::string> paths;
+  for (const ArtifactPart& part : artifact.parts) {
+    if (part.loaded) paths.push_back(part.path);
+  }
+  return paths;
+}
+
 std::vector<std::filesystem::path> FilesOf(const Artifact& artifact) {
   const std::filesystem::path path = artifact.path;
   std::vector<std::filesystem::path> files = {path};

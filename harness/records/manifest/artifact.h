@@ -20,11 +20,20 @@ struct TensorRecord {
   std::uint64_t non_finite = 0;
 };
 
-// A further file of an artifact that consists of several: a shard beside an index.
+// A further file of an artifact that consists of several: a shard beside an index, or a file that
+// is loaded with the tensors, such as a config.json.
 struct ArtifactPart {
   std::string path;  // relative to the folder of the artifact's own path
   std::uint64_t size_bytes = 0;
   std::string sha256;
+  bool loaded = false;  // it holds no tensors
+};
+
+// What is loaded with the tensors of a checkpoint: one file, or one part of its file.
+struct BesideRecord {
+  std::string name;
+  std::string sha256;  // of what is compared of it (compare/weights/side_files.h)
+  std::string text;    // a small JSON object, for words on how another differs; may be empty
 };
 
 // The role of a model that a tracker keeps beside the run, as it was logged. The run did not write
@@ -42,11 +51,15 @@ struct Artifact {
   std::string sha256;                 // of items: of the text that is kept of them
   std::string tensor_digest;          // canonical; weights and optimizer state
   std::string beside_digest;          // of what is loaded with them; empty: nothing, or unknown
+  std::vector<BesideRecord> beside;   // what this digest covers, by name; may be empty
   std::vector<TensorRecord> tensors;  // one per tensor, sorted by name; may be empty
-  // For an index or a .metadata: the files that it lists, sorted by path, kept beside it. Else
-  // empty.
+  // For an index or a .metadata: the files that it lists, sorted by path, kept beside it. Then
+  // files that the run wrote and that are loaded with the tensors (ArtifactPart::loaded).
   std::vector<ArtifactPart> parts;
 };
+
+// The paths of the parts that are loaded with the tensors.
+std::vector<std::string> LoadedPartsOf(const Artifact& artifact);
 
 // Whether an artifact holds tensors: weights or optimizer state.
 bool IsCheckpoint(const Artifact& artifact);

@@ -42,6 +42,12 @@ struct DataItem {
   std::optional<MadeBy> made_by;  // empty: not stated; never in evidence, which saw the bytes alone
 };
 
+// Whether it is code outside of the run's folder, which is pinned as data is: a Python file by its
+// absolute path.
+inline bool IsCodeOutside(const DataItem& item) {
+  return item.path.starts_with('/') && item.path.ends_with(".py");
+}
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_RECORDS_MANIFEST_DATA_ITEM_H_

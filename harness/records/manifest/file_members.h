@@ -95,12 +95,23 @@ void Members(Io& io, T& tensor) {
 
 template <class Io, Is<ArtifactPart> T>
 void Members(Io& io, T& part) {
-  io.Noun("A further file of an artifact that consists of several: a shard beside an index.");
+  io.Noun("A further file of an artifact: a shard beside an index, or one that is loaded with it.");
   io.Must(kRelativePath, "path", part.path,
           About("Relative to the folder of the artifact's own path.")
               .Examples("model-00001-of-00002.safetensors"));
   io.May("size_bytes", part.size_bytes, About("Size in bytes.").Examples("65608"));
   io.May(kSha256, "sha256", part.sha256, "Of the file.");
+  io.UnlessEmpty("loaded", part.loaded,
+                 "Whether it is loaded with the tensors, such as a config.json.");
+}
+
+template <class Io, Is<BesideRecord> T>
+void Members(Io& io, T& part) {
+  io.Noun("What is loaded with the tensors of a checkpoint: one file, or one part of its file.");
+  io.Must("name", part.name,
+          About("As a comparison names it.").Examples("config.json\nattributes"));
+  io.May(kSha256, "sha256", part.sha256, "Of what is compared of it.");
+  io.UnlessEmpty("text", part.text, "Its content, of a small JSON object without a secret.");
 }
 
 template <class Io, Is<Artifact> T>
@@ -126,9 +137,11 @@ void Members(Io& io, T& artifact) {
   io.UnlessEmpty(kSha256, "beside_digest", artifact.beside_digest,
                  "Of what is loaded with the tensors and is none: a graph, a model's settings, the "
                  "attributes of a pickled module.");
+  io.ListUnlessEmpty("beside", artifact.beside, "What beside_digest covers, by name.");
   io.List("tensors", artifact.tensors, "One a tensor, sorted by name; may be empty.");
   io.ListUnlessEmpty("parts", artifact.parts,
-                     "Of an index or a .metadata: the files that it lists, kept beside it.");
+                     "The files that an index or a .metadata lists; written files that are loaded "
+                     "with the tensors.");
 }
 
 }  // namespace rharness

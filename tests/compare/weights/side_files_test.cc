@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compare/weights/input_file.h"
+#include "compare/weights/loaded_files.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
@@ -135,6 +136,26 @@ TEST_F(SideFileParts, OfOtherFormatsAreComparedByTheirBytes) {
   EXPECT_EQ(Difference("{\"a\": 1", "{\"a\": 2"), "the bytes differ");  // broken JSON
   EXPECT_EQ(Difference("{\"a\":1}", "{\"a\": 1}", "net.py"), "the bytes differ");
   EXPECT_EQ(Difference("same", "same", "merges.txt"), "same");
+}
+
+// As sentence-transformers lays out a model.
+TEST_F(SideFileParts, AreThoseBesideAFileThatAreLoadedWithIt) {
+  const auto model = Write(FileOf({{"w", "F32", "[1]", BytesOf<float>({1})}}), "model.safetensors");
+  const std::filesystem::path home = model.parent_path();
+  std::filesystem::create_directory(home / "1_Pooling");
+  Write("{}", "config.json");
+  Write("log", "train.log");
+  Write("{}", "1_Pooling/config.json");
+  EXPECT_EQ(LoadedFilesBeside(model), std::vector<std::string>{"config.json"});
+  Write("[]", "modules.json");
+  const std::vector<std::string> names = LoadedFilesBeside(model);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"1_Pooling/config.json", "config.json", "modules.json"}));
+  const auto with = WithLoadedFiles(*OpenCheckpoint(model), model, {"config.json", "gone.json"});
+  ASSERT_TRUE(with.ok());
+  EXPECT_EQ((*with)->tensors().size(), 1u);
+  ASSERT_EQ((*with)->unread().size(), 1u);
+  EXPECT_EQ((*with)->unread()[0].kind, PartKind::kModel);
 }
 
 }  // namespace
