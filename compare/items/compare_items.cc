@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "compare/curves/printed_number.h"
@@ -38,6 +39,10 @@ std::size_t CountOf(const Items& items, const Items& other, std::string EvalItem
   }));
 }
 
+bool IsSameNonFinite(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (std::isinf(a) && a == b);
+}
+
 class TaskComparison {
  public:
   TaskComparison(const std::string& task, const Items& a, const Items& b, ItemComparison* out)
@@ -71,11 +76,13 @@ class TaskComparison {
   void Judge(const std::string& score, const std::map<std::string, double>& margins) {
     ItemScores scores{.name = NameOf(task_, score)};
     std::vector<std::string> ids;
+    std::size_t not_finite = 0;  // alike on both sides: no difference, and nothing to test
     for (const std::string& id : common_) {
       const EvalItem& here = a_.at(id);
       const auto mine = here.scores.find(score);
       const auto theirs = b_.at(id).scores.find(score);
       const bool both = mine != here.scores.end() && theirs != b_.at(id).scores.end();
+      if (both && IsSameNonFinite(mine->second, theirs->second)) ++not_finite;
       if (!both || !std::isfinite(mine->second) || !std::isfinite(theirs->second)) continue;
       scores.a.push_back(mine->second);
       scores.b.push_back(theirs->second);
@@ -88,12 +95,18 @@ class TaskComparison {
       if (margin != margins.end() && !scores.margin) scores.margin = margin->second;
     }
     ItemDecision items = DecideItems(scores);
-    // A score that some items lack on either side is not shown to be kept.
-    if (ids.size() < common_.size() && items.decision.verdict == MetricVerdict::kWithin) {
-      items.decision.verdict = MetricVerdict::kInconclusive;
-      items.decision.reason = "missing";
+    if (ids.empty() && not_finite > 0) {
+      items.decision.history = items.decision.reruns = {std::numeric_limits<double>::quiet_NaN()};
+      items.decision.verdict = MetricVerdict::kWithin;
+      items.decision.reason = "equal";
     }
-    Tell(scores, items, ids);
+    // A score that some items lack on either side is not shown to be kept.
+    if (ids.size() + not_finite < common_.size() &&
+        items.decision.verdict == MetricVerdict::kWithin) {
+      items.decision.verdict = MetricVerdict::kInconclusive;
+      items.decision.reason = "unscored_items";
+    }
+    Tell(scores, items, ids, not_finite);
     out_.decisions.push_back(std::move(items.decision));
   }
 
@@ -142,7 +155,7 @@ class TaskComparison {
   }
 
   void Tell(const ItemScores& scores, const ItemDecision& items,
-            const std::vector<std::string>& ids) {
+            const std::vector<std::string>& ids, std::size_t not_finite) {
     std::string words = fmt::format("{}: {} items in both; {:.6g} in A, {:.6g} in B", scores.name,
                                     ids.size(), items.decision.mean_history,
                                     items.decision.mean_history + items.decision.difference);
@@ -153,6 +166,11 @@ class TaskComparison {
     if (!items.lower.empty()) {
       words += fmt::format("; lower in B for {}: {}", items.lower.size(), IdsOf(items.lower, ids));
     }
+    if (not_finite > 0) {
+      words += fmt::format("; alike and not finite, in no mean and no test: {}", not_finite);
+    }
+    const std::size_t unscored = common_.size() - ids.size() - not_finite;
+    if (unscored > 0) words += fmt::format("; without a finite score on a side: {}", unscored);
     out_.notes.push_back(std::move(words));
   }
 

@@ -145,7 +145,7 @@ ItemDecision DecideItems(const ItemScores& scores) {
   decision.margin = scores.margin.value_or(0.0);
   decision.variance_basis = kItemsBasis;
   if (scores.a.empty()) {
-    decision.reason = "missing";
+    decision.reason = "unscored_items";
     return items;
   }
   for (std::size_t i = 0; i < scores.a.size(); ++i) {

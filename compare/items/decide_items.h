@@ -57,7 +57,7 @@ struct ItemDecision {
 //                 "too_few_items"; with one pair or cluster, or where all differ by
 //                 the same, less than the margin, "no_variance_basis"
 //
-// n = 0: inconclusive, "missing".
+// n = 0: inconclusive, "unscored_items".
 ItemDecision DecideItems(const ItemScores& scores);
 
 }  // namespace rharness

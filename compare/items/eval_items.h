@@ -77,7 +77,8 @@ struct ItemComparison {
   std::vector<Fact> facts_b;
 };
 // `margins`: by "TASK/SCORE" or "SCORE". Only items that both sides have, with a finite score, are
-// judged; others are counted in a note.
+// tested. One that is not finite on both sides alike is equal; with any other the score is at best
+// inconclusive ("unscored_items"). Both are counted in a note.
 ItemComparison CompareItems(const EvalItems& a, const EvalItems& b,
                             const std::map<std::string, double>& margins);
 

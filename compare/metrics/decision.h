@@ -76,14 +76,14 @@ std::string_view MetricVerdictName(MetricVerdict verdict);
 struct MetricDecision {
   std::string name;
   std::string unit;
-  bool primary = true;
+  bool primary = true;  // it decides: it was stated so, or with a margin
   MetricVerdict verdict = MetricVerdict::kInconclusive;
   // "", "non_finite", "missing", "no_variance_basis", "no_margin", "detectable_shift", "material",
   // "single_reference", "unequal_variance" (Welch's test was used), "one_rerun_decides" (the shift
-  // does not survive without its most extreme rerun), "not_in_all_reruns" and "too_few_items" (of
-  // items), "no_history", "non_finite_history", "invalid_alpha", "within_rounding" (set by
-  // comparisons of single values), and those that paired.h, throughput.h and time_to_target.h add;
-  // joined by commas.
+  // does not survive without its most extreme rerun), "not_in_all_reruns", "too_few_items" and
+  // "unscored_items" (of items), "no_history", "non_finite_history", "invalid_alpha",
+  // "within_rounding" (set by comparisons of single values), and those that paired.h, throughput.h
+  // and time_to_target.h add; joined by commas.
   std::string reason;
   std::vector<double> history;
   std::vector<double> reruns;

@@ -60,7 +60,7 @@ TEST(DecideItems, PassesOnlyWhatIsEqualOrShownToBeWithinTheMargin) {
   EXPECT_LT(small.p_difference, 0.01);
   EXPECT_EQ(small.verdict, MetricVerdict::kWithin);
   EXPECT_EQ(DecideItems({.name = "acc"}).decision.verdict, MetricVerdict::kInconclusive);
-  EXPECT_EQ(DecideItems({.name = "acc"}).decision.reason, "missing");
+  EXPECT_EQ(DecideItems({.name = "acc"}).decision.reason, "unscored_items");
 }
 
 // Two means within their standard errors of 1.4 points: 40 % and 42 %.

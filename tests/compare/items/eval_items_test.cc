@@ -1,8 +1,11 @@
 // Evaluations as files: what is a score, what makes two of them not comparable, and hostile ones.
 #include "compare/items/eval_items.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "harness/base/files.h"
 
@@ -152,7 +155,50 @@ TEST(Items, WithoutAScoreOnOneSideDoNotPass) {
   ASSERT_EQ(compared.decisions.size(), 2U);
   EXPECT_EQ(compared.decisions[0].verdict, MetricVerdict::kWithin);
   EXPECT_EQ(compared.decisions[1].verdict, MetricVerdict::kInconclusive);
-  EXPECT_EQ(compared.decisions[1].reason, "missing");
+  EXPECT_EQ(compared.decisions[1].reason, "unscored_items");
+}
+
+// In place of a score: the value as a program writes it.
+EvalItems ItemsWith(const std::vector<std::string>& scores) {
+  std::string text;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    text += fmt::format("{{\"id\": {}, \"acc\": {}}}\n", i, scores[i]);
+  }
+  return ItemsOf(text);
+}
+
+TEST(Items, ThatAreNotFiniteAlikeAreEqualAndInNoTest) {
+  const EvalItems a = ItemsWith({"NaN", "Infinity", "0.5", "0.25"});
+  const ItemComparison equal = CompareItems(a, a, {});
+  EXPECT_EQ(equal.decisions[0].verdict, MetricVerdict::kWithin);
+  EXPECT_EQ(equal.decisions[0].reason, "equal");
+  EXPECT_EQ(equal.decisions[0].history, std::vector<double>{0.375});
+  EXPECT_THAT(equal.notes, testing::Contains(HasSubstr("alike and not finite, in no mean and no "
+                                                       "test: 2")));
+  for (const auto& other :
+       {ItemsWith({"0.5", "Infinity", "0.5", "0.25"}),
+        ItemsWith({"NaN", "-Infinity", "0.5", "0.25"}), ItemsWith({"NaN", "NaN", "0.5", "0.25"}),
+        ItemsWith({"NaN", "null", "0.5", "0.25"})}) {
+    for (const bool turned : {false, true}) {
+      const ItemComparison compared =
+          turned ? CompareItems(other, a, {}) : CompareItems(a, other, {});
+      EXPECT_EQ(compared.decisions[0].verdict, MetricVerdict::kInconclusive);
+      EXPECT_EQ(compared.decisions[0].reason, "unscored_items");
+      EXPECT_THAT(compared.notes,
+                  testing::Contains(HasSubstr("without a finite score on a side: 1")));
+    }
+  }
+}
+
+// Their equal bits show nothing (IsFinite).
+TEST(Items, OfNoFiniteScoreAreEqualAndHaveNoMean) {
+  const EvalItems a = ItemsWith({"NaN", "NaN"});
+  const MetricDecision decision = CompareItems(a, a, {}).decisions[0];
+  EXPECT_EQ(decision.reason, "equal");
+  ASSERT_EQ(decision.history.size(), 1U);
+  EXPECT_TRUE(std::isnan(decision.history[0]) && std::isnan(decision.reruns[0]));
+  EXPECT_EQ(CompareItems(a, ItemsWith({"NaN", "1"}), {}).decisions[0].verdict,
+            MetricVerdict::kInconclusive);
 }
 
 class EvalFolder : public testing::Test {
