@@ -1,8 +1,8 @@
 // What a comparison of two things found, and its verdict: "rharness.comparison/v1".
 //
 // Role: links comparing and reporting, for a drill (a record and its reruns) as for any two things.
-// The composition fills it, JudgeComparison and Explain add verdict and causes, the writers of
-// reports/ lay it out and do no arithmetic.
+// The composition fills it, JudgeComparison and Explain add verdict and causes; reports/ lay it
+// out.
 #ifndef RHARNESS_COMPARE_COMPARISON_H_
 #define RHARNESS_COMPARE_COMPARISON_H_
 
@@ -37,8 +37,7 @@ struct Cause {
 // One side: what was given, and its kind.
 struct ComparedSide {
   std::string path;
-  std::string kind;    // "manifest", "evidence", "checkpoint", "curves", "results", "environment",
-                       // "fingerprint"
+  std::string kind;    // "manifest", "evidence", "checkpoint", "curves", "results", ...
   std::string detail;  // "safetensors, 148 tensors, 13.5 GB"; may be empty
 };
 
@@ -131,15 +130,16 @@ struct ComparisonSet {
 //   identical       something was compared, and all is bit-equal, times and memory left out
 //   equivalent      every primary metric is shown to be within its margin, or equal; if none was
 //                   tested, every loss within its band. Or only files differ whose role allows it
-//   inconclusive    none of these was shown; in place of identical and equivalent also where
-//                   something is loaded with the tensors, or was not read, and differs, or weights
-//                   are not finite, and in place of equivalent where a curve is beyond its band
+//   inconclusive    none of these was shown; also where something is loaded with the tensors, or
+//   was
+//                   not read, and differs, or weights are not finite; and in place of equivalent
+//                   where a curve is beyond its band, or a metric that is not primary differs
+//                   beside equal bits or is shown to have moved (false discovery rate 5 %)
 // A loss decides by its band; another curve only by a band from further runs or replicates. If the
 // band rests on no further run and has no stated rate (accepted upgrades, a margin), and each
-// primary metric is within its declared margin, the two contradict each other: the curve is no
-// drift, and no pass, until siblings or replicates explain it. If a metric was tested, curves that
-// allow no conclusion only advise. Bit-equal values are never drifted; a bit-equal single value
-// beside other weights shows nothing.
+// primary metric is within its declared margin, the curve is no drift, and no pass, until siblings
+// or replicates explain it. If a metric was tested, curves that allow no conclusion only advise.
+// Bit-equal values never drift; a bit-equal single value beside other weights shows nothing.
 void JudgeComparison(Comparison* comparison);
 
 // Fills counts and exit_code.

@@ -42,6 +42,18 @@ inline bool IsEqual(const MetricDecision& metric) {
          (metric.recorded || std::ranges::all_of(metric.history, same));
 }
 
+// Differs, and nothing says how much matters: it has no margin that was stated, and is not the last
+// value of a curve that is shown to be within its band.
+inline bool IsUnjudged(const MetricDecision& metric, const Comparison& comparison) {
+  const auto judges = [&](const CurveComparison& curve) {
+    const double before = metric.recorded || metric.history.empty() ? metric.recorded.value_or(0.0)
+                                                                    : metric.history.front();
+    return curve.name == metric.name && Decides(curve) && curve.state == CurveState::kWithin &&
+           !curve.a.empty() && SameBits(curve.a.back(), before);
+  };
+  return !metric.primary && !IsEqual(metric) && std::ranges::none_of(comparison.curves, judges);
+}
+
 // A test with stated error rates was made.
 inline bool IsTested(const MetricDecision& metric) { return metric.standard_error > 0.0; }
 

@@ -65,6 +65,14 @@ class Ladder {
            !IsEqual(metric);
   }
 
+  // A shift that is shown of a metric without a stated margin: it is no drift, and no pass.
+  bool IsShownAside(std::size_t i) const {
+    const MetricDecision& metric = c_.metrics[i];
+    const bool moved = metric.verdict == MetricVerdict::kDrifted ||
+                       metric.verdict == MetricVerdict::kNeedsConfirmation;
+    return moved && significant_[i] && IsUnjudged(metric, c_);
+  }
+
   bool Preset();
   bool Infra();
   bool DecideByFacts(FactWeight weight, std::string_view rule, std::string_view consequence);
@@ -265,7 +273,9 @@ bool Ladder::Identical() {
 }
 
 bool Ladder::MetricsWithin(int* within) const {
-  for (const MetricDecision& metric : c_.metrics) {
+  for (std::size_t i = 0; i < c_.metrics.size(); ++i) {
+    const MetricDecision& metric = c_.metrics[i];
+    if (IsShownAside(i)) return false;
     if (!metric.primary) continue;
     const bool shown = metric.verdict == MetricVerdict::kWithin;
     if (!shown && !IsEqual(metric)) return false;
@@ -307,6 +317,7 @@ bool Ladder::Equivalent() {
     message = curve.message;
     break;
   }
+  NoteMetrics(MetricVerdict::kWithin);
   return Decide(
       Verdict::kEquivalent,
       FindingReason("within_band", "comparison", fmt::format("{} within", within), "band or margin",
@@ -343,8 +354,11 @@ void Ladder::LeaveOpen() {
     if (!counts || HasTestedMetric()) continue;
     if (auto finding = OpenCurveFinding(curve)) name(std::move(*finding));
   }
-  for (const MetricDecision& metric : c_.metrics) {
-    if (!metric.primary || metric.verdict == MetricVerdict::kWithin || IsEqual(metric)) continue;
+  for (std::size_t i = 0; i < c_.metrics.size(); ++i) {
+    const MetricDecision& metric = c_.metrics[i];
+    const bool is_open = metric.verdict != MetricVerdict::kWithin && !IsEqual(metric);
+    if (!(metric.primary ? is_open : IsShownAside(i))) continue;
+    c_.needs_confirmation |= metric.verdict == MetricVerdict::kNeedsConfirmation;
     name(MetricFinding(metric));
   }
   if (open) return;
@@ -376,7 +390,7 @@ std::string Ladder::Headline() const {
   if (decisive > 1) {
     text += fmt::format(" (and {} more {})", decisive - 1, decisive == 2 ? "reason" : "reasons");
   }
-  return text;
+  return c_.verdict == Verdict::kEquivalent ? text + UnjudgedWords(c_) : text;
 }
 
 }  // namespace

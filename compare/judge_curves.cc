@@ -62,7 +62,12 @@ std::vector<Finding> FindChangedAdvisers(const Comparison& comparison) {
         fmt::format("{} of {} steps", curve.differing, curve.steps.size()), "equal",
         "what changes while all that decides is equal is not rounding", curve.message));
   }
-  const auto moved = [](const MetricDecision& metric) { return !IsEqual(metric); };
+  for (const MetricDecision& metric : comparison.metrics) {
+    if (IsUnjudged(metric, comparison)) changed.push_back(MetricFinding(metric));
+  }
+  const auto moved = [](const MetricDecision& metric) {
+    return metric.primary && !IsEqual(metric);
+  };
   const bool others = WeightsDiffer(comparison) || std::ranges::any_of(comparison.metrics, moved);
   return others ? std::vector<Finding>() : changed;
 }

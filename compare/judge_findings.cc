@@ -323,6 +323,24 @@ Finding MetricFinding(const MetricDecision& metric) {
       MetricMessage(metric));
 }
 
+std::string UnjudgedWords(const Comparison& comparison) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> named;
+  std::size_t count = 0;
+  for (const MetricDecision& metric : comparison.metrics) {
+    if (!IsUnjudged(metric, comparison) || metric.reruns.empty()) continue;
+    if (++count > kMostNamed) continue;
+    const double before = ValueBefore(metric);
+    const auto other =
+        std::ranges::find_if(metric.reruns, [&](double now) { return !SameBits(now, before); });
+    named.push_back(fmt::format("{} ({:.6g}, then {:.6g})", metric.name, before,
+                                other == metric.reruns.end() ? metric.reruns.front() : *other));
+  }
+  if (count == 0) return "";
+  return fmt::format("; not judged, for want of a margin: {}{}", fmt::join(named, ", "),
+                     count > named.size() ? fmt::format(" and {} more", count - named.size()) : "");
+}
+
 bool KeepsOpen(const Finding& finding) {
   return finding.code.starts_with("missing_") || finding.code == "not_compared" ||
          finding.code == "non_finite_weights" || finding.code == kWeightsContradictLosses;

@@ -79,9 +79,14 @@ Finding EqualButFinding(const CheckpointComparison& file, int count);
 // band always does. `tested`: a primary metric was, and open curves only advise.
 bool CurvesWithin(const Comparison& comparison, bool tested, int* within);
 
-// Curves that only advise and changed although all that decides is bit-equal: then nothing shows
-// that rounding changed them. Empty if anything that decides differs.
+// Curves that only advise, and metrics without a stated margin, that changed although all that
+// decides is bit-equal: then nothing shows that rounding changed them. Empty if anything that
+// decides differs.
 std::vector<Finding> FindChangedAdvisers(const Comparison& comparison);
+
+// "; not judged, for want of a margin: f1 (0.9, then 0.1)": the end of the headline of a pass.
+// Empty if there is no such metric.
+std::string UnjudgedWords(const Comparison& comparison);
 
 // A curve that differs without a conclusion, or whose steps are on one side only; empty if nothing
 // is open.

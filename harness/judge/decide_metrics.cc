@@ -71,7 +71,7 @@ MetricDecision DecideUnpaired(const ComparedRun& run, const Metric& metric,
                               const std::vector<double>& recorded, const VariancePrior& prior) {
   MetricInput input{.name = metric.name,
                     .unit = UnitOf(metric),
-                    .primary = metric.primary,
+                    .primary = DecidesVerdict(metric),
                     .history = recorded,
                     .margin = metric.margin,
                     .quantum = metric.quantum,
@@ -143,7 +143,8 @@ class Decider {
         continue;
       }
       if (owners.empty()) input.unit = UnitOf(*metric);
-      input.primary = owners.empty() ? metric->primary : input.primary && metric->primary;
+      const bool decides = DecidesVerdict(*metric);
+      input.primary = owners.empty() ? decides : input.primary && decides;
       input.quantum = std::max(input.quantum, metric->quantum);
       PairedRun run{.recorded = metric->value, .seed = seed, .margin = metric->margin};
       run.reruns = SeenValues(name, runs_[i].reruns, &run.missing);
@@ -163,8 +164,8 @@ class Decider {
     for (std::size_t i = 0; i < owners.size(); ++i) {
       MetricDecision& decision = paired.runs[i];
       const Metric& metric = *Find(runs_[owners[i]].recorded, name);
-      decision.primary = metric.primary;
-      if (metric.primary && decision.reason.find("apart") != std::string::npos) {
+      decision.primary = DecidesVerdict(metric);
+      if (decision.primary && decision.reason.find("apart") != std::string::npos) {
         decided_.apart.push_back(owners[i]);
       }
       Place(owners[i], name) = std::move(decision);

@@ -1,4 +1,5 @@
 // The ladder for a record and its reruns: every rung, and what must never pass.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +9,9 @@
 
 namespace rharness::reruns {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(JudgeReruns, OfNoRerunIsInfra) {
   Comparison run = RunOf({});
@@ -124,18 +128,61 @@ TEST(JudgeReruns, IsEquivalentOnlyWhenEveryPrimaryMetricIsWithin) {
   EXPECT_EQ(judged.more_reruns, 7);
 }
 
-TEST(JudgeReruns, IgnoresSecondaryMetrics) {
+TEST(JudgeReruns, AMetricWithoutAMarginIsNamedBesideAPass) {
   Comparison run = RunOf({Weights(Bits::kDiffer)});
-  run.metrics = {Metric(MetricVerdict::kWithin), Metric(MetricVerdict::kDrifted, 1e-9)};
+  run.metrics = {Metric(MetricVerdict::kWithin), Metric(MetricVerdict::kInconclusive)};
+  run.metrics[1].name = "f1";
   run.metrics[1].primary = false;
-  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kEquivalent);
+  const Comparison judged = JudgedRerun(run);
+  EXPECT_EQ(judged.verdict, Verdict::kEquivalent);
+  EXPECT_THAT(judged.headline, HasSubstr("; not judged, for want of a margin: f1 (0.95, then"));
+  run.metrics[1].reruns = {0.95};
+  EXPECT_THAT(JudgedRerun(run).headline, Not(HasSubstr("not judged"))) << "it is equal";
 }
 
-TEST(JudgeReruns, ASecondaryMetricThatDiffersIsNotIdentical) {
+TEST(JudgeReruns, AShownShiftOfAMetricWithoutAMarginIsNoDriftAndNoPass) {
+  Comparison run = RunOf({Weights(Bits::kDiffer)});
+  run.metrics = {Metric(MetricVerdict::kWithin), Metric(MetricVerdict::kDrifted, 1e-9)};
+  run.metrics[1].name = "f1";
+  run.metrics[1].primary = false;
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(JudgedRerun(run).findings.front().subject, "metric f1");
+  EXPECT_FALSE(JudgedRerun(run).needs_confirmation);
+  run.metrics[1].verdict = MetricVerdict::kNeedsConfirmation;
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive);
+  EXPECT_TRUE(JudgedRerun(run).needs_confirmation) << "as of any other metric";
+  EXPECT_EQ(JudgedRerun(run).more_reruns, 1);
+  run.metrics[1].p_difference = 0.06;
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kEquivalent) << "not at 5 % among them";
+}
+
+TEST(JudgeReruns, ALastValueIsJudgedByItsCurve) {
+  Comparison run = RunOf({Weights(Bits::kDiffer)});
+  run.metrics = {Metric(MetricVerdict::kWithin), Metric(MetricVerdict::kDrifted, 1e-9)};
+  run.metrics[1].name = "train_loss";
+  run.metrics[1].primary = false;
+  run.curves = {{.name = "train_loss", .kind = CurveKind::kLoss, .state = CurveState::kWithin}};
+  run.curves[0].steps = {1, 2};
+  run.curves[0].a = {0.99, 0.95};
+  run.curves[0].b = {0.99, 0.94};
+  run.curves[0].differing = 1;
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kEquivalent);
+  EXPECT_THAT(JudgedRerun(run).headline, Not(HasSubstr("not judged")));
+  run.metrics[1].recorded = 0.5;
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive)
+      << "a summary, and not its last value";
+}
+
+TEST(JudgeReruns, AMetricThatDiffersBesideEqualBitsIsNoPass) {
   Comparison run = RunOf({Weights(Bits::kEqual)});
   run.metrics = {Metric(MetricVerdict::kInconclusive)};
   run.metrics[0].primary = false;
-  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kEquivalent) << "the model is the same bit for bit";
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive)
+      << "the model is the same bit for bit, and rounding did not change the metric";
+  run.curves = {{.name = "f1", .state = CurveState::kUndecided}};
+  run.curves[0].differing = 3;
+  run.curves[0].message = "f1 differs";
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive) << "nor beside another one";
   run.declared_bitwise = run.expect_bitwise = true;
   EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kDrifted) << "every declared value was promised";
 }

@@ -54,6 +54,8 @@ struct Metric {
   double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples
   std::string evaluated_on;      // name of its evaluation data; empty: not stated
 };
+// What was stated to matter: a primary metric, and any other with a margin.
+inline bool DecidesVerdict(const Metric& metric) { return metric.primary || metric.margin; }
 
 struct Determinism {
   std::string declared = "statistical";      // "bitwise" or "statistical"
