@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -72,11 +73,12 @@ bool IsStepColumn(std::string_view column, std::string_view step) {
 }
 
 // What the cells of a column have turned out to be.
-enum class ColumnUse { kUnknown, kCurve, kText, kStep };
+enum class ColumnUse { kUnknown, kCurve, kText, kStep, kOtherStep };
 
 struct Column {
   std::string name;
   ColumnUse use = ColumnUse::kUnknown;
+  bool has_numbers = false;  // other than NaN
   std::size_t curve = 0;
 };
 
@@ -94,6 +96,10 @@ class CsvReader {
     while (lines_.Next(&line)) {
       if (line.empty()) continue;
       RETURN_IF_ERROR(ReadRow(line));
+    }
+    for (const Column& column : columns_) {
+      if (column.use != ColumnUse::kText) continue;
+      curves_.PassOver(column.name, column.has_numbers ? "text and numbers" : "text");
     }
     return {};
   }
@@ -135,7 +141,7 @@ class CsvReader {
       for (Column& column : columns_) {
         if (column.use == ColumnUse::kStep || !IsStepColumn(column.name, step)) continue;
         // The other names for a step are no metrics either.
-        column.use = has_step_ ? ColumnUse::kText : ColumnUse::kStep;
+        column.use = has_step_ ? ColumnUse::kOtherStep : ColumnUse::kStep;
         has_step_ = true;
       }
     }
@@ -174,15 +180,21 @@ class CsvReader {
 
   // An empty cell is a value that was not logged. The first other cell sets the type of a column.
   Status AddCell(const std::string& cell, std::int64_t step, Column* column) {
-    if (column->use == ColumnUse::kText || column->use == ColumnUse::kStep) return {};
+    if (column->use == ColumnUse::kStep || column->use == ColumnUse::kOtherStep) return {};
     if (column->name.empty() || cell.empty()) return {};
     const auto number = ParsePrinted(cell);
+    if (number && !std::isnan(number->value)) column->has_numbers = true;
+    if (column->use == ColumnUse::kText) return {};
     if (column->use == ColumnUse::kUnknown) {
       column->use = number ? ColumnUse::kCurve : ColumnUse::kText;
       if (!number) return {};
       auto curve = curves_.IndexOf(column->name);
       if (!curve.ok()) return lines_.Fail(curve.error().message);
       column->curve = *curve;
+    }
+    if (!number && !column->has_numbers) {  // "none", and then a word
+      column->use = ColumnUse::kText;
+      return {};
     }
     if (!number) {
       return lines_.Fail(fmt::format("{}: expected a number, found {}", QuoteForError(column->name),

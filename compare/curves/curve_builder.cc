@@ -10,6 +10,18 @@
 
 namespace rharness {
 
+std::string NotCompared(std::string_view file, const NoNumbers& what) {
+  constexpr std::size_t kMostNames = 10;
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : what) {
+    if (names.size() == kMostNames) break;
+    names.push_back(fmt::format("{} ({})", QuoteForError(name), kind));
+  }
+  const std::size_t more = what.size() - names.size();
+  return fmt::format("{}: what is no number is not compared: {}{}", file, fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 Result<std::size_t> CurveBuilder::IndexOf(std::string_view name) {
   if (const auto found = index_.find(name); found != index_.end()) return found->second;
   if (name.empty()) return InvalidInput("a curve without a name");
@@ -108,8 +120,18 @@ void CurveBuilder::FinishRepeats(std::string_view file) {
   }
 }
 
+void CurveBuilder::PassOver(std::string_view name, std::string_view what) {
+  if (passed_over_.size() < kMaxCurves) passed_over_.try_emplace(std::string(name), what);
+}
+
 Result<std::vector<CurveSeries>> CurveBuilder::Finish(std::string_view file) && {
-  if (curves_.empty()) return InvalidInput("no curve; expected numbers by step", std::string(file));
+  if (!passed_over_.empty() && restarts_ != nullptr) {
+    restarts_->push_back(NotCompared(file, passed_over_));
+  }
+  const auto is_none = [&](const CurveSeries& curve) { return IsPassedOver(curve.name); };
+  if (std::ranges::all_of(curves_, is_none)) {
+    return InvalidInput("no curve; expected numbers by step", std::string(file));
+  }
   FinishRepeats(file);
   constexpr std::size_t kMostSentences = 20;
   for (const auto& [curve, dropped] : dropped_) {
@@ -124,6 +146,7 @@ Result<std::vector<CurveSeries>> CurveBuilder::Finish(std::string_view file) && 
       curves_[i].quantum = std::strtod(fmt::format("1e{}", *places_[i]).c_str(), nullptr);
     }
   }
+  std::erase_if(curves_, is_none);
   return std::move(curves_);
 }
 

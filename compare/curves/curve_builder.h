@@ -23,6 +23,11 @@ inline constexpr std::size_t kMaxCurves = 10'000;
 inline constexpr std::size_t kMaxCurveNameBytes = 1024;
 inline constexpr std::size_t kMaxCurvePoints = std::size_t{1} << 24;  // of all curves together
 
+// What a log holds beside numbers, by name: "text", "array", "histogram or other data".
+using NoNumbers = std::map<std::string, std::string, std::less<>>;
+// "FILE: what is no number is not compared: 'phase' (text)"; ten names at most.
+std::string NotCompared(std::string_view file, const NoNumbers& what);
+
 class CurveBuilder {
  public:
   // Without `restarts` steps must increase. With it, a step that does not come after the last one
@@ -40,6 +45,11 @@ class CurveBuilder {
   // Adds a point. Returns its defect, if any: a step that does not come after the last one, or too
   // many points. The caller knows the place.
   std::optional<std::string> Add(std::size_t curve, std::int64_t step, PrintedNumber number);
+
+  // A value that is no point: `what` it is, "text" or "array". Its name is in a sentence of Finish.
+  // A curve of that name is none, and its values are left out.
+  void PassOver(std::string_view name, std::string_view what);
+  bool IsPassedOver(std::string_view name) const { return passed_over_.contains(name); }
 
   // In the order of first use. Error: invalid_input when there is no curve.
   Result<std::vector<CurveSeries>> Finish(std::string_view file) &&;
@@ -61,6 +71,7 @@ class CurveBuilder {
     std::vector<CurveSeries> levels;  // the second values of steps, the third, ...
   };
   std::map<std::size_t, Repeats> repeats_;  // by curve
+  NoNumbers passed_over_;
   std::vector<std::string>* restarts_;
   std::size_t points_ = 0;
 };

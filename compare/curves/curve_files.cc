@@ -90,7 +90,7 @@ Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_
     case CurveFormat::kTrainerState:
       return ParseTrainerState(text, file);
     case CurveFormat::kJsonArrays:
-      return ParseJsonArrays(text, file);
+      return ParseJsonArrays(text, file, remarks);
     case CurveFormat::kJsonLines:
       return ParseJsonLines(text, file, remarks, step);
     case CurveFormat::kCsv:

@@ -26,7 +26,8 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 Result<std::vector<CurveSeries>> ParseMegatronGolden(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> ParseRunMetricCurves(std::string_view text, std::string_view file);
 Result<std::vector<CurveSeries>> ParseTrainerState(std::string_view text, std::string_view file);
-Result<std::vector<CurveSeries>> ParseJsonArrays(std::string_view text, std::string_view file);
+Result<std::vector<CurveSeries>> ParseJsonArrays(std::string_view text, std::string_view file,
+                                                 std::vector<std::string>* remarks);
 // line_curves.cc; `restarts`: see CurveBuilder; `step`: see ParseCurves
 Result<std::vector<CurveSeries>> ParseJsonLines(std::string_view text, std::string_view file,
                                                 std::vector<std::string>* restarts,

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/curves/curve_builder.h"
 #include "harness/base/crc32c.h"
 #include "harness/base/protobuf_reader.h"
 
@@ -261,12 +262,17 @@ Status EventFileReader::ReadEvent(std::string_view event,
       const auto known = scalar_tags_.find(scalar.tag);
       const bool is_scalar =
           says_scalar ? *says_scalar : known != scalar_tags_.end() && known->second;
-      if (says_scalar && known == scalar_tags_.end()) {
+      if (says_scalar && known == scalar_tags_.end() && scalar_tags_.size() < kMaxCurves) {
         scalar_tags_.emplace(scalar.tag, *says_scalar);
       }
       if (is_scalar) value = ScalarOfTensor(tensor);
     }
-    if (!value || scalar.tag.empty()) return;
+    if (scalar.tag.empty()) return;
+    if (!value) {
+      if (scalar_tags_.size() < kMaxCurves)
+        scalar_tags_.try_emplace(std::string(scalar.tag), false);
+      return;
+    }
     scalar.value = *value;
     status = take(scalar);
   });

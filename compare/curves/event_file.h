@@ -37,8 +37,8 @@ struct EventFileEnd {
 
 class EventFileReader {
  public:
-  // `plugins` is shared by the files of one writer's folder: the first event of a tag says what it
-  // holds, and the others leave it out.
+  // `scalar_tags` is shared by the files of one writer's folder: the first event of a tag says what
+  // it holds, and the others leave it out. Tags of histograms, images and texts are false there.
   explicit EventFileReader(std::map<std::string, bool, std::less<>>* scalar_tags)
       : scalar_tags_(*scalar_tags) {}
 

@@ -195,15 +195,25 @@ Curves ParseTrainerState(std::string_view text, std::string_view file) {
   return std::move(builder).Finish(file);
 }
 
-Curves ParseJsonArrays(std::string_view text, std::string_view file) {
+Curves ParseJsonArrays(std::string_view text, std::string_view file,
+                       std::vector<std::string>* remarks) {
   ASSIGN_OR_RETURN(const Json json, ParseObject(text, file));
-  CurveBuilder builder;
+  CurveBuilder builder(remarks);
   for (const auto& [name, values] : json.AsObject()) {
-    // What is no array of numbers from its start is about something else.
-    if (!values.IsArray() || values.AsArray().empty() || !PrintedOf(values.AsArray()[0])) continue;
     const std::string path = PathOf("$", name);
+    // One number is a curve of one value. What is no array of numbers from its start is about
+    // something else.
+    const auto one = NumberOf(values);
+    const bool none = values.IsNull() || (values.IsArray() && values.AsArray().empty());
+    const bool array = !none && values.IsArray() && PrintedOf(values.AsArray()[0]);
+    if (!one && !array && !none) builder.PassOver(name, NounOf(values));
+    if (none || (!one && !array)) continue;
     auto curve = builder.IndexOf(name);
     if (!curve.ok()) return FailAt(file, path, curve.error().message);
+    if (one) {
+      if (auto wrong = builder.Add(*curve, 0, *one)) return FailAt(file, path, *wrong);
+      continue;
+    }
     RETURN_IF_ERROR(AddArray(values.AsArray(), 0, 1, *curve, file, path, &builder));
   }
   return std::move(builder).Finish(file);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "compare/curves/curve_builder.h"
@@ -44,6 +45,8 @@ constexpr std::array<std::string_view, 4> kMllogPositions = {"samples_count", "s
 
 // Its millionths are whole numbers of 64 bits.
 constexpr double kMaxPosition = 1e12;
+
+constexpr int kMostLevels = 16;
 
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
 
@@ -121,19 +124,38 @@ class JsonLinesReader {
     has_step_ = has_step_ || step;
     for (const auto& [name, value] : json.AsObject()) {
       if (IsStepName(name) || name == step_) continue;
-      const auto number = PrintedOf(value);
-      if (!curves_.Has(name) && (!number || value.IsNull())) continue;
-      if (!number) {
+      RETURN_IF_ERROR(AddMember(name, value, step, kMostLevels));
+    }
+    return {};
+  }
+  // The members of an object are curves "OBJECT/MEMBER".
+  Status AddMember(const std::string& name, const Json& value, std::optional<std::int64_t> step,
+                   int levels) {
+    if (value.IsObject() && levels > 0) {
+      for (const auto& [member, inner] : value.AsObject()) {
+        RETURN_IF_ERROR(AddMember(fmt::format("{}/{}", name, member), inner, step, levels - 1));
+      }
+      return {};
+    }
+    const bool text = value.kind() == Json::Kind::kString;
+    if (text && value.AsString().empty()) return {};
+    const auto number = NumberOf(value);
+    if (!number) {
+      // What is text on one line, and digits in quotes on another, is text.
+      if (curves_.Has(name) && !texts_.contains(name)) {
         return lines_.Fail(
             fmt::format("{}: expected a number, found {}", QuoteForError(name), value.KindName()));
       }
-      if (!step) {
-        RememberWithoutStep(name);
-        continue;
-      }
-      RETURN_IF_ERROR(AddPoint(lines_, name, *step, *number, &curves_));
+      curves_.PassOver(name, NounOf(value));
+      return {};
     }
-    return {};
+    if (curves_.IsPassedOver(name) || (value.IsNull() && !curves_.Has(name))) return {};
+    if (!step) {
+      RememberWithoutStep(name);
+      return {};
+    }
+    if (text && !curves_.Has(name)) texts_.insert(name);
+    return AddPoint(lines_, name, *step, *number, &curves_);
   }
   void RememberWithoutStep(const std::string& name) {
     if (without_step_.size() >= kMaxCurves || without_step_.contains(name)) return;
@@ -148,6 +170,7 @@ class JsonLinesReader {
   CurveBuilder curves_;
   std::string_view step_;
   bool has_step_ = false;
+  std::set<std::string> texts_;  // curves whose first value was in quotes
   std::map<std::string, Error> without_step_;
 };
 

@@ -89,6 +89,7 @@ std::optional<PrintedNumber> ParsePrinted(std::string_view text) {
   if (text.empty()) return std::nullopt;
   if (const auto special = NonFiniteOf(text)) return PrintedNumber{*special, 0};
   std::string_view digits = text;
+  if (digits.ends_with('%')) digits = Trim(digits.substr(0, digits.size() - 1));
   if (digits.starts_with('+') && digits.size() > 1 && digits[1] != '-') digits.remove_prefix(1);
   double value = 0.0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -122,6 +123,16 @@ std::optional<PrintedNumber> PrintedOf(const Json& json) {
     default:
       return std::nullopt;
   }
+}
+
+std::optional<PrintedNumber> NumberOf(const Json& json) {
+  const auto number = PrintedOf(json);
+  const bool text = !number && json.kind() == Json::Kind::kString;
+  return text ? ParsePrinted(json.AsString()) : number;
+}
+
+std::string_view NounOf(const Json& json) {
+  return json.kind() == Json::Kind::kString ? "text" : json.KindName();
 }
 
 Result<Json> ParseJsonWithNonFinite(std::string_view text, std::string_view file) {

@@ -23,7 +23,7 @@ struct PrintedNumber {
 };
 
 // A cell or word. Besides decimal numbers: nan, inf, infinity, none, null, na, n/a in any case,
-// with a sign. Empty if it is no number at all, or beyond a double.
+// with a sign, and percent ("12.5%" is 12.5). Empty if it is no number at all, or beyond a double.
 std::optional<PrintedNumber> ParsePrinted(std::string_view text);
 
 // A decimal number at full precision; "nan", "inf" and "infinity" in any case, too, with a sign, as
@@ -33,6 +33,11 @@ std::optional<double> NumberOfText(std::string_view text);
 // A JSON number by its shortest decimal form (integers have place 0), null, or a string of the
 // above that is no plain number.
 std::optional<PrintedNumber> PrintedOf(const Json& json);
+
+// The same, and of a string that is wholly a number.
+std::optional<PrintedNumber> NumberOf(const Json& json);
+// What a value that is no number is: "text", "array", "object".
+std::string_view NounOf(const Json& json);
 
 // ParseJson that also reads the bare NaN, Infinity and -Infinity that several languages write.
 Result<Json> ParseJsonWithNonFinite(std::string_view text, std::string_view file);

@@ -133,6 +133,14 @@ class EventJoin {
     for (auto& [name, points] : curves_) {
       out_.curves.push_back({name, std::move(points.steps), std::move(points.values), 0.0});
     }
+    NoNumbers others;
+    for (const auto& [folder, tags] : scalar_tags_) {
+      for (const auto& [tag, is_scalar] : tags) {
+        const std::string name = PrefixOf(folder, shared_parts_) + tag;
+        if (!is_scalar && !curves_.contains(name)) others.emplace(name, "no scalar");
+      }
+    }
+    if (!others.empty()) out_.remarks.push_back(NotCompared("event files", others));
     return std::move(out_);
   }
 

@@ -48,9 +48,11 @@ TEST(MergeReruns, NamesOutputsThatNothingCompares) {
   manifest.origin.emplace();
   manifest.origin->fields = {{"outputs", Grade::kMissing, "predictions.txt"},
                              {"data[0]", Grade::kHint, "the run read it"}};
-  manifest.notes = {"output '/a/b.npy' is not compared: it lies elsewhere", "a note"};
+  manifest.notes = {"output '/a/b.npy' is not compared: it lies elsewhere",
+                    "log.csv: times, rates and memory are not compared: time", "a note"};
   EXPECT_EQ(MergeReruns(manifest, {Comparison()}).notes,
-            (std::vector<std::string>{"not compared: predictions.txt", manifest.notes[0]}));
+            (std::vector<std::string>{"not compared: predictions.txt", manifest.notes[0],
+                                      manifest.notes[1]}));
 }
 
 // A logged number that is not the mean of its items decides, too.

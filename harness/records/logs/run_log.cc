@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "compare/curves/curve_builder.h"
 #include "compare/curves/curve_files.h"
 #include "compare/curves/printed_number.h"
 #include "compare/curves/tensorboard.h"
@@ -30,12 +31,12 @@ constexpr std::uint64_t kMostLogBytes = std::uint64_t{256} << 20;
 // A manifest holds them as text.
 constexpr std::size_t kMostPoints = 1'000'000;
 constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMostResources = 20;
 constexpr std::size_t kFirstBytes = 16;
 
-std::string NamesOf(const std::vector<std::string>& names) {
+std::string NamesOf(const std::vector<std::string>& names, std::size_t most = kMostNamed) {
   const std::vector<std::string> first(
-      names.begin(),
-      names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed)));
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most)));
   const std::size_t more = names.size() - first.size();
   return fmt::format("{}{}", fmt::join(first, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");
@@ -70,11 +71,14 @@ class Taking {
       return InvalidInput(fmt::format("expected an object, found {}", json.KindName()),
                           std::string(file));
     }
+    NoNumbers others;
     for (const auto& [name, value] : json.AsObject()) {
-      const auto number = PrintedOf(value);
-      if (!number || value.IsNull() || name == "epoch" || !IsTaken(name)) continue;
-      out_.metrics.metrics[name] = number->value;
+      if (value.IsNull() || name == "epoch" || !IsTaken(name)) continue;
+      const auto number = NumberOf(value);
+      if (number) out_.metrics.metrics[name] = number->value;
+      if (!number) others.emplace(name, NounOf(value));
     }
+    if (!others.empty()) Say(NotCompared(file, others));
     return {};
   }
 
@@ -96,7 +100,7 @@ class Taking {
   SalvagedMetrics Take() && {
     if (!resources_.empty()) {
       Say(fmt::format("{}: times, rates and memory are not compared: {}", file_,
-                      NamesOf(resources_)));
+                      NamesOf(resources_, kMostResources)));
     }
     if (!unnamed_.empty()) {
       Say(fmt::format("{}: names of more than 256 bytes or with control characters: {}", file_,

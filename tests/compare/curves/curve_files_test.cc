@@ -127,6 +127,19 @@ TEST(CurveFiles, ReadPlainArraysByIndexAndPassOverWhatIsNone) {
             "f: $.loss[1]: expected a number, null, \"nan\", \"inf\" or \"-inf\"");
 }
 
+TEST(CurveFiles, ReadOneNumberBesideArraysAndNameWhatIsNone) {
+  std::vector<std::string> remarks;
+  const auto curves =
+      ParseCurves(R"({"name": "run 7", "loss": [2.5, 2.25], "accuracy": 0.5, "best": {"loss": 1}})",
+                  "f", &remarks);
+  ASSERT_TRUE(curves.ok());
+  ASSERT_EQ(curves->size(), 2u);
+  EXPECT_EQ((*curves)[1].name, "accuracy");
+  EXPECT_EQ((*curves)[1].values, (Values{0.5}));
+  EXPECT_EQ(remarks, std::vector<std::string>{"f: what is no number is not compared: 'best' "
+                                              "(object), 'name' (text)"});
+}
+
 // Python's json module writes them so.
 TEST(CurveFiles, ReadBareNanAndInfinityWithTrueByteOffsetsInErrors) {
   const auto curves = Parsed(R"({"loss": [NaN, -Infinity, Infinity, 1.5], "NaN": [0.5]})");

@@ -76,6 +76,10 @@ TEST(EventFile, HoldsTensorsOfTheScalarPluginAndNoOthers) {
                                   testing::Pair("half", ElementsAre(1.0)),
                                   testing::Pair("whole", ElementsAre(-1.0)),
                                   testing::Pair("wide", ElementsAre(1.0 / 3.0))));
+  std::vector<std::string> remarks;
+  ASSERT_TRUE(ParseCurves(file, "f", &remarks).ok());
+  EXPECT_THAT(remarks, ElementsAre("event files: what is no number is not compared: 'image' (no "
+                                   "scalar), 'unknown' (no scalar)"));
 }
 
 TEST(EventFile, KeepsValuesThatAreNotFinite) {

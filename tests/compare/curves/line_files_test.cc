@@ -148,6 +148,41 @@ TEST(Csv, BecomesCurvesByItsStepColumn) {
   EXPECT_TRUE(std::isnan(curves[1].values[1]));
 }
 
+// What was read of a text with its remarks, by name, with its last value.
+std::string ReadWithRemarks(std::string_view text) {
+  std::vector<std::string> remarks;
+  const auto curves = ParseCurves(text, "f", &remarks);
+  if (!curves.ok()) return curves.error().ToString();
+  std::string told;
+  for (const CurveSeries& curve : *curves) {
+    told += fmt::format("{}={:g} ", curve.name, curve.values.back());
+  }
+  return told + fmt::format("{}", fmt::join(remarks, "; "));
+}
+
+TEST(Csv, NamesColumnsOfText) {
+  EXPECT_EQ(ReadWithRemarks("step,loss,phase,note\n1,\"0.5\",warm,\n2,\"0.25\",main,1\n"),
+            "loss=0.25 note=1 f: what is no number is not compared: 'phase' (text)");
+  EXPECT_EQ(ReadWithRemarks("step,loss,val,phase\n1,0.5,-,none\n2,0.25,3,b\n"),
+            "loss=0.25 f: what is no number is not compared: 'phase' (text), 'val' (text and "
+            "numbers)");
+  EXPECT_EQ(ReadWithRemarks("step,score\n1,12.50%\n2,13.75 %\n"), "score=13.75 ");
+}
+
+TEST(JsonLines, NameWhatIsNoNumberAndReadAllThatIsOne) {
+  EXPECT_EQ(ReadWithRemarks(R"({"step": 1, "loss": "0.5", "best": true, "phase": "a", "b": [1]}
+                               {"step": 2, "loss": "0.25", "best": false, "phase": "7", "b": []})"),
+            "loss=0.25 f: what is no number is not compared: 'b' (array), 'best' (boolean), "
+            "'phase' (text)");
+  EXPECT_EQ(ReadWithRemarks(R"({"step": 1, "train": {"loss": 2, "by": {"head": 3}}, "id": "7"}
+                               {"step": 2, "train": {"loss": 1, "by": {"head": 4}}, "id": "a7"})"),
+            "train/loss=1 train/by/head=4 f: what is no number is not compared: 'id' (text)");
+  EXPECT_EQ(ReadWithRemarks("{\"step\": 1, \"a\": \"\", \"b\": 1}\n{\"step\": 2, \"a\": 3}\n"),
+            "b=1 a=3 ");
+  EXPECT_EQ(ReadWithRemarks("{\"step\": 1, \"a\": \"x\"}\n"),
+            "f: no curve; expected numbers by step");
+}
+
 // As YOLOv5 and YOLOv8 write results.csv.
 TEST(Csv, LeavesOutTheBlanksThatPadCells) {
   const auto curves = ParsedLines(

@@ -78,10 +78,15 @@ TEST_F(Logs, OfAKerasHistoryAndOfPlainResultsAreRead) {
   const RunLog history = Read("history.json");
   EXPECT_EQ(history.kind, "json");
   EXPECT_TRUE(std::isnan(history.read.metrics.metrics.at("val_loss")));
-  Write("results.json", R"({"accuracy": 0.97, "seconds": 12.0, "model": "mlp", "loss": NaN})");
+  Write("results.json",
+        R"({"accuracy": 0.97, "f1": "0.5", "seconds": 12.0, "model": "mlp", "loss": NaN})");
   const RunLog results = Read("results.json");
   EXPECT_EQ(results.kind, "results");
-  EXPECT_EQ(results.read.metrics.metrics.size(), 2U);
+  EXPECT_EQ(results.read.metrics.metrics.size(), 3U);
+  EXPECT_EQ(results.read.metrics.metrics.at("f1"), 0.5);
+  EXPECT_THAT(results.read.left_out,
+              ElementsAre("results.json: what is no number is not compared: 'model' (text)",
+                          "results.json: times, rates and memory are not compared: seconds"));
   EXPECT_EQ(results.read.metrics.metrics.at("accuracy"), 0.97);
   Write("log.jsonl", "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": 1}\n");
   EXPECT_EQ(Read("log.jsonl").kind, "jsonl");
