@@ -31,9 +31,9 @@ enum class CurveKind {
 };
 std::string_view CurveKindName(CurveKind kind);  // "loss", "metric", "resource"
 
-// By the words in the name: "lm loss", "eval/loss" and any name that ends in "loss" are losses,
-// "mem-allocated-bytes", "iteration-time" and "tokens_per_sec" resources, everything else is a
-// metric.
+// By the words in the name: "lm loss", "eval/loss" and any name that ends in "loss" are losses.
+// Resources have such a noun, unit or group: "iteration-time", "tokens_per_sec", "peak_memory_gb",
+// "perf/mfu", and not "time_series_mae" or "memory_accuracy". Everything else is a metric.
 CurveKind KindOfCurve(std::string_view name);
 
 // Taken over evaluation data, which are the same at every step, not over the step's batch: decided

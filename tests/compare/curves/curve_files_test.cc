@@ -210,20 +210,5 @@ TEST(CurveFiles, AreReadFromDiskUnderTheirName) {
   EXPECT_EQ(LoadCurves(folder->path() / "none").error().code, ErrorCode::kNotFound);
 }
 
-TEST(CurveKind, IsToldByTheWordsOfTheName) {
-  for (const char* name : {"lm loss", "eval/loss", "train_loss", "valLoss", "perplexity", "PPL",
-                           "cross_entropy", "mtp_1 loss", "nll", "load_balancing_loss"}) {
-    EXPECT_EQ(KindOfCurve(name), CurveKind::kLoss) << name;
-  }
-  for (const char* name : {"mem-allocated-bytes", "mem-max-allocated-bytes", "iteration-time",
-                           "tokens_per_sec", "throughput", "stepTime", "gpu_power", "tflops"}) {
-    EXPECT_EQ(KindOfCurve(name), CurveKind::kResource) << name;
-  }
-  for (const char* name : {"eval_accuracy", "num-zeros", "grad_norm", "learning-rate", "loss-scale",
-                           "member", "glossary", "timestep", ""}) {
-    EXPECT_EQ(KindOfCurve(name), CurveKind::kMetric) << name;
-  }
-}
-
 }  // namespace
 }  // namespace rharness
