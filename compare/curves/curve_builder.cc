@@ -10,6 +10,8 @@
 
 namespace rharness {
 
+constexpr std::size_t kMostNamedBytes = 200;  // of what is no curve, in an error
+
 std::string NotCompared(std::string_view file, const NoNumbers& what) {
   constexpr std::size_t kMostNames = 10;
   std::vector<std::string> names;
@@ -130,7 +132,13 @@ Result<std::vector<CurveSeries>> CurveBuilder::Finish(std::string_view file) && 
   }
   const auto is_none = [&](const CurveSeries& curve) { return IsPassedOver(curve.name); };
   if (std::ranges::all_of(curves_, is_none)) {
-    return InvalidInput("no curve; expected numbers by step", std::string(file));
+    std::string names;
+    for (const auto& [name, what] : passed_over_) {
+      if (names.size() > kMostNamedBytes) break;
+      names +=
+          fmt::format("{}{} ({})", names.empty() ? ", found " : ", ", QuoteForError(name), what);
+    }
+    return InvalidInput("no curve; expected numbers by step" + names, std::string(file));
   }
   FinishRepeats(file);
   constexpr std::size_t kMostSentences = 20;

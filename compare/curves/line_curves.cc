@@ -80,6 +80,13 @@ bool IsStepName(std::string_view name) {
   return false;
 }
 
+// Of a whole number, in quotes or not.
+std::optional<std::int64_t> WholeOf(const Json& json) {
+  const bool text = json.kind() == Json::Kind::kString;
+  const auto number = text ? NumberOf(json) : std::nullopt;
+  return number ? Json(number->value).ToInt64() : json.ToInt64();
+}
+
 const Json* StepOf(const Json& line, std::string_view stated) {
   if (!stated.empty()) {
     const Json* step = line.Find(stated);
@@ -119,8 +126,12 @@ class JsonLinesReader {
  private:
   Status AddLine(const Json& json) {
     const Json* at = StepOf(json, step_);
-    const auto step = at == nullptr ? std::nullopt : at->ToInt64();
-    if (at != nullptr && !step) return lines_.Fail("expected an integer as the step");
+    const auto step = at == nullptr ? std::nullopt : WholeOf(*at);
+    if (at != nullptr && !step) {
+      return lines_.Fail(fmt::format("expected an integer as the step, found {}",
+                                     at->IsObject() || at->IsArray() ? std::string(at->KindName())
+                                                                     : QuoteForError(at->Dump())));
+    }
     has_step_ = has_step_ || step;
     for (const auto& [name, value] : json.AsObject()) {
       if (IsStepName(name) || name == step_) continue;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -33,6 +34,7 @@ constexpr std::size_t kMostPoints = 1'000'000;
 constexpr std::size_t kMostNamed = 5;
 constexpr std::size_t kMostResources = 20;
 constexpr std::size_t kFirstBytes = 16;
+constexpr std::string_view kMeanOfAll = " (mean of all values)";
 
 std::string NamesOf(const std::vector<std::string>& names, std::size_t most = kMostNamed) {
   const std::vector<std::string> first(
@@ -40,6 +42,17 @@ std::string NamesOf(const std::vector<std::string>& names, std::size_t most = kM
   const std::size_t more = names.size() - first.size();
   return fmt::format("{}{}", fmt::join(first, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+double MeanOf(const std::vector<double>& values) {
+  double sum = 0.0;
+  double count = 0.0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    sum += value;
+    count += 1.0;
+  }
+  return count > 0.0 ? sum / count : 0.0;
 }
 
 // Brings what the readers of formats return into the form of a run's own file.
@@ -55,6 +68,8 @@ class Taking {
       if (curve.values.size() < 2) continue;
       points_ += curve.values.size();
       if (points_ > kMostPoints) {
+        // In place of the points: any that differs moves their mean.
+        out_.metrics.metrics[curve.name + std::string(kMeanOfAll)] = MeanOf(curve.values);
         too_long_.push_back(curve.name);
         points_ -= curve.values.size();
         continue;
@@ -107,8 +122,10 @@ class Taking {
                       NamesOf(unnamed_)));
     }
     if (!too_long_.empty()) {
-      Say(fmt::format("{}: more than {} points, only the last value is kept: {}", file_,
-                      kMostPoints, NamesOf(too_long_)));
+      Say(fmt::format(
+          "{}: more than {} points: the curve is not compared, but its last value and the mean of "
+          "its finite values: {}",
+          file_, kMostPoints, NamesOf(too_long_)));
     }
     return std::move(out_);
   }

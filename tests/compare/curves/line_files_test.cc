@@ -117,7 +117,7 @@ TEST(JsonLines, AreRefusedWithTheLine) {
   EXPECT_EQ(LineErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": \"low\"}\n"),
             "f: line 2: 'loss': expected a number, found string");
   EXPECT_EQ(LineErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 1.5, \"loss\": 3}\n"),
-            "f: line 2: expected an integer as the step");
+            "f: line 2: expected an integer as the step, found '1.5'");
   EXPECT_EQ(LineErrorOf("{\"step\": 1, \"loss\": 2}\n[1]\n"),
             "f: line 2: expected an object, found array");
   EXPECT_TRUE(
@@ -180,7 +180,11 @@ TEST(JsonLines, NameWhatIsNoNumberAndReadAllThatIsOne) {
   EXPECT_EQ(ReadWithRemarks("{\"step\": 1, \"a\": \"\", \"b\": 1}\n{\"step\": 2, \"a\": 3}\n"),
             "b=1 a=3 ");
   EXPECT_EQ(ReadWithRemarks("{\"step\": 1, \"a\": \"x\"}\n"),
-            "f: no curve; expected numbers by step");
+            "f: no curve; expected numbers by step, found 'a' (text)");
+  EXPECT_EQ(ReadWithRemarks("{\"step\": \"7\", \"a\": 1}\n{\"step\": \"8.0\", \"a\": 2}\n"),
+            "a=2 ");
+  EXPECT_EQ(ReadWithRemarks("{\"step\": [7], \"a\": 1}\n{\"step\": 8, \"a\": 2}\n"),
+            "f: line 1: expected an integer as the step, found array");
 }
 
 // As YOLOv5 and YOLOv8 write results.csv.
@@ -215,7 +219,8 @@ TEST(Csv, IsRefusedWithTheLine) {
             "a comma");
   EXPECT_EQ(LineErrorOf("step,loss\n1,2\n2,1e999\n"),
             "f: line 3: 'loss': expected a number, found '1e999'");
-  EXPECT_EQ(LineErrorOf("step,note\n1,a\n"), "f: no curve; expected numbers by step");
+  EXPECT_EQ(LineErrorOf("step,note\n1,a\n"),
+            "f: no curve; expected numbers by step, found 'note' (text)");
 }
 
 TEST(Csv, RefusesOneHugeLine) {

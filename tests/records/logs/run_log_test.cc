@@ -64,6 +64,21 @@ TEST_F(Logs, GiveEachCurveAsAMetricWithItsLastValue) {
               ElementsAre("log.csv: times, rates and memory are not compared: time"));
 }
 
+// A manifest holds the points as text.
+TEST_F(Logs, WithMorePointsThanAManifestHoldsAreComparedByTheirLastValueAndMean) {
+  const auto mean = [&](double first) {
+    std::string log = fmt::format("step,loss\n0,{}\n", first);
+    for (int i = 1; i <= 1'000'000; ++i) log += fmt::format("{},1\n", i);
+    Write("log.csv", log);
+    const RunLog read = Read("log.csv");
+    EXPECT_TRUE(read.read.metrics.curves.empty());
+    EXPECT_EQ(read.read.metrics.metrics.at("loss"), 1.0);
+    EXPECT_THAT(read.read.left_out, ElementsAre(HasSubstr("the curve is not compared")));
+    return read.read.metrics.metrics.at("loss (mean of all values)");
+  };
+  EXPECT_NE(mean(1.0), mean(1.0 + 1e-6));
+}
+
 TEST_F(Logs, OfOneValueAreMetricsAndNoCurves) {
   Write("lightning_logs/version_0/metrics.csv",
         "epoch,step,test_acc,train_loss\n0,9,,2.5\n1,19,,1.5\n1,20,0.875,\n");
