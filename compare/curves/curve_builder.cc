@@ -45,8 +45,7 @@ std::optional<std::string> CurveBuilder::Add(std::size_t curve, std::int64_t ste
   CurveSeries& series = curves_[curve];
   if (restarts_ != nullptr && !series.steps.empty() && step == series.steps.back()) {
     if (++points_ > kMaxCurvePoints) return fmt::format("more than {} points", kMaxCurvePoints);
-    AddAgain(curve, number.value);
-    return std::nullopt;
+    return AddAgain(curve, number.value);
   }
   if (const auto repeats = repeats_.find(curve); repeats != repeats_.end()) {
     repeats->second.at_step = 0;
@@ -79,15 +78,24 @@ std::optional<std::string> CurveBuilder::Add(std::size_t curve, std::int64_t ste
   return std::nullopt;
 }
 
-void CurveBuilder::AddAgain(std::size_t curve, double value) {
+std::string TooManyAtOneStep(std::string_view name, std::int64_t step) {
+  return fmt::format("{} has more than {} values at step {}; expected a step that increases",
+                     QuoteForError(name), kMaxValuesAtOneStep, step);
+}
+
+std::optional<std::string> CurveBuilder::AddAgain(std::size_t curve, double value) {
   const CurveSeries& series = curves_[curve];
   const double last = series.values.back();
-  if (value == last || (std::isnan(value) && std::isnan(last))) return;
+  if (value == last || (std::isnan(value) && std::isnan(last))) return std::nullopt;
   Repeats& repeats = repeats_[curve];
+  if (repeats.at_step + 2 > kMaxValuesAtOneStep) {
+    return TooManyAtOneStep(series.name, series.steps.back());
+  }
   if (repeats.levels.size() <= repeats.at_step) repeats.levels.emplace_back();
   CurveSeries& level = repeats.levels[repeats.at_step++];
   level.steps.push_back(series.steps.back());
   level.values.push_back(value);
+  return std::nullopt;
 }
 
 void CurveBuilder::FinishRepeats(std::string_view file) {

@@ -21,12 +21,15 @@ namespace rharness {
 
 inline constexpr std::size_t kMaxCurves = 10'000;
 inline constexpr std::size_t kMaxCurveNameBytes = 1024;
+inline constexpr std::size_t kMaxValuesAtOneStep = 100;               // of one name
 inline constexpr std::size_t kMaxCurvePoints = std::size_t{1} << 24;  // of all curves together
 
 // What a log holds beside numbers, by name: "text", "array", "histogram or other data".
 using NoNumbers = std::map<std::string, std::string, std::less<>>;
 // "FILE: what is no number is not compared: 'phase' (text)"; ten names at most.
 std::string NotCompared(std::string_view file, const NoNumbers& what);
+
+std::string TooManyAtOneStep(std::string_view name, std::int64_t step);
 
 class CurveBuilder {
  public:
@@ -43,7 +46,7 @@ class CurveBuilder {
   bool Has(std::string_view name) const { return index_.contains(name); }
 
   // Adds a point. Returns its defect, if any: a step that does not come after the last one, or too
-  // many points. The caller knows the place.
+  // many points, in all or at one step. The caller knows the place.
   std::optional<std::string> Add(std::size_t curve, std::int64_t step, PrintedNumber number);
 
   // A value that is no point: `what` it is, "text" or "array". Its name is in a sentence of Finish.
@@ -55,7 +58,7 @@ class CurveBuilder {
   Result<std::vector<CurveSeries>> Finish(std::string_view file) &&;
 
  private:
-  void AddAgain(std::size_t curve, double value);
+  std::optional<std::string> AddAgain(std::size_t curve, double value);
   void FinishRepeats(std::string_view file);
 
   std::map<std::string, std::size_t, std::less<>> index_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -78,6 +79,14 @@ std::string PrefixOf(const fs::path& folder, std::size_t shared) {
 struct Points {
   std::vector<std::int64_t> steps;
   std::vector<double> values;
+  // Of steps that are there twice in a row: their second values, third, ...
+  std::vector<Points> again;
+  std::size_t at_step = 0;
+
+  void Add(std::int64_t step, double value) {
+    steps.push_back(step);
+    values.push_back(value);
+  }
 };
 
 // The points of one file by step, the last of a step; returns how many others there were.
@@ -125,7 +134,7 @@ class EventJoin {
       Remark(fmt::format("{}: {}; the {} records before that are read", file.string(), end.damage,
                          end.records));
     }
-    for (auto& [tag, added] : points) Join(file, prefix + tag, std::move(added));
+    for (auto& [tag, added] : points) JoinAll(file, prefix + tag, std::move(added));
     return {};
   }
 
@@ -168,9 +177,40 @@ class EventJoin {
     if (++points_ > kMaxCurvePoints) {
       return InvalidInput(fmt::format("more than {} points", kMaxCurvePoints));
     }
-    found->second.steps.push_back(scalar.step);
-    found->second.values.push_back(scalar.value);
+    Points& own = found->second;
+    if (own.steps.empty() || own.steps.back() != scalar.step) {
+      own.at_step = 0;
+      own.Add(scalar.step, scalar.value);
+      return {};
+    }
+    const bool same = scalar.value == own.values.back() ||
+                      (std::isnan(scalar.value) && std::isnan(own.values.back()));
+    if (same) return {};
+    if (own.at_step + 2 > kMaxValuesAtOneStep) {
+      return InvalidInput(TooManyAtOneStep(scalar.tag, scalar.step));
+    }
+    if (own.again.size() <= own.at_step) own.again.emplace_back();
+    own.again[own.at_step++].Add(scalar.step, scalar.value);
     return {};
+  }
+
+  // Second values of several steps, as of two phases, are a curve of their own; that of one step is
+  // that of a restart (CurveBuilder does alike).
+  void JoinAll(const fs::path& file, const std::string& name, Points added) {
+    std::vector<Points> again = std::move(added.again);
+    if (again.size() == 1 && again[0].steps.size() == 1) {
+      added.Add(again[0].steps[0], again[0].values[0]);
+      again.clear();
+    }
+    Join(file, name, std::move(added));
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      const std::string further = fmt::format("{} #{}", name, i + 2);
+      if (!curves_.contains(further)) {
+        Remark(fmt::format("{}: {} has several values at one step: further ones are those of {}",
+                           file.string(), QuoteForError(name), QuoteForError(further)));
+      }
+      Join(file, further, std::move(again[i]));
+    }
   }
 
   void Join(const fs::path& file, const std::string& name, Points added) {

@@ -40,7 +40,8 @@ struct EventCurves {
 // - Files of one folder follow each other by the time in their names. Where a later one goes back
 // to
 //   an earlier step, as after a restart, the later writer wins from that step on; in one file the
-//   last value of a step counts. Both are remarks.
+//   last value of a step counts, or, where steps are there twice in a row, the second values are of
+//   a curve "NAME #2". All are remarks.
 // - A file that ends inside a record, or is damaged, yields the records before that, with a remark.
 //
 // Values keep the precision of a float or double; non-finite ones stay. Limits: those of

@@ -64,9 +64,10 @@ Error SeveralRuns(const std::set<std::string>& runs, const std::string& where) {
 template <class Steps, class Values>
 Status AddTrackerCurve(const std::string& name, const Steps& step_of, const Values& value_of,
                        std::size_t count, const std::string& where, CurveBuilder* curves) {
-  ASSIGN_OR_RETURN(const std::size_t curve, curves->IndexOf(name));
+  const auto curve = curves->IndexOf(name);
+  if (!curve.ok()) return InvalidInput(curve.error().message, where);
   for (std::size_t i = 0; i < count; ++i) {
-    if (auto wrong = curves->Add(curve, step_of(i), {value_of(i), kFullPrecision})) {
+    if (auto wrong = curves->Add(*curve, step_of(i), {value_of(i), kFullPrecision})) {
       return InvalidInput(*wrong, where);
     }
   }
@@ -79,8 +80,8 @@ Result<TrackerLog> LogOfMlflow(MlflowMetrics metrics, const std::string& where, 
     if (points.empty() || IsMlflowSystemMetric(name)) continue;
     OrderMlflowPoints(&points);
     RETURN_IF_ERROR(AddTrackerCurve(
-        name, [&](std::size_t i) { return points[i].step; },
-        [&](std::size_t i) { return points[i].value; }, points.size(), where, &curves));
+        name, [&own = points](std::size_t i) { return own[i].step; },
+        [&own = points](std::size_t i) { return own[i].value; }, points.size(), where, &curves));
   }
   ASSIGN_OR_RETURN(log.curves, std::move(curves).Finish(where));
   return log;
@@ -205,8 +206,9 @@ Result<TrackerLog> ReadWandbRunLog(std::string_view text, const std::string& whe
   CurveBuilder curves(&log.remarks);
   for (const auto& [name, curve] : metrics.history) {
     RETURN_IF_ERROR(AddTrackerCurve(
-        name, [&](std::size_t i) { return curve.steps[i]; },
-        [&](std::size_t i) { return curve.values[i]; }, curve.steps.size(), where, &curves));
+        name, [&own = curve](std::size_t i) { return own.steps[i]; },
+        [&own = curve](std::size_t i) { return own.values[i]; }, curve.steps.size(), where,
+        &curves));
   }
   log.summary = WandbSummaryNumbers(metrics);
   if (metrics.history.empty() && !log.summary.empty()) return log;

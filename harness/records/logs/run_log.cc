@@ -305,9 +305,10 @@ class LogReader {
     std::vector<std::string> logs;
     std::set<std::string_view> kinds;
     for (const auto& [file, kind] : candidates) {
-      const bool is_part =
-          !FolderOwnedBy(file, kind) &&
-          std::ranges::any_of(owned, [&](const fs::path& folder) { return IsBelow(file, folder); });
+      const bool is_part = !FolderOwnedBy(file, kind) &&
+                           std::ranges::any_of(owned, [&name = file](const fs::path& folder) {
+                             return IsBelow(name, folder);
+                           });
       if (is_part) continue;
       logs.push_back(file);
       kinds.insert(kind);

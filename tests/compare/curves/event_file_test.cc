@@ -177,6 +177,32 @@ TEST_F(EventFolder, LetsTheLaterWriterWinAndSaysSo) {
                           HasSubstr("goes back to step 3")));
 }
 
+TEST_F(EventFolder, HasACurveOfTheSecondValuesOfSteps) {
+  std::string file = FileHead();
+  for (int step = 1; step <= 3; ++step) {
+    const auto at = static_cast<float>(step);
+    file += SimpleScalar(step, "loss", at) + SimpleScalar(step, "loss", 10 * at) +
+            SimpleScalar(step, "acc", at) + SimpleScalar(step, "acc", at);
+  }
+  Write("events.out.tfevents.1.h", file);
+  const EventCurves read = Load();
+  ASSERT_EQ(read.curves.size(), 3U);
+  EXPECT_THAT(read.curves[0].values, ElementsAre(1, 2, 3)) << "the same again";
+  EXPECT_THAT(read.curves[1].values, ElementsAre(1, 2, 3));
+  EXPECT_EQ(read.curves[2].name, "loss #2");
+  EXPECT_THAT(read.curves[2].values, ElementsAre(10, 20, 30));
+  EXPECT_THAT(read.remarks, ElementsAre(HasSubstr("several values at one step")));
+}
+
+TEST_F(EventFolder, IsRefusedWhereItsStepStandsStill) {
+  std::string file = FileHead();
+  for (int i = 0; i <= 100; ++i) file += SimpleScalar(7, "loss", static_cast<float>(i));
+  Write("events.out.tfevents.1.h", file);
+  const auto read = LoadEventCurves(root());
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("'loss' has more than 100 values at step 7"));
+}
+
 TEST_F(EventFolder, SortsWhatOneWriterWroteOutOfOrder) {
   Write("events.out.tfevents.1.h", FileHead() + SimpleScalar(3, "loss", 3) +
                                        SimpleScalar(1, "loss", 1) + SimpleScalar(2, "loss", 2));
@@ -236,6 +262,17 @@ TEST(Restarts, AreReadWhereARemarkCanSaySo) {
   ASSERT_TRUE(lines.ok()) << lines.error().ToString();
   EXPECT_THAT(lines->at(0).values, ElementsAre(4, 2));
   EXPECT_EQ(remarks.size(), 1U);
+}
+
+TEST(Restarts, AreNoneWhereTheStepStandsStill) {
+  std::string log = "step,loss\n";
+  for (int i = 0; i <= 100; ++i) log += fmt::format("7,{}\n", i);
+  std::vector<std::string> remarks;
+  const auto curves = ParseCurves(log, "log.csv", &remarks);
+  ASSERT_FALSE(curves.ok());
+  EXPECT_EQ(curves.error().ToString(),
+            "log.csv: line 102: 'loss' has more than 100 values at step 7; expected a step that "
+            "increases");
 }
 
 TEST(Restarts, AreNoneInALogOfTwoPhases) {

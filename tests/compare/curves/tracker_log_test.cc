@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <random>
 
@@ -142,6 +143,18 @@ TEST_F(TrackerFolder, OfMlflowsFileStoreHasTheMetricsOfItsRun) {
   }
   Put("mlruns/0/" + kB + "/metrics/loss", "1 1 1\n");
   EXPECT_THAT(LoadCurves(root()).error().message, HasSubstr("several runs"));
+}
+
+TEST_F(TrackerFolder, OfMoreMetricsThanAreReadIsAnErrorWithItsPlace) {
+  const std::string run = "mlruns/0/" + kA;
+  Put(run + "/metrics/loss", "1 1.0 1\n");
+  for (int i = 0; i < 10'000; ++i) {
+    std::ofstream(root() / run / "metrics" / std::to_string(i)) << "1 1.0 1\n";
+  }
+  const auto curves = LoadCurves(root() / "mlruns");
+  ASSERT_FALSE(curves.ok());
+  EXPECT_EQ(curves.error().where, (root() / "mlruns").string());
+  EXPECT_THAT(curves.error().message, HasSubstr("more than 10000 curves"));
 }
 
 TEST(MlflowLog, IsInTheFilesOfARunAlone) {
