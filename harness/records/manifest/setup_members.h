@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 2> kBitScopes = {"hardware_class",
 inline constexpr const char* kImageDigestPattern = "^(sha256:[0-9a-f]{64})?$";
 inline constexpr const char* kImageDigestExample =
     "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
-inline constexpr About kAboutSeeds =
+inline const About kAboutSeeds =
     About("The seed of each source of randomness.").Examples(R"({"init": 7, "shuffle": 7})");
 
 template <class Io, Is<Code> T>
