@@ -22,6 +22,7 @@
 #include "harness/cli/verb.h"
 #include "harness/execution/fetch/pin.h"
 #include "harness/execution/rerun/record_find.h"
+#include "harness/execution/rerun/record_gang.h"
 #include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/admission_notes.h"
@@ -33,6 +34,8 @@ struct RecordOptions {
   RecordArguments arguments;
   bool keep_failed = false;
   bool overwrite = false;
+  int nodes = 1;
+  int tasks_per_node = 1;
 };
 
 std::atomic<bool> record_interrupted{false};
@@ -142,6 +145,18 @@ std::filesystem::path NextManifest(const std::vector<std::string>& command) {
   }
 }
 
+// The same for all tasks of one run, which cannot agree on a free name. Errors: invalid_input.
+Result<std::filesystem::path> ManifestOfTasks(const std::vector<std::string>& command,
+                                              const TaskPlace& place) {
+  if (place.id.empty()) {
+    return InvalidInput(
+        fmt::format("{} gives its tasks no common name; expected --out FILE", place.launcher));
+  }
+  std::error_code ignored;
+  const std::string family = FamilyByName(command, std::filesystem::current_path(ignored));
+  return std::filesystem::path(fmt::format("runs/{}-{}.json", family, place.id));
+}
+
 // Reserves the file of a manifest whose name was chosen here. If another recording has taken the
 // name meanwhile, the next free one. Errors: io.
 Status TakePlace(const std::vector<std::string>& command, Manifest* manifest,
@@ -157,20 +172,10 @@ Status TakePlace(const std::vector<std::string>& command, Manifest* manifest,
   }
 }
 
-Result<int> RecordAndWrite(RecordOptions options) {
-  const bool chosen = options.arguments.out.empty();
-  if (chosen) options.arguments.out = NextManifest(options.arguments.command).string();
-  ASSIGN_OR_RETURN(RecordRequest request, BuildRequest(options.arguments));
-  ASSIGN_OR_RETURN(std::filesystem::path out, PlaceFor(options, request));
-  request.kept = out.parent_path() / kKeptFolder;
-  ASSIGN_OR_RETURN(const auto properties, DeclaredIn(options.arguments.properties));
-  CatchInterrupts();
-  ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &request.data));
-  ASSIGN_OR_RETURN(const Recording recording,
-                   RecordRun(request, [] { return record_interrupted.load(); }));
-  Manifest manifest = BuildManifest(request, recording);
-  manifest.properties = properties;
-  SayPins(pins, &manifest);
+// The manifest is complete: says what it lacks, and writes it.
+Result<int> Write(const RecordOptions& options, const RecordRequest& request,
+                  const Recording& recording, bool chosen, Manifest manifest,
+                  std::filesystem::path out) {
   if (!recording.outcome.Succeeded() && !options.keep_failed) {
     for (const std::string& note : manifest.notes) LogError(TerminalSafe(note));
     LogError("no manifest of a failed run is written; --keep-failed writes one");
@@ -182,6 +187,46 @@ Result<int> RecordAndWrite(RecordOptions options) {
   RETURN_IF_ERROR(SaveManifest(manifest, out));
   SayFound(manifest, out);
   return ExitCodeOf(recording);
+}
+
+Result<int> RecordAndWrite(RecordOptions options) {
+  const auto task = TaskPlaceOf(ProcessEnvironment());
+  CatchInterrupts();
+  const auto interrupted = [] { return record_interrupted.load(); };
+  if (!task && options.nodes * options.tasks_per_node > 1) {
+    return StartTasks(options.nodes, options.tasks_per_node, interrupted);
+  }
+  const bool named = !options.arguments.out.empty();
+  if (!named && task) {
+    ASSIGN_OR_RETURN(const auto out, ManifestOfTasks(options.arguments.command, *task));
+    options.arguments.out = out.string();
+  } else if (!named) {
+    options.arguments.out = NextManifest(options.arguments.command).string();
+  }
+  ASSIGN_OR_RETURN(RecordRequest request, BuildRequest(options.arguments));
+  ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
+  request.kept = out.parent_path() / kKeptFolder;
+  ASSIGN_OR_RETURN(const auto properties, DeclaredIn(options.arguments.properties));
+  std::optional<GangRecording> gang;
+  if (task) {
+    gang.emplace(*task, out.string() + ".parts");
+    RETURN_IF_ERROR(gang->Begin());
+    request = AsTask(std::move(request), *task);
+  }
+  if (task && task->rank == 0) {
+    request.after_command = [&](Recording* done) { gang->WaitForOthers(interrupted, done); };
+  }
+  ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &request.data));
+  ASSIGN_OR_RETURN(const Recording recording, RecordRun(request, interrupted));
+  Manifest manifest = BuildManifest(request, recording);
+  if (task && task->rank != 0) {
+    RETURN_IF_ERROR(gang->Tell(std::move(manifest), recording.outcome));
+    return ExitCodeOf(recording);
+  }
+  gang ? gang->Merge(&manifest) : DescribeAllocation(ProcessEnvironment(), &manifest);
+  manifest.properties = properties;
+  SayPins(pins, &manifest);
+  return Write(options, request, recording, !named && !task, std::move(manifest), out);
 }
 
 // One value each time it is given; a list without end would swallow the "--" before the command.
@@ -283,7 +328,17 @@ void AddPromises(Command* verb, RecordArguments* a) {
       .File();
   verb->Add("--timeout", &a->timeout_seconds, "Time limit; 0: none").Duration(TimeUnit::kSeconds);
   verb->Add("--cpus", &a->cpus, "Cores that a rerun needs").FromZero();
-  verb->Add("--gpus", &a->gpus, "GPUs that a rerun needs").FromZero();
+  verb->Add("--gpus", &a->gpus, "GPUs that a rerun needs; of several nodes: on each").FromZero();
+}
+
+void AddTasks(Command* verb, RecordOptions* options) {
+  verb->Heading("Several tasks");
+  verb->Add("--nodes", &options->nodes,
+            "Start the command here as if on so many nodes, with the variables of torchrun; goes "
+            "without this where srun, mpirun or torchrun starts rharness record for each task")
+      .Between(1, kMostGangNodes);
+  verb->Add("--tasks-per-node", &options->tasks_per_node, "And so many times for each of them")
+      .Between(1, kMostGangNodes);
 }
 
 void AddNotes(Command* verb) {
@@ -329,9 +384,11 @@ void AddRecord(Command& root) {
   AddObservation(&verb, a);
   AddOutputs(&verb, a);
   AddPromises(&verb, a);
+  AddTasks(&verb, options.get());
   verb.Add("command", &a->command, "The command and its arguments, after --").Required();
   AddNotes(&verb);
   verb.Example("rharness record -- python3 train.py");
+  verb.Example("srun rharness record -- python3 train.py");
   verb.Example(
       "rharness record --out a.json --data train.csv --code-file train.py -- python3 train.py");
   verb.Do([options] {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "harness/cli/verb.h"
 #include "harness/execution/rerun/end_marker.h"
 #include "harness/execution/rerun/framed_files.h"
+#include "harness/execution/rerun/rendezvous.h"
 #include "harness/execution/rerun/rerun.h"
 
 namespace rharness {
@@ -33,6 +35,7 @@ struct RerunArguments {
   std::string ticket;
   std::string out;
   bool to_log = false;
+  std::string node;
 };
 
 std::atomic<bool> g_stop{false};
@@ -61,10 +64,30 @@ Result<bool> ClaimFolder(const fs::path& folder) {
   return true;
 }
 
-Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out, bool to_log) {
+// Another node of a gang than the first: its part is in what the first writes.
+Result<int> NodeOf(const std::string& text, const Ticket& ticket) {
+  const int nodes = ticket.manifest.gang ? ticket.manifest.gang->nodes : 1;
+  std::optional<int> node = 0;
+  if (text == "step") {
+    node = NodeOfStep(ProcessEnvironment());
+  } else if (!text.empty()) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    node = error == std::errc{} && end == text.data() + text.size() ? std::optional(number)
+                                                                    : std::nullopt;
+  }
+  if (node && *node >= 0 && *node < nodes) return *node;
+  return InvalidInput(fmt::format("expected a number from 0 to {}, or step within srun or an "
+                                  "Indexed Job; found '{}'",
+                                  nodes - 1, text),
+                      "--node");
+}
+
+Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out, int node, bool to_log) {
   ContentCache cache;
   const std::unique_ptr<Executor> executor = MakeLocalExecutor();
   RerunContext context{.folder = FromAnywhere(out),
+                       .node = node,
                        .executor = executor.get(),
                        .cache = &cache,
                        .clock = &SystemClock(),
@@ -74,6 +97,7 @@ Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out, bool to_log
   if (launcher.ok()) context.launchers[ticket.launcher] = launcher->get();
   ASSIGN_OR_RETURN(RerunResult result, CarryOut(ticket, context));
   if (to_log) RETURN_IF_ERROR(KeepWhatALogCarries(context.folder, ticket, &result));
+  if (node != 0) return result;
   RETURN_IF_ERROR(WriteEndMarker(context.folder, ticket, result));
   if (!to_log) return result;
   ASSIGN_OR_RETURN(const std::string framed, FrameRerun(context.folder, ticket, result));
@@ -85,7 +109,9 @@ int Run(const RerunArguments& arguments) {
   const auto ticket = LoadTicket(arguments.ticket);
   if (!ticket.ok()) return FailWith(ticket.error());
   const fs::path out = arguments.out;
-  const auto claimed = ClaimFolder(out);
+  const auto node = NodeOf(arguments.node, *ticket);
+  if (!node.ok()) return FailWith(node.error());
+  const auto claimed = *node == 0 ? ClaimFolder(out) : Result<bool>(true);
   if (!claimed.ok()) return FailWith(claimed.error());
   if (!*claimed) {
     LogError(
@@ -97,7 +123,7 @@ int Run(const RerunArguments& arguments) {
   std::signal(SIGINT, OnStop);
   std::signal(SIGTERM, OnStop);
   std::signal(SIGHUP, OnStop);
-  const auto result = Carry(*ticket, out, arguments.to_log);
+  const auto result = Carry(*ticket, out, *node, arguments.to_log);
   if (!result.ok()) return FailWith(result.error());
   const Evidence& evidence = result->evidence;
   const std::string end =
@@ -118,6 +144,11 @@ void AddRerun(Command& root) {
   verb.Add("--out", &arguments->out, "New folder for the evidence").Folder().Required();
   verb.Add("--to-log", &arguments->to_log,
            "Write the evidence to stdout, too, framed; for pods whose --out is lost");
+  verb.Add(
+          "--node", &arguments->node,
+          "Of a run over several nodes: the number of this one, or step: as srun or an Indexed Job "
+          "numbers it. All have the same --out; node 0, the default, writes the evidence")
+      .Value("N");
   verb.ExitCode(kExitOk, "there is an answer, whether the run succeeded or failed");
   verb.ExitCode(kExitUsage, "usage, or no ticket");
   verb.ExitCode(kExitInfrastructure, "no answer: the machine failed, or it was stopped");

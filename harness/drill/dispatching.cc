@@ -131,7 +131,7 @@ Status Dispatching::Begin(const DrillOptions& options, const std::string& drill_
               .should_cancel = std::move(should_stop)};
   for (const auto& [name, launcher] : launchers_) context_.launchers[name] = launcher.get();
   dispatcher_ = std::make_unique<LocalDispatcher>(
-      [this](const Ticket& ticket) { return CarryOut(ticket, context_); });
+      [this](const Ticket& ticket) { return CarryOutHere(ticket, context_); });
   return {};
 }
 

@@ -68,8 +68,7 @@ int Width(const Resources& needs, const PlanOptions& options) {
 // Which budget this rerun is beyond; empty: none. Else it is spent.
 std::string Spend(const PlannedRerun& planned, const PlanOptions& options, Plan* plan) {
   const double seconds = plan->run_seconds + planned.expected_seconds;
-  const double gpu_hours =
-      plan->gpu_hours + planned.resources.gpus * planned.expected_seconds / 3600;
+  const double gpu_hours = plan->gpu_hours + planned.Whole().gpus * planned.expected_seconds / 3600;
   if (options.budget_seconds > 0 && seconds > options.budget_seconds) {
     return "the budget of " + FormatDuration(Seconds(options.budget_seconds));
   }
@@ -105,7 +104,7 @@ double EstimateWall(const std::vector<PlannedRerun>& reruns, const PlanOptions& 
   double wall = 0.0;
   double longest = 0.0;
   for (const PlannedRerun& rerun : reruns) {
-    wall += rerun.expected_seconds / Width(rerun.resources, options);
+    wall += rerun.expected_seconds / Width(rerun.Whole(), options);
     longest = std::max(longest, rerun.expected_seconds);
   }
   return std::max(wall, longest);
@@ -150,6 +149,7 @@ Json RerunJson(const PlannedRerun& rerun) {
                                 {"memory_bytes", rerun.resources.memory_bytes},
                                 {"disk_bytes", rerun.resources.disk_bytes}});
   if (!rerun.node.empty()) json.Set("node", rerun.node);
+  if (rerun.nodes > 1) json.Set("nodes", rerun.nodes);
   return json;
 }
 
@@ -160,6 +160,7 @@ PlannedRerun PlanRerun(const RunNeeds& run, int rerun, const PlanOptions& option
                        .rerun = rerun,
                        .job = fmt::format("{}.{}", run.run_id, rerun),
                        .resources = run.resources,
+                       .nodes = run.nodes,
                        .expected_seconds = std::max(0.0, run.duration_seconds)};
   if (!options.nodes.empty()) {
     planned.node = options.nodes[static_cast<std::size_t>(rerun - 1) % options.nodes.size()];
@@ -202,7 +203,7 @@ Plan BuildPlan(const std::vector<RunNeeds>& runs, const PlanOptions& options) {
   std::vector<const RunNeeds*> fitting;
   for (const RunNeeds& run : runs) {
     NoteCaps(run, options, &plan);
-    const std::string misfit = Misfit(PlanRerun(run, 1, options).resources, options.slots);
+    const std::string misfit = Misfit(PlanRerun(run, 1, options).Whole(), options.slots);
     if (misfit.empty()) {
       fitting.push_back(&run);
     } else {

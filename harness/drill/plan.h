@@ -22,7 +22,7 @@ struct PlanOptions {
   int jobs = 0;        // at a time; 0: as many as the slots allow
   Slots slots;
   double budget_seconds = 0.0;    // of run time summed over reruns; 0: none
-  double budget_gpu_hours = 0.0;  // likewise, times the GPUs of each
+  double budget_gpu_hours = 0.0;  // likewise, times the GPUs of each, on all its nodes
   // Limits of a rerun. A manifest's values are requests: they may lower the limits, never raise
   // them.
   double timeout_factor = 10.0;  // times the recorded duration, but at least...
@@ -35,10 +35,14 @@ struct PlanOptions {
 // The planning data of a run: a tenth of its manifest, for a hundred thousand runs.
 struct RunNeeds {
   RunNeeds(const Manifest& run)  // NOLINT: implicit
-      : run_id(run.run_id), resources(run.resources), duration_seconds(run.duration_seconds) {}
+      : run_id(run.run_id),
+        resources(run.resources),
+        nodes(run.gang ? run.gang->nodes : 1),
+        duration_seconds(run.duration_seconds) {}
 
   std::string run_id;
   Resources resources;
+  int nodes = 1;
   double duration_seconds = 0.0;
 };
 

@@ -178,6 +178,8 @@ RerunEnd EndOf(const Evidence& evidence) {
   }
   if (!evidence.outcome.Succeeded()) {
     const OutcomeKind kind = evidence.outcome.kind;
+    const auto rank = std::ranges::find(evidence.remarks, kRankFailed, &Finding::code);
+    if (rank != evidence.remarks.end()) return stop(RerunEnd::State::kFailed, rank->message);
     const bool active = kind == OutcomeKind::kExited || kind == OutcomeKind::kTimedOut;
     return stop(RerunEnd::State::kFailed,
                 fmt::format("the run {}{}", active ? "" : "was ", evidence.outcome.ToString()));

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "harness/judge/chance_facts.h"
+#include "harness/judge/gang_facts.h"
 #include "harness/judge/package_facts.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/environment_secrets.h"
@@ -335,6 +337,7 @@ std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidenc
     if (manifest.environment.variables.contains(name)) continue;
     facts.push_back({.layer = Layer::kEnvironment, .key = "variable." + name});
   }
+  std::ranges::move(FactsOfGang(manifest, evidence).recorded, std::back_inserter(facts));
   return facts;
 }
 
@@ -355,7 +358,9 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   AddSeeds(evidence.seeds, &out);
   AddObservation(evidence.observation, /*again=*/true, manifest.image.kind != ImageKind::kHost,
                  &out);
-  return out.Take();
+  std::vector<Fact> facts = out.Take();
+  std::ranges::move(FactsOfGang(manifest, evidence).observed, std::back_inserter(facts));
+  return facts;
 }
 
 }  // namespace rharness

@@ -178,6 +178,13 @@ Status CheckKubectlOption(const std::string& option) {
 Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod) {
   const Resources& asked = ticket.resources;
   PodNeeds needs;
+  const int nodes = ticket.manifest.gang ? ticket.manifest.gang->nodes : 1;
+  if (nodes > 1) {
+    return Unsupported(
+        fmt::format("ran on {} nodes, and a Job of one pod is one node; expected "
+                    "--dispatch slurm or local",
+                    nodes));
+  }
   needs.resources.cpus = std::max(1, asked.cpus);
   needs.resources.gpus = std::max(0, asked.gpus);
   if (asked.memory_bytes > 0) {

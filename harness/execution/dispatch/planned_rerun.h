@@ -20,10 +20,20 @@ struct PlannedRerun {
   std::string run_id;
   int rerun = 1;
   std::string job;      // "RUN.1"
-  Resources resources;  // with every default filled in
+  Resources resources;  // with every default filled in; of a gang: of each node
+  int nodes = 1;
   double expected_seconds = 0.0;
   std::string node;   // of a cluster, the required one; empty: any
   int replicate = 0;  // 1, 2, ...: with the smallest change planted; 0: as recorded
+
+  // Of all nodes together: what it takes of the slots.
+  Resources Whole() const {
+    Resources whole = resources;
+    whole.cpus *= nodes;
+    whole.gpus *= nodes;
+    whole.memory_bytes *= static_cast<std::uint64_t>(nodes);
+    return whole;
+  }
 };
 
 }  // namespace rharness

@@ -43,9 +43,9 @@ MonotonicTime JobQueue::ReservedFrom(const Resources& needs, MonotonicTime now) 
             [&](const Entry* a, const Entry* b) { return end(a) < end(b); });
   Slots free = free_;
   for (const Entry* entry : running) {
-    free.cpus += entry->rerun.resources.cpus;
-    free.gpus += entry->rerun.resources.gpus;
-    free.memory_bytes += entry->rerun.resources.memory_bytes;
+    free.cpus += entry->rerun.Whole().cpus;
+    free.gpus += entry->rerun.Whole().gpus;
+    free.memory_bytes += entry->rerun.Whole().memory_bytes;
     if (needs.cpus <= free.cpus && needs.gpus <= free.gpus &&
         (!memory_limited_ || needs.memory_bytes <= free.memory_bytes)) {
       return std::max(now, end(entry));
@@ -60,15 +60,15 @@ std::optional<Start> JobQueue::Next(MonotonicTime now) {
     const Entry& entry = entries_[i];
     if (entry.state != State::kWaiting || entry.not_before > now) continue;
     const bool overtakes_in_time = !reserved_from || now + Expected(entry.rerun) <= *reserved_from;
-    if (overtakes_in_time && Fits(entry.rerun.resources)) return Take(i, now);
-    if (!reserved_from) reserved_from = ReservedFrom(entry.rerun.resources, now);
+    if (overtakes_in_time && Fits(entry.rerun.Whole())) return Take(i, now);
+    if (!reserved_from) reserved_from = ReservedFrom(entry.rerun.Whole(), now);
   }
   return std::nullopt;
 }
 
 Start JobQueue::Take(std::size_t index, MonotonicTime now) {
   Entry& entry = entries_[index];
-  const Resources& needs = entry.rerun.resources;
+  const Resources& needs = entry.rerun.Whole();
   entry.state = State::kRunning;
   entry.started = now;
   ++entry.attempt;
@@ -86,7 +86,7 @@ Start JobQueue::Take(std::size_t index, MonotonicTime now) {
 }
 
 void JobQueue::Release(Entry* entry) {
-  const Resources& needs = entry->rerun.resources;
+  const Resources& needs = entry->rerun.Whole();
   free_.cpus += needs.cpus;
   free_.gpus += needs.gpus;
   if (memory_limited_) free_.memory_bytes += needs.memory_bytes;

@@ -12,6 +12,7 @@
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
 #include "harness/execution/dispatch/task_folder.h"
+#include "harness/execution/rerun/gang_side.h"
 
 namespace rharness {
 namespace {
@@ -25,6 +26,12 @@ constexpr std::string_view kScript =
     "export PATH\n"
     "unset SLURM_JWT\n"
     "task=\"$2/$SLURM_ARRAY_TASK_ID\"\n"
+    "if [ \"${SLURM_JOB_NUM_NODES:-1}\" -gt 1 ]; then\n"
+    "  others=$((SLURM_JOB_NUM_NODES - 1))\n"
+    "  srun --overlap --relative=1 --nodes=$others --ntasks=$others --ntasks-per-node=1 \\\n"
+    "    --export=ALL --kill-on-bad-exit=0 --no-kill --mem=0 --mpi=none \\\n"
+    "    \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\" --node step &\n"
+    "fi\n"
     "exec \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\"\n";
 
 // For hashing inputs, fetching an image and bringing outputs home.
@@ -56,6 +63,11 @@ ResourceClass ClassOf(const Ticket& ticket) {
   if (needs.memory_bytes > 0) {
     shared.memory_mib = std::bit_ceil((needs.memory_bytes >> 20U) + 1) + kMarginMib;
   }
+  if (IsGang(ticket)) {
+    const Gang& gang = *ticket.manifest.gang;
+    shared.nodes = gang.nodes;
+    if (gang.start == GangStart::kOnce) shared.node_tasks = gang.tasks_per_node;
+  }
   const double minutes = std::ceil((needs.timeout_seconds + kMarginSeconds) / 60.0);
   shared.minutes = std::bit_ceil(static_cast<std::uint64_t>(std::clamp(minutes, 1.0, 1e9)));
   return shared;
@@ -77,15 +89,20 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::
       "--job-name=" + BatchName(options, batch),
       "--comment=" + options.drill_id,
       fmt::format("--array=0-{}", tasks - 1),
-      "--nodes=1",
-      "--ntasks=1",
-      fmt::format("--cpus-per-task={}", needs.cpus),
+      fmt::format("--nodes={}", needs.nodes),
+      fmt::format("--ntasks={}", needs.nodes * needs.node_tasks),
+      fmt::format("--cpus-per-task={}", (needs.cpus + needs.node_tasks - 1) / needs.node_tasks),
       fmt::format("--time={}", needs.minutes),
       "--no-requeue",
       "--signal=B:TERM@60",
       "--chdir=" + batch.string(),
       fmt::format("--output={}/%a/log.txt", log),
   };
+  // The others of a gang end by themselves, with evidence that names the lost node.
+  if (needs.nodes > 1) {
+    arguments.push_back(fmt::format("--ntasks-per-node={}", needs.node_tasks));
+    arguments.emplace_back("--no-kill");
+  }
   if (needs.gpus > 0) arguments.push_back(fmt::format("--gres=gpu:{}", needs.gpus));
   if (needs.memory_mib > 0) arguments.push_back(fmt::format("--mem={}M", needs.memory_mib));
   // A failed node is no reason to move work that is meant for this node.

@@ -12,6 +12,7 @@
 #include "harness/base/log.h"
 #include "harness/execution/rerun/git_tree.h"
 #include "harness/execution/rerun/record_python.h"
+#include "harness/execution/rerun/rendezvous.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/observe/door.h"
 
@@ -51,6 +52,15 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
   return declared;
 }
 
+// Of these it is not said that a rerun goes without.
+void ForgetRendezvous(std::optional<Observation>* observation) {
+  if (!*observation) return;
+  std::erase_if((*observation)->flags, [](const auto& flag) {
+    return flag.first.starts_with(kUnrecordedFlag) &&
+           IsRendezvousVariable(std::string_view(flag.first).substr(kUnrecordedFlag.size()));
+  });
+}
+
 // As by a script that names one by its path.
 Finding AnotherPython(const std::string& given, const std::string& seen) {
   return {
@@ -72,6 +82,7 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
     : is_host_(request.image.kind == ImageKind::kHost),
       base_(BaseOf(folder, recording.working_directory)),
       recorded_in_(folder) {
+  is_task_ = TaskPlaceOf(ProcessEnvironment()).has_value();
   if (!request.observe) return;
   if (!MakeFolder()) return;
   const fs::path base = base_;
@@ -96,6 +107,7 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
 ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   const Manifest& manifest = ticket.manifest;
   is_host_ = manifest.image.kind == ImageKind::kHost;
+  is_task_ = manifest.gang.has_value();
   const bool in_container = !RunsAmongUs(ticket);
   base_ = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
   const auto& python = manifest.environment.python;
@@ -168,6 +180,7 @@ void ObservedRun::Collect(ProcessResult* result, WallTime started, Evidence* evi
   folder_.reset();
   has_entered_ = seen.has_entered;
   evidence->observation = std::move(seen.observation);
+  if (is_task_) ForgetRendezvous(&evidence->observation);
   Outcome& outcome = evidence->outcome;
   if (seen.not_started == 0 || outcome.kind != OutcomeKind::kExited) return;
   outcome.detail = fmt::format("the command in the image cannot be executed: {}",
@@ -194,6 +207,7 @@ void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* en
   if (observer_) observer_->Complete(&footprint);
   environment->packages = CapturePackages(footprint, "/", observer_ ? &owners : nullptr);
   if (observer_) *observation = observer_->Collect(footprint, owners, started);
+  if (is_task_) ForgetRendezvous(observation);
   folder_.reset();
   // That of an image is known by the image.
   if (is_host_) environment->python = FindPython(footprint, base_);

@@ -62,6 +62,7 @@ class ObservedRun {
   std::filesystem::path base_;                        // the code's root, for the command
   std::optional<std::filesystem::path> recorded_in_;  // its folder; none for a rerun
   bool has_entered_ = false;
+  bool is_task_ = false;  // of several: a rerun makes its rendezvous variables
 };
 
 // `before`: OwnMemoryKills before the run. Further kills are a remark, for a run that ended with 0:

@@ -282,11 +282,18 @@ Result<Recording> RecordRun(const RecordRequest& stated,
   recording.packages_sha256 = HostPackagesSha256();
   const auto outputs_before = IdentifyOutputs(request, folder);
   RunCommand(request, folder, should_cancel, &recording);
+  if (request.after_command) request.after_command(&recording);
   HashInputsAgain(request, folder, &recording);
   if (request.find) {
     FindInputs(request, folder, !recording.code.commit.empty(), &recording);
     FindRandomness(request, folder, &recording);
     FindFamily(request, folder, &recording);
+  }
+  if (!request.measures) {
+    AddFindings(request, &recording);
+    return recording;
+  }
+  if (request.find) {
     if (request.artifacts.empty()) {
       request.artifacts = FindOutputs(folder, outputs_before, &recording);
       // What is compared by its bytes alone stands for no checkpoint.

@@ -23,6 +23,8 @@ namespace rharness {
 inline constexpr char kFindMetrics[] = "auto";
 inline constexpr std::size_t kMostFoundInputs = 1'000'000;
 
+struct Recording;
+
 // What the user says about the run.
 struct RecordRequest {
   std::string run_id;
@@ -58,6 +60,10 @@ struct RecordRequest {
   bool keep_untracked = false;  // and of untracked files
   std::filesystem::path root;   // folders below it are recorded relative to it; may be empty
   bool find = false;            // what is not stated above is found (record_find.h)
+  // Of a task of several (record_gang.h): whether it measures what all of them write, and what is
+  // called after its command; may be empty.
+  bool measures = true;
+  std::function<void(Recording*)> after_command;
 };
 
 // What was found rather than stated.

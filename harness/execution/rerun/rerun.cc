@@ -3,13 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
+#include <memory>
 #include <optional>
 #include <set>
-#include <system_error>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -18,24 +14,17 @@
 #include "harness/execution/launch/image_reference.h"
 #include "harness/execution/rerun/class_check.h"
 #include "harness/execution/rerun/collect.h"
+#include "harness/execution/rerun/gang_side.h"
 #include "harness/execution/rerun/image_file.h"
 #include "harness/execution/rerun/observed_run.h"
+#include "harness/execution/rerun/rerun_end.h"
+#include "harness/execution/rerun/rerun_job.h"
 #include "harness/execution/rerun/short_temporary.h"
-#include "harness/records/manifest/lock_files.h"
-#include "harness/records/manifest/packages.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A program that is not here, or cannot be executed, is not here a few seconds later either.
-bool StaysAway(const Outcome& outcome) {
-  constexpr std::array kFinal = {ENOENT, ENOTDIR, EACCES, EPERM, ENOEXEC,
-                                 E2BIG,  ELOOP,   EISDIR, EINVAL};
-  return outcome.kind == OutcomeKind::kNotStarted &&
-         std::find(kFinal.begin(), kFinal.end(), outcome.error_number) != kFinal.end();
-}
 
 // One attempt of one rerun, step by step.
 class Attempt {
@@ -43,7 +32,12 @@ class Attempt {
   Attempt(const Ticket& ticket, const RerunContext& context)
       : ticket_(ticket),
         context_(context),
-        place_(context.folder, RerunFolder({}, ticket.run_id(), ticket.rerun)) {
+        place_(GangSide::PlaceOf(context.folder, ticket, context.node),
+               RerunFolder({}, ticket.run_id(), ticket.rerun)) {
+    if (IsGang(ticket)) {
+      gang_ =
+          std::make_unique<GangSide>(ticket, context.folder, context.node, context.should_cancel);
+    }
     workspace_.path = place_.path() / "workspace";
     evidence_.run_id = ticket.run_id();
     evidence_.rerun = ticket.rerun;
@@ -56,22 +50,32 @@ class Attempt {
 
   Result<RerunResult> Run() {
     evidence_.started = context_.clock->Now();
-    Status status = place_.Take();
+    Status status = gang_ ? gang_->Join() : Status();
     if (status.ok()) status = Steps();
     evidence_.ended = context_.clock->Now();
-    if (!ticket_.keep_workspace) RemoveWorkspace();
+    if (!ticket_.keep_workspace && IsHead()) RemoveWorkspace();
     // What befell this rerun must not end the drill; a journal that fails does, just below.
     if (!status.ok()) {
       infrastructure_ = status.error().code != ErrorCode::kIntegrity;
       (void)Block(status.error().ToString());
     }
-    if (WasStopped()) Interrupt();
-    RETURN_IF_ERROR(place_.Keep());
-    RETURN_IF_ERROR(WriteEvidence());
+    if (WasStopped(evidence_, context_.should_cancel, context_.clock)) {
+      Interrupt(&evidence_);
+      infrastructure_ = false;
+    }
+    if (!IsHead()) {
+      RETURN_IF_ERROR(gang_->TellEnd(evidence_, infrastructure_));
+    } else {
+      RETURN_IF_ERROR(place_.Keep());
+      RETURN_IF_ERROR(WriteEvidence());
+      if (gang_) gang_->Remove();
+    }
     return RerunResult{std::move(evidence_), infrastructure_};
   }
 
  private:
+  bool IsHead() const { return !gang_ || gang_->is_head(); }
+
   // A file that cannot be removed is reported: nothing else would show it.
   void RemoveWorkspace() {
     const std::string name = (place_.here() / "workspace").string();
@@ -83,11 +87,31 @@ class Attempt {
   }
 
   Status Steps() {
+    const Status prepared = Prepare();
+    if (gang_) {
+      RETURN_IF_ERROR(Gather(prepared));
+    } else {
+      RETURN_IF_ERROR(prepared);
+    }
+    if (!evidence_.obstacle.empty()) return {};
+    RETURN_IF_ERROR(Record(AttemptState::kPrepared));
+    RETURN_IF_ERROR(Launch());
+    RETURN_IF_ERROR(Record(AttemptState::kEnded));
+    if (!OwnsWorkspace()) return {};
+    if (IsHead() && evidence_.outcome.Succeeded()) {
+      RETURN_IF_ERROR(CollectOutputs(ticket_.manifest, workspace_, place_.path() / "artifacts",
+                                     context_.folder, &evidence_));
+    }
+    ASSIGN_OR_RETURN(const auto remarks, VerifyAfterRun(workspace_, context_.cache));
+    evidence_.remarks.insert(evidence_.remarks.end(), remarks.begin(), remarks.end());
+    return {};
+  }
+
+  // Everything before the start. An obstacle is in the evidence.
+  Status Prepare() {
+    RETURN_IF_ERROR(place_.Take());
     if (!IsOnItsNode() || !IsOnRecordedClass()) return {};
-    ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(ticket_.manifest, place_.path() / "workspace",
-                                                  ticket_.places, context_.cache,
-                                                  {.disk_bytes = ticket_.resources.disk_bytes,
-                                                   .should_cancel = context_.should_cancel}));
+    RETURN_IF_ERROR(MakeWorkspace());
     evidence_.code_commit = workspace_.code_commit;
     evidence_.code_diff_sha256 = workspace_.code_diff_sha256;
     evidence_.code_files = workspace_.code_files;
@@ -95,21 +119,44 @@ class Attempt {
     evidence_.remarks.insert(evidence_.remarks.end(), workspace_.remarks.begin(),
                              workspace_.remarks.end());
     if (workspace_.obstacle) return Block(workspace_.obstacle->reason, workspace_.obstacle->layer);
-    Launcher* launcher = FindLauncher();
-    if (launcher == nullptr) return {};
-    if (!PrepareImage(launcher)) return {};
-    ASSIGN_OR_RETURN(const bool proved, ProveImage());
-    if (!proved) return {};
-    RETURN_IF_ERROR(Record(AttemptState::kPrepared));
-    RETURN_IF_ERROR(Launch(launcher));
-    RETURN_IF_ERROR(Record(AttemptState::kEnded));
-    if (evidence_.outcome.Succeeded()) {
-      RETURN_IF_ERROR(CollectOutputs(ticket_.manifest, workspace_, place_.path() / "artifacts",
-                                     context_.folder, &evidence_));
-    }
-    ASSIGN_OR_RETURN(const auto remarks, VerifyAfterRun(workspace_, context_.cache));
-    evidence_.remarks.insert(evidence_.remarks.end(), remarks.begin(), remarks.end());
+    launcher_ = FindLauncher();
+    if (launcher_ == nullptr || !PrepareImage(launcher_)) return {};
+    ASSIGN_OR_RETURN([[maybe_unused]] const bool proved, ProveImage());
     return {};
+  }
+
+  Status MakeWorkspace() {
+    if (gang_) {
+      ASSIGN_OR_RETURN(auto shared, gang_->Attach(context_.cache));
+      if (shared) {
+        workspace_ = std::move(*shared);
+        return {};
+      }
+    }
+    ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(ticket_.manifest, place_.path() / "workspace",
+                                                  ticket_.places, context_.cache,
+                                                  {.disk_bytes = ticket_.resources.disk_bytes,
+                                                   .should_cancel = context_.should_cancel}));
+    return {};
+  }
+  bool OwnsWorkspace() const { return workspace_.path == place_.path() / "workspace"; }
+
+  // Every node tells the others, also what went wrong here: they wait for it.
+  Status Gather(const Status& prepared) {
+    NodeReady mine{.obstacle = evidence_.obstacle,
+                   .layer = evidence_.obstacle_layer,
+                   .infrastructure = infrastructure_};
+    if (!prepared.ok()) mine.obstacle = prepared.error().ToString();
+    mine.infrastructure |= !prepared.ok();
+    const auto start = gang_->Gather(workspace_, std::move(mine));
+    RETURN_IF_ERROR(prepared);
+    if (!start.ok()) {
+      infrastructure_ = true;
+      return Block(start.error().message);
+    }
+    if (start->obstacle.empty() || !evidence_.obstacle.empty()) return {};
+    infrastructure_ = start->infrastructure;
+    return Block(start->obstacle, start->layer);
   }
 
   Status Block(std::string reason, std::optional<Layer> layer = {}) {
@@ -174,63 +221,22 @@ class Attempt {
   }
 
   Job BuildJob(ObservedRun* observed) {
-    Job job{.name = fmt::format("{}.{}", ticket_.job(), evidence_.attempt),
-            .command = ticket_.manifest.command,
-            .workspace = fs::absolute(workspace_.path),
-            .working_directory = ticket_.manifest.working_directory,
-            .mounts = workspace_.mounts,
-            .environment = JobEnvironment(),
-            .image = ticket_.manifest.image,
-            .image_file = image_file_,
-            .resources = ticket_.resources,
-            .container_root = ticket_.container_root};
-    job.limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        Seconds(ticket_.resources.timeout_seconds));
-    job.limits.memory_bytes = ticket_.resources.memory_bytes;
-    job.limits.processes = kMostProcesses;
-    job.limits.disk_bytes = ticket_.resources.disk_bytes;
-    job.limits.disk_root = job.workspace;
-    job.limits.footprint = RunsAmongUs(ticket_);
-    job.limits.footprint_variables = FootprintVariables();
-    GivePython(ticket_.manifest, workspace_.python, ticket_.environment, &job);
+    Job job =
+        BuildRerunJob(ticket_, workspace_, image_file_,
+                      fmt::format("{}.{}", ticket_.job(), evidence_.attempt), JobEnvironment());
     observed->AddTo(&job);
     return job;
   }
 
   std::map<std::string, std::string> JobEnvironment() const {
     auto variables = BuildJobEnvironment(ticket_.manifest, fs::absolute(workspace_.path),
-                                         ticket_.gpus, ticket_.environment);
+                                         GpusOfNode(ticket_, context_.node), ticket_.environment);
     if (temporary_) temporary_->PutInto(&variables);
     return variables;
   }
 
-  // What the command sees, or would have seen. The host's packages are the run's own only when it
-  // runs on the host.
   void CaptureJobEnvironment() {
-    const std::map<std::string, std::string> variables = JobEnvironment();
-    // Variables in the record, and those that the drill changes.
-    std::set<std::string> named;
-    for (const auto& [name, value] : ticket_.manifest.environment.variables) named.insert(name);
-    for (const auto& [name, value] : ticket_.environment) named.insert(name);
-    evidence_.environment = CaptureEnvironment(&variables, named);
-    evidence_.environment.lock_files =
-        FindLockFiles(workspace_.path, ticket_.manifest.working_directory);
-    for (const auto& [name, value] : ticket_.environment) {
-      evidence_.remarks.push_back(
-          {.code = std::string(kEnvironmentOverridden),
-           .subject = "variable " + name,
-           .observed = value ? "set" : "unset",
-           .message = fmt::format("the drill {} {} (--env)", value ? "set" : "unset", name)});
-    }
-    auto& software = evidence_.environment.software;
-    if (ticket_.manifest.image.kind == ImageKind::kHost) {
-      if (const std::string packages = HostPackagesSha256(); !packages.empty()) {
-        software["host_packages"] = packages;
-      }
-    } else {
-      software.erase("glibc");
-      software.erase("os");
-    }
+    CaptureRerunEnvironment(ticket_, workspace_, JobEnvironment(), &evidence_);
   }
 
   struct Execution {
@@ -265,91 +271,64 @@ class Attempt {
     return std::optional(Execution{std::move(result), std::move(proof)});
   }
 
-  Status Launch(Launcher* launcher) {
+  Status Launch() {
     CaptureJobEnvironment();
-    if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
-      if (IsTrouble(made.error())) return made.error();
-      return Block(made.error().ToString(), Layer::kCode);
-    }
+    const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp");
+    if (!made.ok() && IsTrouble(made.error())) return made.error();
+    if (!made.ok()) return Block(made.error().ToString(), Layer::kCode);
     if (RunsAmongUs(ticket_)) temporary_.emplace(fs::absolute(workspace_.path) / ".tmp");
+    if (gang_) return LaunchTasks();
     ObservedRun observed(ticket_, workspace_);
-    ASSIGN_OR_RETURN(const auto ran, Execute(launcher, &observed));
+    ASSIGN_OR_RETURN(const auto ran, Execute(launcher_, &observed));
     if (!ran) return {};
     AddFindings(ticket_.manifest, &evidence_);
     RETURN_IF_ERROR(place_.Clear());
     RETURN_IF_ERROR(WriteOutput("stdout.log", ran->result.stdout_text, &evidence_.stdout_path));
     RETURN_IF_ERROR(WriteOutput("stderr.log", ran->result.stderr_text, &evidence_.stderr_path));
+    return Settle(ran->proof);
+  }
+
+  // The image that ran, and what the end of the run means.
+  Status Settle(const Result<ImageProof>& proof) {
     ASSIGN_OR_RETURN(const bool still_proved, ProveImage());
     if (!still_proved) return {};
-    if (ran->proof.ok()) {
-      evidence_.image_digest = ran->proof->digest;
-      evidence_.image_id = ran->proof->image_id;
-    } else if (ran->proof.error().code == ErrorCode::kIntegrity) {
-      return Block(ran->proof.error().ToString(), Layer::kEnvironment);
+    if (proof.ok()) {
+      evidence_.image_digest = proof->digest;
+      evidence_.image_id = proof->image_id;
+    } else if (proof.error().code == ErrorCode::kIntegrity) {
+      return Block(proof.error().ToString(), Layer::kEnvironment);
     } else {
       infrastructure_ = true;
-      return Block(ran->proof.error().ToString());
+      return Block(proof.error().ToString());
     }
-    JudgeOutcome();
+    infrastructure_ |= JudgeOutcome(place_.path(), &evidence_);
     return {};
   }
 
-  // A child that never ran, or whose end nobody saw, is the machine's fault; so is every end of a
-  // child that had no space to write, even if it did not notice.
-  void JudgeOutcome() {
-    const OutcomeKind kind = evidence_.outcome.kind;
-    const auto full = WhyFull(place_.path());
-    if (full && (kind == OutcomeKind::kExited || kind == OutcomeKind::kSignalled)) {
-      evidence_.obstacle = fmt::format("the run {} where its file system is full: {}",
-                                       evidence_.outcome.ToString(), *full);
-      infrastructure_ = true;
-      return;
+  Status LaunchTasks() {
+    Status journalled;
+    TasksResult ran =
+        gang_->Run({.ticket = ticket_,
+                    .workspace = workspace_,
+                    .image_file = image_file_,
+                    .variables = JobEnvironment(),
+                    .launcher = launcher_,
+                    .executor = context_.executor,
+                    .on_start = [&](int pid) { journalled = Record(AttemptState::kStarted, pid); }},
+                   evidence_.started, &evidence_);
+    if (!IsHead()) {
+      if (!ran.launched.ok()) return Block(ran.launched.error().ToString());
+      return {};
     }
-    if (kind != OutcomeKind::kNotStarted && kind != OutcomeKind::kLost &&
-        kind != OutcomeKind::kCancelled) {
-      return;
-    }
-    evidence_.obstacle = evidence_.outcome.ToString();
-    infrastructure_ = kind != OutcomeKind::kCancelled && !StaysAway(evidence_.outcome);
-  }
-
-  bool HasTroubleWithOutputs() const {
-    return std::ranges::any_of(evidence_.remarks, [](const Finding& remark) {
-      return remark.code == "output_missing" || remark.code == "output_unreadable";
-    });
-  }
-
-  // How long to wait for a stop that may have reached the run before it reached this process.
-  std::chrono::milliseconds StopGrace() const {
-    constexpr std::array kStops = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGKILL};
-    const Outcome& outcome = evidence_.outcome;
-    if (outcome.Succeeded() && !HasTroubleWithOutputs()) return std::chrono::milliseconds(0);
-    const int signal =
-        outcome.kind == OutcomeKind::kSignalled ? outcome.signal : outcome.exit_code - 128;
-    const bool stop = std::ranges::find(kStops, signal) != kStops.end();
-    return std::chrono::milliseconds(stop ? 1000 : 100);
-  }
-
-  // A rerun that ends while the drill stops was interrupted, whatever its end looks like: a stop
-  // that signals every process ends the run as well.
-  bool WasStopped() const {
-    if (!context_.should_cancel || evidence_.outcome.kind == OutcomeKind::kCancelled) return false;
-    const auto until = context_.clock->Monotonic() + StopGrace();
-    while (!context_.should_cancel()) {
-      if (context_.clock->Monotonic() >= until) return false;
-      context_.clock->SleepFor(std::chrono::milliseconds(10));
-    }
-    return true;
-  }
-
-  void Interrupt() {
-    const std::string end =
-        evidence_.obstacle.empty() ? evidence_.outcome.ToString() : evidence_.obstacle;
-    evidence_.outcome.kind = OutcomeKind::kCancelled;
-    evidence_.outcome.detail = fmt::format("while the drill was being stopped ({})", end);
-    evidence_.obstacle = evidence_.outcome.ToString();
-    evidence_.obstacle_layer.reset();
-    infrastructure_ = false;
+    RETURN_IF_ERROR(journalled);
+    ASSIGN_OR_RETURN(const bool again, gang_->Merge(workspace_, &evidence_));
+    infrastructure_ |= again;
+    AddFindings(ticket_.manifest, &evidence_);
+    RETURN_IF_ERROR(place_.Clear());
+    RETURN_IF_ERROR(WriteOutput("stdout.log", gang_->Log("stdout"), &evidence_.stdout_path));
+    RETURN_IF_ERROR(WriteOutput("stderr.log", gang_->Log("stderr"), &evidence_.stderr_path));
+    if (!evidence_.obstacle.empty()) return {};
+    return Settle(ran.launched.ok() ? Result<ImageProof>(ran.proof) : ran.launched.error());
   }
 
   Status WriteOutput(const std::string& name, const std::string& text, std::string* recorded) {
@@ -383,9 +362,11 @@ class Attempt {
 
   const Ticket& ticket_;
   const RerunContext& context_;
+  std::unique_ptr<GangSide> gang_;  // none: one process on one node
   RerunPlace place_;
   Workspace workspace_;
   fs::path image_file_;
+  Launcher* launcher_ = nullptr;
   Evidence evidence_;
   bool infrastructure_ = false;
   std::optional<ShortTemporary> temporary_;  // while the command runs

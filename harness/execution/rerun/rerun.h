@@ -25,6 +25,8 @@ namespace rharness {
 // Shared by the reruns of this process. The pointers outlive them.
 struct RerunContext {
   std::filesystem::path folder;  // a rerun's place is RerunFolder below it
+  // Of a gang: the number of this node. All nodes of an attempt have the same folder.
+  int node = 0;
   // By the name in tickets. A missing one is an obstacle.
   std::map<std::string, Launcher*> launchers;
   Executor* executor = nullptr;
@@ -55,8 +57,13 @@ std::map<std::string, std::string> BuildJobEnvironment(const Manifest& manifest,
                                                        const EnvironmentOverrides& overrides);
 
 // Carries out one attempt and writes runs/RUN/N/evidence.json. Errors are rharness's own failures
-// (io); everything that happens to the run is in the evidence.
+// (io); everything that happens to the run is in the evidence. Of a gang's ticket: carries out one
+// node's part, and returns when all nodes have ended; node 0 has the evidence, which the others'
+// results are part of.
 Result<RerunResult> CarryOut(const Ticket& ticket, const RerunContext& context);
+
+// The same with all nodes of a gang on this machine, each on a thread of its own.
+Result<RerunResult> CarryOutHere(const Ticket& ticket, const RerunContext& context);
 
 }  // namespace rharness
 

@@ -16,6 +16,8 @@ namespace rharness {
 
 // The remark on a variable that the drill sets or unsets (--env); its subject is "variable NAME".
 inline constexpr std::string_view kEnvironmentOverridden = "environment_overridden";
+// Of a gang: the first failure of the run, with its rank, node and last line.
+inline constexpr std::string_view kRankFailed = "rank_failed";
 // Of a rerun on GPUs that the drill accepted in place of the recorded ones.
 inline constexpr std::string_view kHardwareSubstituted = "hardware_substituted";
 
@@ -45,7 +47,8 @@ struct Evidence {
   RunMetrics metrics;
   std::optional<UnreadMembers> unread_metrics;  // empty: not known
   std::vector<Artifact> artifacts;              // with locations below the drill folder
-  std::optional<Observation> observation;       // empty: not looked at
+  std::optional<Observation> observation;       // empty: not looked at; of a gang: of rank 0
+  std::optional<GangParts> gang;                // empty: no gang
   std::string stdout_path;                      // relative to the drill folder
   std::string stderr_path;
 };

@@ -11,6 +11,7 @@
 #include "harness/records/manifest/environment_members.h"
 #include "harness/records/manifest/evidence.h"
 #include "harness/records/manifest/file_members.h"
+#include "harness/records/manifest/gang_members.h"
 #include "harness/records/manifest/observation_members.h"
 #include "harness/records/manifest/result_members.h"
 #include "harness/records/manifest/setup_members.h"
@@ -138,6 +139,7 @@ void Members(Io& io, T& evidence) {
                      .Sha256());
   io.UnlessEmpty(kUnreadMembers, "unread_metrics", evidence.unread_metrics, kAboutUnread);
   io.ObjectUnlessEmpty("observation", evidence.observation);
+  io.ObjectUnlessEmpty("gang", evidence.gang);
 }
 
 }  // namespace rharness

@@ -19,6 +19,7 @@
 #include "harness/records/manifest/artifact.h"
 #include "harness/records/manifest/data_item.h"
 #include "harness/records/manifest/environment.h"
+#include "harness/records/manifest/gang.h"
 #include "harness/records/manifest/image.h"
 #include "harness/records/manifest/observation.h"
 #include "harness/records/manifest/origin.h"
@@ -63,7 +64,7 @@ struct Determinism {
   std::map<std::string, std::string> flags;  // "torch.use_deterministic_algorithms": "true"
 };
 
-// Needs and limits of a rerun. Zero or absent: the drill's default.
+// Needs and limits of a rerun; of a gang, those of each node. Zero or absent: the drill's default.
 struct Resources {
   int cpus = 1;
   int gpus = 0;
@@ -94,6 +95,7 @@ struct Manifest {
   std::vector<Curve> curves;
   std::vector<Artifact> artifacts;
   Resources resources;
+  std::optional<Gang> gang;  // empty: one process on one node
   // Families of probes that the run's arithmetic depends on ("gemm", "collective"). Empty: not
   // declared; it depends on all.
   std::vector<std::string> probe_families;

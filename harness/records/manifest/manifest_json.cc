@@ -18,7 +18,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
 
 Status CheckManifest(Manifest* manifest, std::string_view file) {
   // What few have is written and read.
-  if (!manifest->properties.empty() || manifest->observation ||
+  if (!manifest->properties.empty() || manifest->observation || manifest->gang ||
       !manifest->environment.packages.empty() || manifest->environment.python) {
     const auto read = ParseManifest(ToJson(*manifest), file);
     return read.ok() ? Status() : Status(read.error());

@@ -6,6 +6,7 @@
 #include "harness/base/strict_members.h"
 #include "harness/records/manifest/environment_members.h"
 #include "harness/records/manifest/file_members.h"
+#include "harness/records/manifest/gang_members.h"
 #include "harness/records/manifest/manifest.h"
 #include "harness/records/manifest/observation_members.h"
 #include "harness/records/manifest/origin_members.h"
@@ -85,6 +86,7 @@ void Members(Io& io, T& manifest) {
                        "where nothing is kept.")
                      .Examples("runs/kept"));
   io.ObjectUnlessEmpty("origin", manifest.origin);
+  io.ObjectUnlessEmpty("gang", manifest.gang);
 }
 
 }  // namespace rharness

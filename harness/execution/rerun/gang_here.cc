@@ -1,0 +1,25 @@
+// All nodes of a gang on one machine.
+#include <thread>
+#include <vector>
+
+#include "harness/base/log.h"
+#include "harness/execution/rerun/gang_side.h"
+#include "harness/execution/rerun/rerun.h"
+
+namespace rharness {
+Result<RerunResult> CarryOutHere(const Ticket& ticket, const RerunContext& context) {
+  if (!IsGang(ticket)) return CarryOut(ticket, context);
+  std::vector<std::jthread> others;
+  for (int node = 1; node < ticket.manifest.gang->nodes; ++node) {
+    others.emplace_back([&, node] {
+      RerunContext mine = context;
+      mine.node = node;
+      mine.on_step = {};
+      const auto ended = CarryOut(ticket, mine);
+      if (!ended.ok()) LogWarning(ticket.job() + ": " + ended.error().ToString());
+    });
+  }
+  return CarryOut(ticket, context);
+}
+
+}  // namespace rharness

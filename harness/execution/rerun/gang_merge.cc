@@ -1,0 +1,138 @@
+// One outcome, one list of remarks, and the parts of nodes and ranks.
+#include "harness/execution/rerun/gang_merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace rharness {
+namespace {
+
+void AddRemarks(const GangEnds& ends, Evidence* evidence) {
+  for (std::size_t i = 1; i < ends.nodes.size(); ++i) {
+    if (!ends.nodes[i]) continue;
+    for (const Finding& remark : ends.nodes[i]->evidence.remarks) {
+      const bool said = std::ranges::any_of(evidence->remarks, [&](const Finding& other) {
+        return other.code == remark.code && other.message == remark.message;
+      });
+      if (said) continue;
+      Finding finding = remark;
+      finding.message = NodeInWords(i, ends.hosts[i]) + ": " + finding.message;
+      evidence->remarks.push_back(std::move(finding));
+    }
+  }
+}
+
+void AddParts(const GangEnds& ends, Evidence* evidence) {
+  std::vector<SeenNode> nodes;
+  std::vector<std::pair<int, SeenTask>> tasks;
+  for (std::size_t i = 0; i < ends.nodes.size(); ++i) {
+    SeenNode& node = nodes.emplace_back();
+    node.host = ends.hosts[i];
+    node.environment =
+        i == 0 || !ends.nodes[i] ? evidence->environment : ends.nodes[i]->evidence.environment;
+    if (!ends.nodes[i]) continue;
+    for (const TaskEnd& end : ends.nodes[i]->tasks) {
+      SeenTask task{.node = static_cast<int>(i), .outcome = {}, .observation = end.observation};
+      if (!end.outcome.Succeeded()) task.outcome = end.outcome.ToString();
+      if (end.stopped) task.outcome = "stopped with the others";
+      tasks.emplace_back(end.rank, std::move(task));
+    }
+  }
+  std::ranges::sort(tasks, {}, [](const auto& task) { return task.first; });
+  std::vector<SeenTask> by_rank;
+  for (auto& [rank, task] : tasks) by_rank.push_back(std::move(task));
+  evidence->gang = PartsOf(nodes, by_rank);
+  if (!by_rank.empty() && by_rank[0].observation) evidence->observation = by_rank[0].observation;
+  auto found = DifferencesWithin(*evidence->gang, evidence->environment, evidence->observation);
+  for (Finding& finding : found) {
+    finding.layer.reset();  // a remark with a layer would decide; these are facts as well
+    evidence->remarks.push_back(std::move(finding));
+  }
+}
+
+void AddTimes(const GangEnds& ends, Outcome* outcome) {
+  outcome->cpu = {};
+  for (const auto& node : ends.nodes) {
+    if (!node) continue;
+    for (const TaskEnd& task : node->tasks) {
+      outcome->wall = std::max(outcome->wall, task.outcome.wall);
+      outcome->cpu += task.outcome.cpu;
+      outcome->peak_memory_bytes =
+          std::max(outcome->peak_memory_bytes, task.outcome.peak_memory_bytes);
+    }
+  }
+}
+
+// The obstacle of a lost node, or of one that could not do its part. True: there is one.
+bool FindObstacle(const GangEnds& ends, Evidence* evidence, bool* infrastructure) {
+  for (std::size_t i = 1; i < ends.nodes.size(); ++i) {
+    const auto& node = ends.nodes[i];
+    const std::string name = NodeInWords(i, ends.hosts[i]);
+    if (!node) {
+      evidence->obstacle = name + " fell silent while the run ran";
+      evidence->remarks.push_back({.code = std::string(kNodeLost),
+                                   .subject = ends.hosts[i],
+                                   .message = evidence->obstacle});
+      *infrastructure = true;
+      return true;
+    }
+    if (node->evidence.obstacle.empty()) continue;
+    evidence->obstacle = name + ": " + node->evidence.obstacle;
+    evidence->obstacle_layer = node->evidence.obstacle_layer;
+    *infrastructure = node->infrastructure;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string NodeInWords(std::size_t node, const std::string& host) {
+  return host.empty() ? fmt::format("node {}", node) : fmt::format("node {} ({})", node, host);
+}
+
+std::string HostOf(const Machine& machine) {
+  return machine.node.empty() ? machine.host : machine.node;
+}
+
+bool MergeEnds(const GangEnds& ends, Evidence* evidence) {
+  AddRemarks(ends, evidence);
+  AddParts(ends, evidence);
+  bool infrastructure = false;
+  if (evidence->obstacle.empty() && FindObstacle(ends, evidence, &infrastructure)) {
+    return infrastructure;
+  }
+  Outcome& outcome = evidence->outcome;
+  if (ends.first) {
+    outcome = ends.first->outcome;
+    evidence->remarks.push_back({.code = std::string(kRankFailed),
+                                 .subject = fmt::format("rank {}", ends.first->rank),
+                                 .observed = outcome.ToString(),
+                                 .message = InWords(*ends.first) + "; it was the first to fail"});
+    AddTimes(ends, &outcome);
+    return false;
+  }
+  outcome = {};
+  outcome.kind = OutcomeKind::kExited;
+  for (const auto& node : ends.nodes) {
+    for (std::size_t i = 0; node && i < node->tasks.size(); ++i) {
+      if (!node->tasks[i].outcome.Succeeded()) outcome = node->tasks[i].outcome;
+    }
+  }
+  AddTimes(ends, &outcome);
+  return false;
+}
+
+NodeReady WhyNotReady(const std::vector<NodeReady>& nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].obstacle.empty()) continue;
+    NodeReady why = nodes[i];
+    if (i > 0) why.obstacle = NodeInWords(i, HostOf(why.machine)) + ": " + why.obstacle;
+    return why;
+  }
+  return {};
+}
+
+}  // namespace rharness

@@ -1,0 +1,38 @@
+// What the nodes of a gang leave, as the evidence of one rerun. Pure.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_MERGE_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_GANG_MERGE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/execution/rerun/gang_notes.h"
+
+namespace rharness {
+
+// A node whose beat stopped, or that never came up. Its subject is the host.
+inline constexpr std::string_view kNodeLost = "node_lost";
+
+struct GangEnds {
+  std::vector<std::optional<PartEnd>> nodes;  // by number, node 0 among them; empty: lost
+  std::optional<FirstFailure> first;
+  std::vector<std::string> hosts;  // by number
+};
+
+// Completes node 0's evidence. A lost node or an obstacle of one is that of the rerun; else the
+// first failure is its outcome, whatever other ranks did later. All succeeded: exited with 0, the
+// longest time, all processor time. Returns whether the rerun is worth another attempt.
+bool MergeEnds(const GangEnds& ends, Evidence* evidence);
+
+// Why a gang cannot start, by what its nodes said: the obstacle of the first that has one, with its
+// node; empty obstacle: it can.
+NodeReady WhyNotReady(const std::vector<NodeReady>& nodes);
+
+// "node 1 (n2)".
+std::string NodeInWords(std::size_t node, const std::string& host);
+// As the scheduler calls it, else as the machine calls itself.
+std::string HostOf(const Machine& machine);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_GANG_MERGE_H_

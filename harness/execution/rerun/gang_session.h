@@ -1,0 +1,103 @@
+// One node's side of a gang: it takes its number, waits for the others, and stops with them.
+//
+// Role: keeps the nodes of one attempt together over a folder that all of them see; nothing else
+// connects them. Files there: taken-N (O_EXCL), beat-N (a count that grows while N lives),
+// ready-N.json, start.json or stop.json (node 0's), first.json (the first failure, by link), done
+// (node 0's command ended), end-N.json. Clocks of nodes are never compared: a node is lost if its
+// beat, as another one sees it, stands still. Not here: what a node does (rerun.h).
+//
+// Cost: each node looks at five files five times a second; node 0 also at one per node.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SESSION_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SESSION_H_
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/execution/rerun/gang_notes.h"
+
+namespace rharness {
+
+struct GangTimes {
+  std::chrono::milliseconds poll{200};
+  std::chrono::milliseconds beat{5'000};
+  std::chrono::milliseconds lost{45'000};     // without a beat
+  std::chrono::milliseconds gather{180'000};  // until all nodes have taken their numbers
+};
+
+class GangSession {
+ public:
+  GangSession(std::filesystem::path folder, int node, int nodes, std::function<bool()> cancel,
+              GangTimes times = {});
+  GangSession(const GangSession&) = delete;
+  GangSession& operator=(const GangSession&) = delete;
+
+  // Takes this node's number and begins to beat. Errors: invalid_input if it is taken; io.
+  Status Join();
+
+  Status TellReady(const NodeReady& ready);
+  // Node 0: of all nodes, by number. Others: of node 0 alone. Errors, each naming the nodes:
+  // timeout (they did not come up, or are silent), process (cancelled).
+  Result<std::vector<NodeReady>> WaitForReady();
+  // Node 0 alone. `why`: nobody starts, for this reason.
+  Status Start(const Rendezvous& start);
+  Status CallOff(const std::string& why);
+  // Errors: as WaitForReady; process with the reason if node 0 called it off.
+  Result<Rendezvous> WaitForStart();
+
+  // Of the tasks of this node. Only the first of a gang counts.
+  void Tell(const FirstFailure& failure);
+  // Whether its tasks must end: a task failed somewhere, a node is lost, or it is cancelled. Also
+  // from other threads.
+  bool MustStop() const { return stop_.load() || (cancel_ && cancel_()); }
+  // The command of node 0 ended, for nodes without tasks of their own.
+  Status TellDone();
+  bool IsDone() const { return done_.load(); }
+
+  Status TellEnd(const PartEnd& end);
+  // Node 0: those of the others, by number; none for a lost node.
+  Result<std::vector<std::optional<PartEnd>>> WaitForEnds();
+  std::optional<FirstFailure> First() const;
+  // Nodes that fell silent, as far as this node watches them.
+  std::vector<int> Lost() const;
+
+ private:
+  std::filesystem::path File(std::string_view name) const { return folder_ / name; }
+  std::filesystem::path Of(std::string_view what, int node, std::string_view end = "") const;
+  bool IsThere(const std::filesystem::path& path) const;
+  void Beat();
+  void Watch();
+  void WatchBeats();
+  std::string Missing(std::string_view what, std::string_view end) const;  // "1, 5"
+  std::string SilentNodes() const;
+
+  const std::filesystem::path folder_;
+  const int node_;
+  const int nodes_;
+  const std::function<bool()> cancel_;
+  const GangTimes times_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> done_{false};
+  struct Pulse {
+    std::string last;
+    std::chrono::steady_clock::time_point since;
+  };
+  mutable std::mutex mutex_;
+  std::map<int, Pulse> pulses_;  // of the watched nodes
+  std::set<int> lost_;
+  std::set<int> ended_;
+  std::jthread watch_;  // last member: it uses the others
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SESSION_H_

@@ -1,0 +1,209 @@
+// One node of a gang, from joining it to its end.
+#include "harness/execution/rerun/gang_side.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "harness/base/descriptor.h"
+#include "harness/base/files.h"
+#include "harness/execution/rerun/gang_merge.h"
+#include "harness/execution/rerun/gang_workspace.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kLoopback[] = "127.0.0.1";
+
+std::string TextOf(const sockaddr* address) {
+  sockaddr_in four{};
+  std::memcpy(&four, address, sizeof(four));
+  char text[INET_ADDRSTRLEN] = "";
+  return ::inet_ntop(AF_INET, &four.sin_addr, text, sizeof(text)) == nullptr ? "" : text;
+}
+
+// The IPv4 address that this host's name stands for; empty: none.
+std::string AddressOfName() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof(name) - 1) != 0) return "";
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(name, nullptr, &hints, &found) != 0) return "";
+  std::string address = TextOf(found->ai_addr);
+  ::freeaddrinfo(found);
+  return address;
+}
+
+// Of an interface that is up and not the loopback: the one that the host's name stands for, else
+// the first.
+std::string OwnAddress() {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return kLoopback;
+  const std::string named = AddressOfName();
+  std::string found;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+    if ((one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    const std::string address = TextOf(one->ifa_addr);
+    if (found.empty() || address == named) found = address;
+  }
+  ::freeifaddrs(all);
+  return found.empty() ? kLoopback : found;
+}
+
+// With one network: containers of one machine have addresses of their own.
+bool AreOneMachine(const std::vector<NodeReady>& nodes) {
+  return std::ranges::all_of(nodes, [&](const NodeReady& node) {
+    return node.machine.boot_id == nodes[0].machine.boot_id && node.address == nodes[0].address;
+  });
+}
+
+}  // namespace
+
+bool IsGang(const Ticket& ticket) {
+  const auto& gang = ticket.manifest.gang;
+  return gang && (gang->nodes > 1 || gang->start != GangStart::kOnce);
+}
+
+// Another process may take it before the run does: then the run fails, as any run whose port is
+// taken, and says so.
+int FreePort() {
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof(address);
+  if (!socket.valid() ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return 29500;  // torchrun's own default
+  }
+  return ntohs(address.sin_port);
+}
+
+std::vector<int> GpusOfNode(const Ticket& ticket, int node) {
+  if (!IsGang(ticket) || ticket.resources.gpus <= 0) return ticket.gpus;
+  const auto each = static_cast<std::ptrdiff_t>(ticket.resources.gpus);
+  if (std::ssize(ticket.gpus) < each * ticket.manifest.gang->nodes) return ticket.gpus;
+  return {ticket.gpus.begin() + node * each, ticket.gpus.begin() + (node + 1) * each};
+}
+
+fs::path GangFolder(const fs::path& folder, const Ticket& ticket) {
+  return folder / "gang" / fmt::format("{}.{}", ticket.job(), ticket.attempt);
+}
+
+fs::path GangSide::PlaceOf(const fs::path& folder, const Ticket& ticket, int node) {
+  return node == 0 ? folder : GangFolder(folder, ticket) / fmt::format("node-{}", node);
+}
+
+GangSide::GangSide(const Ticket& ticket, fs::path folder, int node,
+                   std::function<bool()> should_cancel)
+    : ticket_(ticket),
+      gang_(*ticket.manifest.gang),
+      folder_(GangFolder(folder, ticket)),
+      node_(node),
+      should_cancel_(std::move(should_cancel)),
+      session_(folder_, node, gang_.nodes, should_cancel_) {}
+
+Result<std::optional<Workspace>> GangSide::Attach(ContentCache* cache) {
+  if (is_head() || gang_.workspace == GangWorkspace::kLocal) return std::optional<Workspace>();
+  ASSIGN_OR_RETURN(const auto head, session_.WaitForReady());
+  if (!head[0].obstacle.empty()) {
+    Workspace none;
+    none.obstacle = Obstacle{head[0].layer, "node 0: " + head[0].obstacle};
+    return std::optional(std::move(none));
+  }
+  ASSIGN_OR_RETURN(Workspace workspace, AttachWorkspace(ticket_, head[0], cache, should_cancel_));
+  return std::optional(std::move(workspace));
+}
+
+Result<NodeReady> GangSide::Gather(const Workspace& workspace, NodeReady mine) {
+  mine.machine = ThisMachine();
+  mine.address = OwnAddress();
+  if (is_head()) {
+    mine.port = FreePort();
+    mine.workspace = fs::absolute(workspace.path).string();
+    mine.mounts = workspace.mounts;
+  }
+  RETURN_IF_ERROR(session_.TellReady(mine));
+  if (!is_head()) {
+    if (!mine.obstacle.empty()) return mine;
+    ASSIGN_OR_RETURN(start_, session_.WaitForStart());
+    return mine;
+  }
+  const auto nodes = session_.WaitForReady();
+  NodeReady why;
+  if (nodes.ok()) {
+    why = WhyNotReady(*nodes);
+  } else {
+    why.obstacle = nodes.error().message;
+    why.infrastructure = true;
+  }
+  if (!why.obstacle.empty()) {
+    RETURN_IF_ERROR(session_.CallOff(why.obstacle));
+    return why;
+  }
+  start_ = {.address = AreOneMachine(*nodes) ? kLoopback : mine.address,
+            .port = mine.port,
+            .hosts = {},
+            .id = fmt::format("{}.{}", ticket_.job(), ticket_.attempt)};
+  for (const NodeReady& node : *nodes) start_.hosts.push_back(HostOf(node.machine));
+  RETURN_IF_ERROR(session_.Start(start_));
+  return why;
+}
+
+TasksResult GangSide::Run(TasksOfNode node, WallTime started, Evidence* evidence) {
+  node.session = &session_;
+  node.start = start_;
+  node.node = node_;
+  node.logs = folder_;
+  TasksResult result = RunTasks(node, started, evidence);
+  tasks_ = result.ends;
+  return result;
+}
+
+Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
+  RETURN_IF_ERROR(session_.TellDone());
+  GangEnds ends{.nodes = {}, .first = {}, .hosts = start_.hosts};
+  ASSIGN_OR_RETURN(ends.nodes, session_.WaitForEnds());
+  ends.first = session_.First();
+  ends.nodes[0] = PartEnd{.evidence = {}, .infrastructure = false, .tasks = tasks_};
+  const bool again = MergeEnds(ends, evidence);
+  if (gang_.workspace == GangWorkspace::kShared) return again;
+  for (int node = 1; node < gang_.nodes; ++node) {
+    const fs::path other = PlaceOf(folder_.parent_path().parent_path(), ticket_, node) /
+                           RerunFolder({}, ticket_.run_id(), ticket_.rerun) / "workspace";
+    ASSIGN_OR_RETURN(auto remarks,
+                     UniteWorkspaces(ticket_.manifest, workspace, other,
+                                     NodeInWords(static_cast<std::size_t>(node),
+                                                 start_.hosts[static_cast<std::size_t>(node)])));
+    std::ranges::move(remarks, std::back_inserter(evidence->remarks));
+  }
+  return again;
+}
+
+Status GangSide::TellEnd(const Evidence& evidence, bool infrastructure) {
+  return session_.TellEnd({evidence, infrastructure, tasks_});
+}
+
+std::string GangSide::Log(std::string_view name) const {
+  return JoinLogs(folder_, name, gang_.tasks());
+}
+
+void GangSide::Remove() {
+  (void)RemoveTree(folder_);
+  ::rmdir(folder_.parent_path().c_str());  // unless another gang has its folder there
+}
+
+}  // namespace rharness

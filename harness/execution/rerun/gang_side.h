@@ -1,0 +1,75 @@
+// What a rerun does beside its own steps if it is one node of a gang.
+//
+// Role: the calls of rerun.cc to the session, the tasks and the merging. A gang's folder is
+// gang/JOB.ATTEMPT below that of the context; node N works in node-N there, node 0 in the rerun's
+// own place.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SIDE_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SIDE_H_
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/execution/rerun/gang_session.h"
+#include "harness/execution/rerun/gang_tasks.h"
+#include "harness/execution/rerun/obstacle.h"
+
+namespace rharness {
+
+// Whether this ticket is for several tasks.
+bool IsGang(const Ticket& ticket);
+// Of the GPUs that a ticket names for all nodes on one machine, those of one node; else all.
+std::vector<int> GpusOfNode(const Ticket& ticket, int node);
+// A port of this machine that nobody listens on now.
+int FreePort();
+std::filesystem::path GangFolder(const std::filesystem::path& folder, const Ticket& ticket);
+
+class GangSide {
+ public:
+  GangSide(const Ticket& ticket, std::filesystem::path folder, int node,
+           std::function<bool()> should_cancel);
+
+  bool is_head() const { return node_ == 0; }
+  // Where this node's rerun has its place: `folder` for node 0.
+  static std::filesystem::path PlaceOf(const std::filesystem::path& folder, const Ticket& ticket,
+                                       int node);
+  // Errors: those of GangSession::Join.
+  Status Join() { return session_.Join(); }
+
+  // None: this node makes one of its own. Else node 0's, with an obstacle where that cannot be
+  // used.
+  Result<std::optional<Workspace>> Attach(ContentCache* cache);
+
+  // Tells the others that this node could start, or its obstacle, and waits for them. The result's
+  // obstacle is why the gang does not start; empty: it does.
+  Result<NodeReady> Gather(const Workspace& workspace, NodeReady mine);
+
+  // The tasks of this node. `node`: without session and start.
+  TasksResult Run(TasksOfNode node, WallTime started, Evidence* evidence);
+
+  // Node 0, after its tasks: waits for the others and merges what they leave into `evidence`;
+  // brings the outputs of local workspaces into node 0's. Returns whether another attempt is worth
+  // it.
+  Result<bool> Merge(const Workspace& workspace, Evidence* evidence);
+  // Another node, at its end.
+  Status TellEnd(const Evidence& evidence, bool infrastructure);
+  std::string Log(std::string_view name) const;
+  // Node 0, last: removes the folder, as far as nobody writes there any more.
+  void Remove();
+
+ private:
+  const Ticket& ticket_;
+  const Gang& gang_;
+  const std::filesystem::path folder_;
+  const int node_;
+  const std::function<bool()> should_cancel_;
+  GangSession session_;
+  Rendezvous start_;
+  std::vector<TaskEnd> tasks_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SIDE_H_

@@ -1,0 +1,199 @@
+// A thread for each task.
+#include "harness/execution/rerun/gang_tasks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/execution/rerun/observed_run.h"
+#include "harness/execution/rerun/rerun_job.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostJoined = std::size_t{16} << 20;
+constexpr std::size_t kMostLine = 200;
+
+int TasksHere(const Gang& gang, int node) {
+  if (gang.start == GangStart::kOnce) return node == 0 ? 1 : 0;
+  return gang.start == GangStart::kPerNode ? 1 : gang.tasks_per_node;
+}
+
+// srun and mpirun inside the command need what the allocation says.
+void AddAllocation(const Gang& gang, std::map<std::string, std::string>* variables) {
+  if (gang.start != GangStart::kOnce) return;
+  for (const auto& [name, value] : ProcessEnvironment()) {
+    if (name.starts_with("SLURM_") && name != "SLURM_JWT") (*variables)[name] = value;
+  }
+}
+
+std::string LastLine(std::string_view text) {
+  const auto is_space = [](char c) { return c == '\n' || c == ' ' || c == '\r'; };
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  text.remove_prefix(text.rfind('\n') == text.npos ? 0 : text.rfind('\n') + 1);
+  return TerminalSafe(text.substr(0, kMostLine));
+}
+
+fs::path LogOf(const fs::path& logs, std::string_view name, int rank) {
+  return logs / fmt::format("{}-{}", name, rank);
+}
+
+class Task {
+ public:
+  Task(const TasksOfNode& node, int local, int tasks_here) : node_(node) {
+    const Gang& gang = *node.ticket.manifest.gang;
+    place_ = {.rank = node.node * tasks_here + local,
+              .tasks = gang.nodes * tasks_here,
+              .local_rank = local,
+              .node = node.node,
+              .nodes = gang.nodes,
+              .launcher = {},
+              .id = {}};
+    end_.rank = place_.rank;
+  }
+
+  void Run(WallTime started) {
+    ObservedRun observed(node_.ticket, node_.workspace);
+    const Job job = BuildJob(&observed);
+    launched_ = node_.launcher->HandOver(job);
+    const auto spec =
+        launched_.ok() ? node_.launcher->BuildCommand(job) : Result<ProcessSpec>(launched_.error());
+    if (!spec.ok()) {
+      launched_ = spec.error();
+      end_.outcome.kind = OutcomeKind::kNotStarted;
+      end_.outcome.detail = spec.error().message;
+      return TellFailure("");
+    }
+    const ExecutionHooks hooks{.on_start =
+                                   [&](int pid) {
+                                     if (place_.local_rank == 0 && node_.on_start)
+                                       node_.on_start(pid);
+                                   },
+                               .should_cancel = [&] { return node_.session->MustStop(); }};
+    ProcessResult result = node_.executor->Execute(*spec, job.limits, hooks);
+    evidence_.outcome = result.outcome;
+    observed.Collect(&result, started, &evidence_);
+    auto proof = node_.launcher->Finish(job, &evidence_.outcome);
+    if (proof.ok()) proof_ = std::move(*proof);
+    if (!proof.ok()) launched_ = proof.error();
+    end_.outcome = evidence_.outcome;
+    end_.stopped = end_.outcome.kind == OutcomeKind::kCancelled;
+    if (!end_.outcome.Succeeded() && !end_.stopped) TellFailure(LastLine(result.stderr_text));
+    (void)WriteFileAtomic(LogOf(node_.logs, "stdout", place_.rank), result.stdout_text);
+    (void)WriteFileAtomic(LogOf(node_.logs, "stderr", place_.rank), result.stderr_text);
+    end_.observation = std::move(evidence_.observation);
+  }
+
+  TaskEnd& end() { return end_; }
+  const Evidence& evidence() const { return evidence_; }
+  const ImageProof& proof() const { return proof_; }
+  const Status& launched() const { return launched_; }
+
+ private:
+  Job BuildJob(ObservedRun* observed) const {
+    const Gang& gang = *node_.ticket.manifest.gang;
+    std::map<std::string, std::string> variables = node_.variables;
+    for (auto& [name, value] : RendezvousVariables(gang, node_.start, place_)) {
+      variables[name] = value;
+    }
+    AddAllocation(gang, &variables);
+    for (const auto& [name, value] : node_.ticket.environment) {
+      if (value) variables[name] = *value;
+      if (!value) variables.erase(name);
+    }
+    Job job = BuildRerunJob(
+        node_.ticket, node_.workspace, node_.image_file,
+        fmt::format("{}.{}.{}", node_.ticket.job(), node_.ticket.attempt, place_.rank),
+        std::move(variables));
+    job.command = CommandOn(std::move(job.command), node_.start, place_.node);
+    observed->AddTo(&job);
+    return job;
+  }
+
+  void TellFailure(std::string last_line) const {
+    const auto node = static_cast<std::size_t>(place_.node);
+    const auto& hosts = node_.start.hosts;
+    node_.session->Tell({.node = place_.node,
+                         .rank = place_.rank,
+                         .host = node < hosts.size() ? hosts[node] : "",
+                         .outcome = end_.outcome,
+                         .last_line = std::move(last_line)});
+  }
+
+  const TasksOfNode& node_;
+  TaskPlace place_;
+  TaskEnd end_;
+  Evidence evidence_;
+  ImageProof proof_;
+  Status launched_;
+};
+
+void WaitForHead(const GangSession& session) {
+  while (!session.IsDone() && !session.MustStop()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+}  // namespace
+
+TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* evidence) {
+  const int tasks = TasksHere(*node.ticket.manifest.gang, node.node);
+  TasksResult result;
+  if (tasks == 0) {
+    WaitForHead(*node.session);
+    return result;
+  }
+  std::vector<std::unique_ptr<Task>> all;
+  for (int local = 0; local < tasks; ++local) {
+    all.push_back(std::make_unique<Task>(node, local, tasks));
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (const auto& task : all) {
+      threads.emplace_back([&task, started] { task->Run(started); });
+    }
+  }
+  for (const auto& task : all) {
+    if (result.launched.ok()) result.launched = task->launched();
+    result.ends.push_back(std::move(task->end()));
+  }
+  result.proof = all[0]->proof();
+  evidence->environment.packages = all[0]->evidence().environment.packages;
+  evidence->environment.python = all[0]->evidence().environment.python;
+  return result;
+}
+
+std::string JoinLogs(const fs::path& logs, std::string_view name, int tasks) {
+  std::map<std::string, std::vector<int>> ranks;  // by text
+  const std::size_t share = kMostJoined / static_cast<std::size_t>(std::max(1, tasks));
+  std::vector<std::string> order;
+  for (int rank = 0; rank < tasks; ++rank) {
+    auto text = ReadFile(LogOf(logs, name, rank), kMostJoined);
+    if (!text.ok() || text->empty()) continue;
+    if (text->size() > share) text->resize(share);
+    if (!ranks.contains(*text)) order.push_back(*text);
+    ranks[*text].push_back(rank);
+  }
+  std::string joined;
+  for (const std::string& text : order) {
+    std::string who;
+    const std::vector<int>& same = ranks[text];
+    for (std::size_t i = 0; i < same.size(); ++i) {
+      std::size_t last = i;
+      while (last + 1 < same.size() && same[last + 1] == same[last] + 1) ++last;
+      who += fmt::format("{}{}", who.empty() ? "" : ", ", same[i]);
+      if (last > i) who += fmt::format("-{}", same[last]);
+      i = last;
+    }
+    joined += fmt::format("== rank{} {} ==\n{}{}", same.size() > 1 ? "s" : "", who, text,
+                          text.ends_with('\n') ? "" : "\n");
+  }
+  return joined;
+}
+
+}  // namespace rharness

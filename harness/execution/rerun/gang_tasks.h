@@ -1,0 +1,52 @@
+// The tasks of a gang on one node: started together, ended together.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_TASKS_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_GANG_TASKS_H_
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/execution/launch/job.h"
+#include "harness/execution/rerun/gang_session.h"
+#include "harness/execution/rerun/ticket.h"
+#include "harness/execution/rerun/workspace.h"
+
+namespace rharness {
+
+// What all tasks of a node share.
+struct TasksOfNode {
+  const Ticket& ticket;
+  const Workspace& workspace;
+  std::filesystem::path image_file;
+  std::map<std::string, std::string> variables;  // without those of the rendezvous
+  Launcher* launcher = nullptr;
+  Executor* executor = nullptr;
+  GangSession* session = nullptr;
+  Rendezvous start;
+  int node = 0;
+  std::filesystem::path logs;             // a folder for their output, which all nodes see
+  std::function<void(int pid)> on_start;  // of the first; may be empty
+};
+
+struct TasksResult {
+  std::vector<TaskEnd> ends;  // by rank
+  ImageProof proof;           // of the first task
+  // Why the launcher could not start them, or cannot prove their image; none: it could.
+  Status launched;
+};
+
+// The tasks of this node by its record's start form; none on other nodes than 0 for kOnce, which
+// then waits for node 0. The first that fails ends all, here and on the other nodes. Blocks.
+// `evidence`: gets the packages and the Python that the node's first task used.
+TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* evidence);
+
+// The output of all ranks in one text, equal ones once: "== ranks 0-3 ==" before each. `name`:
+// "stdout" or "stderr". At most 16 MiB, the same share for each.
+std::string JoinLogs(const std::filesystem::path& logs, std::string_view name, int tasks);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_GANG_TASKS_H_

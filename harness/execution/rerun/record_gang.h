@@ -1,0 +1,80 @@
+// A recording by several tasks: each records its own part, and rank 0 makes one manifest of them.
+//
+// Role: `rharness record` as a task of srun, mpirun or torchrun, or started for each task by itself
+// (StartTasks). The parts meet in a folder beside the manifest, which all nodes see.
+#ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_GANG_H_
+#define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_GANG_H_
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/base/subprocess.h"
+#include "harness/execution/rerun/record.h"
+#include "harness/execution/rerun/rendezvous.h"
+
+namespace rharness {
+
+// What one task recorded.
+struct RecordedPart {
+  int rank = 0;
+  int node = 0;
+  std::string host;
+  bool sees_folder = true;  // rank 0's current folder
+  Outcome outcome;
+  Manifest manifest;
+};
+
+// The request of a task: rank 0 measures what all write; another looks for no outputs, and only the
+// first of a node hashes data.
+RecordRequest AsTask(RecordRequest request, const TaskPlace& place);
+
+class GangRecording {
+ public:
+  // `folder`: of the parts; absolute.
+  GangRecording(TaskPlace place, std::filesystem::path folder);
+  ~GangRecording();
+  GangRecording(const GangRecording&) = delete;
+  GangRecording& operator=(const GangRecording&) = delete;
+
+  // Before the command. Errors: invalid_input if a part of this rank is there already; io.
+  Status Begin();
+  // Another rank than 0, at its end. Errors: io.
+  Status Tell(Manifest manifest, const Outcome& outcome);
+  // Rank 0, after its command: waits up to ten minutes for the others, 30 seconds if its own
+  // command failed, and reports each minute which are missing. An error is a sentence of the
+  // recording, and its outcome that of the first rank that failed.
+  void WaitForOthers(const std::function<bool()>& should_cancel, Recording* recording);
+  // Rank 0: adds the parts to the manifest.
+  void Merge(Manifest* manifest) const;
+
+ private:
+  std::filesystem::path PartOf(int rank) const;
+  std::filesystem::path Marker() const;
+
+  const TaskPlace place_;
+  const std::filesystem::path folder_;
+  std::filesystem::path marker_;     // rank 0's, in its current folder; empty: none
+  std::vector<RecordedPart> parts_;  // of the other ranks
+};
+
+// One manifest of all. Data and code that only another rank read are added; what differs between
+// nodes is a note, and for data and code one that admission refuses. Pure.
+void MergeRecords(const TaskPlace& place, const std::vector<RecordedPart>& parts,
+                  Manifest* manifest);
+
+// For a command that starts its tasks itself in an allocation of several nodes (`record -- srun
+// ...` in a batch script): the allocation, of which a rerun gets the same again. What ran on other
+// nodes was not seen, and the observation says so. Nothing in other places.
+void DescribeAllocation(const Variables& environment, Manifest* manifest);
+
+// Starts this program's own command line once for each task of a run on this machine, with the
+// variables of torchrun, and ends all if one fails. Returns the exit code of rank 0, or that of the
+// first that failed.
+int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& should_cancel);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_GANG_H_

@@ -1,0 +1,165 @@
+// Facts of single nodes and ranks, by the functions that make those of a whole run.
+#include "harness/judge/gang_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "harness/judge/facts_of.h"
+
+namespace rharness {
+namespace {
+
+using FactsByKey = std::map<std::string, Fact>;
+
+bool IsOfNode(const Fact& fact) {
+  return fact.layer == Layer::kEnvironment || fact.layer == Layer::kHardware;
+}
+
+bool IsOfRank(const Fact& fact) {
+  return fact.key.starts_with("seed_set.") || fact.key.starts_with("flag.") ||
+         fact.key.starts_with("library.");
+}
+
+FactsByKey ByKey(const std::vector<Fact>& facts, bool (*is_wanted)(const Fact&)) {
+  FactsByKey by_key;
+  for (const Fact& fact : Unbundled(facts)) {
+    if (fact.kind == FactKind::kValue && is_wanted(fact)) by_key.emplace(fact.key, fact);
+  }
+  return by_key;
+}
+
+const Environment& EnvironmentOf(const GangParts& parts, std::size_t node,
+                                 const Environment& head) {
+  const bool own = node < parts.nodes.size() && parts.nodes[node].environment;
+  return own ? *parts.nodes[node].environment : head;
+}
+
+std::optional<Observation> ObservationOf(const GangParts& parts, std::size_t rank,
+                                         const std::optional<Observation>& first) {
+  if (!first || rank >= parts.ranks.size()) return first;
+  Observation own = *first;
+  if (parts.ranks[rank].seeds) own.seeds = *parts.ranks[rank].seeds;
+  if (parts.ranks[rank].flags) own.flags = *parts.ranks[rank].flags;
+  if (parts.ranks[rank].libraries) own.libraries = *parts.ranks[rank].libraries;
+  return own;
+}
+
+// The two sides of a run, with a node's or a rank's facts in place of node 0's.
+class Sides {
+ public:
+  Sides(const Manifest& manifest, const Evidence& evidence)
+      : manifest_(manifest), evidence_(evidence), there_(*manifest.gang), here_(*evidence.gang) {
+    manifest_.gang.reset();
+    evidence_.gang.reset();
+    head_environment_ = manifest_.environment;
+    rerun_environment_ = evidence_.environment;
+    first_ = manifest_.observation;
+    rerun_first_ = evidence_.observation;
+  }
+
+  void AddNodes(GangFacts* out) {
+    const auto nodes = std::min(there_.parts.nodes.size(), here_.nodes.size());
+    const auto differs = [](const GangParts& parts, std::size_t node) {
+      return node < parts.nodes.size() && parts.nodes[node].environment.has_value();
+    };
+    std::optional<GangFacts> head;
+    for (std::size_t node = 1; node < nodes; ++node) {
+      if (!differs(there_.parts, node) && !differs(here_, node)) continue;
+      if (!head) head = Facts();
+      manifest_.environment = EnvironmentOf(there_.parts, node, head_environment_);
+      evidence_.environment = EnvironmentOf(here_, node, rerun_environment_);
+      Add(*head, Facts(), IsOfNode, fmt::format(" on node {}", node), out);
+    }
+    manifest_.environment = head_environment_;
+    evidence_.environment = rerun_environment_;
+  }
+
+  void AddRanks(GangFacts* out) {
+    if (!first_ || !rerun_first_) return;
+    const auto ranks = std::min(there_.parts.ranks.size(), here_.ranks.size());
+    const GangFacts first = Facts();
+    for (std::size_t rank = 1; rank < ranks; ++rank) {
+      manifest_.observation = ObservationOf(there_.parts, rank, first_);
+      evidence_.observation = ObservationOf(here_, rank, rerun_first_);
+      Add(first, Facts(), IsOfRank, fmt::format(" on rank {}", rank), out);
+    }
+  }
+
+ private:
+  GangFacts Facts() const {
+    return {.recorded = FactsAsRerun(manifest_, evidence_),
+            .observed = FactsOf(evidence_, manifest_)};
+  }
+
+  // Keys whose fact is another than the first's, on either side.
+  static void Add(const GangFacts& first, const GangFacts& own, bool (*is_wanted)(const Fact&),
+                  const std::string& suffix, GangFacts* out) {
+    const std::array<FactsByKey, 2> firsts = {ByKey(first.recorded, is_wanted),
+                                              ByKey(first.observed, is_wanted)};
+    const std::array<FactsByKey, 2> owns = {ByKey(own.recorded, is_wanted),
+                                            ByKey(own.observed, is_wanted)};
+    std::set<std::string> keys;
+    for (std::size_t side = 0; side < owns.size(); ++side) {
+      for (const auto& [key, fact] : owns[side]) {
+        const auto found = firsts[side].find(key);
+        if (found == firsts[side].end() || found->second.value != fact.value) keys.insert(key);
+      }
+      for (const auto& [key, fact] : firsts[side]) {
+        if (!owns[side].contains(key)) keys.insert(key);
+      }
+    }
+    for (const std::string& key : keys) {
+      for (std::size_t side = 0; side < owns.size(); ++side) {
+        const auto found = owns[side].find(key);
+        if (found == owns[side].end()) continue;
+        Fact fact = found->second;
+        fact.key += suffix;
+        (side == 0 ? out->recorded : out->observed).push_back(std::move(fact));
+      }
+    }
+  }
+
+  Manifest manifest_;
+  Evidence evidence_;
+  const Gang there_;
+  const GangParts here_;
+  Environment head_environment_;
+  Environment rerun_environment_;
+  std::optional<Observation> first_;
+  std::optional<Observation> rerun_first_;
+};
+
+void AddCount(std::string_view key, std::size_t recorded, std::size_t observed, GangFacts* out) {
+  const auto fact = [&](std::size_t count) {
+    return Fact{.layer = Layer::kHardware,
+                .key = std::string(key),
+                .value = std::to_string(count),
+                .weight = FactWeight::kClass};
+  };
+  out->recorded.push_back(fact(recorded));
+  out->observed.push_back(fact(observed));
+}
+
+}  // namespace
+
+GangFacts FactsOfGang(const Manifest& manifest, const Evidence& evidence) {
+  GangFacts facts;
+  if (!manifest.gang || !evidence.gang) return facts;
+  const Gang& gang = *manifest.gang;
+  AddCount("gang.nodes", static_cast<std::size_t>(gang.nodes), evidence.gang->nodes.size(), &facts);
+  if (gang.start != GangStart::kOnce) {
+    AddCount("gang.tasks", static_cast<std::size_t>(gang.tasks()), evidence.gang->ranks.size(),
+             &facts);
+  }
+  Sides sides(manifest, evidence);
+  sides.AddNodes(&facts);
+  sides.AddRanks(&facts);
+  return facts;
+}
+
+}  // namespace rharness

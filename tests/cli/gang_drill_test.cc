@@ -1,0 +1,147 @@
+// A run of several tasks, recorded and drilled on this machine: a Python program whose ranks meet
+// at MASTER_ADDR and MASTER_PORT, with the standard library alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "harness/records/manifest/evidence.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// Each rank draws a number with a seed of its own and sends it to rank 0, which writes the mean.
+constexpr char kProgram[] = R"py(import json, os, random, socket, struct, sys, time
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+FAULT
+random.seed(100 + rank)
+drawn = random.random() + float(open("data.csv").read())
+if rank == 0:
+    server = socket.create_server(place)
+    drawn = [drawn]
+    for _ in range(size - 1):
+        peer, _ = server.accept()
+        drawn.append(struct.unpack("<d", peer.recv(8))[0])
+    drawn.sort()
+    with open("model.npy", "wb") as f:
+        header = str({"descr": "<f8", "fortran_order": False, "shape": (size,)}).ljust(117) + "\n"
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        f.write(struct.pack("<%dd" % size, *drawn))
+    with open("log.jsonl", "w") as f:
+        for step in range(6):
+            f.write(json.dumps({"step": step, "val_loss": sum(drawn) / (step + 1)}) + "\n")
+else:
+    for _ in range(600):
+        try:
+            socket.create_connection(place).send(struct.pack("<d", drawn))
+            break
+        except OSError:
+            time.sleep(0.05)
+)py";
+
+class GangDrill : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = ScopedTempDir::Make();
+    ASSERT_TRUE(folder.ok());
+    folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+    fs::create_directories(At("."));
+    WriteProgram("");
+    ASSERT_TRUE(WriteFileAtomic(At("data.csv"), "0.5").ok());
+  }
+  fs::path At(const std::string& name) const { return folder_->path() / "project" / name; }
+  // The program with a line of its own before it draws.
+  void WriteProgram(const std::string& fault) const {
+    std::string text = kProgram;
+    text.replace(text.find("FAULT"), 5, fault);
+    ASSERT_TRUE(WriteFileAtomic(At("train.py"), text).ok());
+  }
+  ProcessResult Run(std::vector<std::string> argv) const {
+    ProcessSpec spec;
+    spec.argv = std::move(argv);
+    spec.environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
+    spec.working_directory = At("");
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(180);
+    return RunProcess(spec, limits);
+  }
+  ProcessResult Record() const {
+    return Run({RHARNESS_BIN_DIR "/rharness", "record", "--nodes", "2", "--tasks-per-node", "2",
+                "--out", "runs/a.json", "--", "python3", "train.py"});
+  }
+  ProcessResult Drill() const {
+    return Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--cpus", "4"});
+  }
+  Evidence TheEvidence() const {
+    const auto evidence = LoadEvidence(At("drill/runs/a/1/evidence.json"));
+    EXPECT_TRUE(evidence.ok()) << evidence.error().ToString();
+    return evidence.ok() ? *evidence : Evidence();
+  }
+
+  std::unique_ptr<ScopedTempDir> folder_;
+};
+
+TEST_F(GangDrill, ARunOfTwoTimesTwoTasksIsOneRecordAndComesBackBitForBit) {
+  const ProcessResult recorded = Record();
+  ASSERT_EQ(recorded.outcome.exit_code, 0) << recorded.stderr_text;
+  const auto manifest = LoadManifest(At("runs/a.json"));
+  ASSERT_TRUE(manifest.ok()) << manifest.error().ToString();
+  ASSERT_TRUE(manifest->gang.has_value());
+  const Gang& gang = *manifest->gang;
+  EXPECT_EQ(gang.nodes, 2);
+  EXPECT_EQ(gang.tasks_per_node, 2);
+  EXPECT_EQ(gang.start, GangStart::kPerTask);
+  EXPECT_EQ(gang.workspace, GangWorkspace::kShared);
+  EXPECT_THAT(gang.rendezvous, Contains("MASTER_PORT"));
+  ASSERT_EQ(gang.parts.ranks.size(), 4U);
+  ASSERT_TRUE(gang.parts.ranks[3].seeds.has_value()) << "its seed is 103";
+  EXPECT_FALSE(gang.parts.nodes[1].environment.has_value()) << "it is the same machine";
+  EXPECT_FALSE(fs::exists(At("runs/a.json.parts")));
+  const ProcessResult drilled = Drill();
+  EXPECT_EQ(drilled.outcome.exit_code, 0) << drilled.stdout_text << drilled.stderr_text;
+  EXPECT_THAT(drilled.stdout_text, HasSubstr("identical"));
+  const Evidence evidence = TheEvidence();
+  ASSERT_TRUE(evidence.gang.has_value());
+  EXPECT_EQ(evidence.gang->ranks.size(), 4U);
+  EXPECT_FALSE(fs::exists(At("drill/gang/a.1.1"))) << "the nodes' folder is removed";
+}
+
+TEST_F(GangDrill, TheSeedThatOneRankLostIsNamedByItsRank) {
+  WriteProgram("if os.environ.get('LOSE') == str(rank): random.seed = lambda value: None");
+  ASSERT_EQ(Record().outcome.exit_code, 0);
+  const ProcessResult drilled =
+      Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--cpus", "4", "--env", "LOSE=2", "-v"});
+  EXPECT_EQ(drilled.outcome.exit_code, 1) << drilled.stdout_text << drilled.stderr_text;
+  EXPECT_THAT(drilled.stdout_text, HasSubstr("random on rank 2"));
+}
+
+TEST_F(GangDrill, TheRankThatFailsFirstIsTheCauseAndItsLastLineIsSaid) {
+  WriteProgram(
+      "if rank == 3 and os.path.exists('/tmp/none') is False and "
+      "os.environ.get('HOME', '').endswith('workspace'): sys.exit('rank three is ill')");
+  ASSERT_EQ(Record().outcome.exit_code, 0);
+  const ProcessResult drilled = Drill();
+  EXPECT_EQ(drilled.outcome.exit_code, 4) << drilled.stdout_text << drilled.stderr_text;
+  EXPECT_THAT(drilled.stdout_text, HasSubstr("rank 3 on"));
+  const Evidence evidence = TheEvidence();
+  EXPECT_EQ(evidence.outcome.exit_code, 1);
+  const auto failed = std::ranges::find(evidence.remarks, "rank_failed", &Finding::code);
+  ASSERT_NE(failed, evidence.remarks.end());
+  EXPECT_THAT(failed->message, HasSubstr("rank 3 on"));
+  EXPECT_THAT(failed->message, HasSubstr("rank three is ill"));
+  ASSERT_TRUE(evidence.gang.has_value());
+  EXPECT_EQ(evidence.gang->ranks[0].outcome, "stopped with the others");
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,175 @@
+// The ends of several nodes as one evidence.
+#include "harness/execution/rerun/gang_merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace rharness {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Outcome Exited(int code, double seconds = 1.0) {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kExited;
+  outcome.exit_code = code;
+  outcome.wall = std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(seconds));
+  outcome.cpu = outcome.wall;
+  return outcome;
+}
+
+Observation Seen(const std::string& seed, const std::string& build_id) {
+  Observation seen;
+  seen.means = {std::string(kSeenByPython)};
+  seen.seeds["torch.manual_seed"] = {seed};
+  seen.libraries.push_back({.path = "/opt/libblas.so.3",
+                            .soname = "libblas.so.3",
+                            .build_id = build_id,
+                            .size_bytes = 10,
+                            .manager = {},
+                            .package = {},
+                            .version = {}});
+  return seen;
+}
+
+TaskEnd Task(int rank, const Observation& seen, Outcome outcome = Exited(0)) {
+  return {.rank = rank, .outcome = std::move(outcome), .stopped = false, .observation = seen};
+}
+
+// Two nodes of two tasks; the seeds are 100 + rank.
+GangEnds TwoByTwo() {
+  GangEnds ends{.nodes = {}, .first = {}, .hosts = {"n1", "n2"}};
+  for (int node = 0; node < 2; ++node) {
+    PartEnd end;
+    end.evidence.environment.software["glibc"] = "2.36";
+    for (int rank = 2 * node; rank < 2 * node + 2; ++rank) {
+      end.tasks.push_back(Task(rank, Seen(std::to_string(100 + rank), "aa")));
+    }
+    ends.nodes.push_back(std::move(end));
+  }
+  return ends;
+}
+
+Evidence HeadOf(const GangEnds& ends) { return ends.nodes[0]->evidence; }
+
+const Finding* Find(const Evidence& evidence, std::string_view code) {
+  const auto found = std::ranges::find(evidence.remarks, code, &Finding::code);
+  return found == evidence.remarks.end() ? nullptr : &*found;
+}
+
+TEST(GangMerge, FactsThatAreEqualOnAllNodesAreWrittenOnce) {
+  const GangEnds ends = TwoByTwo();
+  Evidence evidence = HeadOf(ends);
+  EXPECT_FALSE(MergeEnds(ends, &evidence));
+  EXPECT_TRUE(evidence.outcome.Succeeded());
+  EXPECT_THAT(evidence.obstacle, IsEmpty());
+  EXPECT_DOUBLE_EQ(Seconds(evidence.outcome.cpu).count(), 4.0);
+  EXPECT_DOUBLE_EQ(Seconds(evidence.outcome.wall).count(), 1.0);
+  ASSERT_TRUE(evidence.gang.has_value());
+  ASSERT_EQ(evidence.gang->nodes.size(), 2U);
+  EXPECT_FALSE(evidence.gang->nodes[1].environment.has_value());
+  ASSERT_EQ(evidence.gang->ranks.size(), 4U);
+  EXPECT_EQ(evidence.gang->ranks[3].node, 1);
+  ASSERT_TRUE(evidence.gang->ranks[3].seeds.has_value());
+  EXPECT_EQ(evidence.gang->ranks[3].seeds->at("torch.manual_seed").front(), "103");
+  EXPECT_FALSE(evidence.gang->ranks[3].libraries.has_value());
+  EXPECT_EQ(evidence.observation->seeds.at("torch.manual_seed").front(), "100");
+  EXPECT_EQ(Find(evidence, "nodes_differ"), nullptr);
+}
+
+TEST(GangMerge, ALibraryThatOneRankAloneHasIsNamedByRankAndHost) {
+  GangEnds ends = TwoByTwo();
+  ends.nodes[1]->tasks[1] = Task(3, Seen("103", "bb"));
+  Evidence evidence = HeadOf(ends);
+  EXPECT_FALSE(MergeEnds(ends, &evidence));
+  const Finding* found = Find(evidence, "nodes_differ");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->message, HasSubstr("rank 3 on n2"));
+  EXPECT_THAT(found->message, HasSubstr("libblas.so.3"));
+  EXPECT_FALSE(found->layer.has_value()) << "a remark with a layer decides";
+  ASSERT_TRUE(evidence.gang->ranks[3].libraries.has_value());
+}
+
+TEST(GangMerge, AnEnvironmentThatDiffersIsKeptAndNamedByNode) {
+  GangEnds ends = TwoByTwo();
+  ends.nodes[1]->evidence.environment.software["glibc"] = "2.31";
+  Evidence evidence = HeadOf(ends);
+  EXPECT_FALSE(MergeEnds(ends, &evidence));
+  ASSERT_TRUE(evidence.gang->nodes[1].environment.has_value());
+  const Finding* found = Find(evidence, "nodes_differ");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->message, HasSubstr("node 1 (n2) has software.glibc 2.31"));
+}
+
+TEST(GangMerge, TheFirstFailureIsTheOutcomeWhateverOthersDidLater) {
+  GangEnds ends = TwoByTwo();
+  ends.nodes[0]->tasks[0].outcome = Exited(1);  // its peer was gone
+  ends.nodes[1]->tasks[0].outcome = Exited(7);
+  ends.nodes[1]->tasks[1].stopped = true;
+  ends.nodes[1]->tasks[1].outcome.kind = OutcomeKind::kCancelled;
+  ends.first = FirstFailure{
+      .node = 1, .rank = 2, .host = "n2", .outcome = Exited(7), .last_line = "ValueError: no data"};
+  Evidence evidence = HeadOf(ends);
+  EXPECT_FALSE(MergeEnds(ends, &evidence));
+  EXPECT_EQ(evidence.outcome.exit_code, 7);
+  const Finding* found = Find(evidence, kRankFailed);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->message,
+            "rank 2 on n2 exited with 7: ValueError: no data; it was the first to fail");
+  EXPECT_EQ(evidence.gang->ranks[3].outcome, "stopped with the others");
+}
+
+TEST(GangMerge, ALostNodeIsInfrastructureEvenIfTheOthersFailedByThemselves) {
+  GangEnds ends = TwoByTwo();
+  ends.nodes[1].reset();
+  ends.nodes[0]->tasks[0].outcome = Exited(1);
+  ends.first = FirstFailure{
+      .node = 0, .rank = 0, .host = "n1", .outcome = Exited(1), .last_line = "connection reset"};
+  Evidence evidence = HeadOf(ends);
+  EXPECT_TRUE(MergeEnds(ends, &evidence));
+  EXPECT_THAT(evidence.obstacle, HasSubstr("node 1 (n2) fell silent"));
+  EXPECT_FALSE(evidence.obstacle_layer.has_value());
+  const Finding* found = Find(evidence, kNodeLost);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->subject, "n2");
+}
+
+TEST(GangMerge, AnObstacleOfOneNodeIsThatOfTheRerunWithItsLayer) {
+  GangEnds ends = TwoByTwo();
+  ends.nodes[1]->evidence.obstacle = "the data changed";
+  ends.nodes[1]->evidence.obstacle_layer = Layer::kData;
+  Evidence evidence = HeadOf(ends);
+  EXPECT_FALSE(MergeEnds(ends, &evidence));
+  EXPECT_EQ(evidence.obstacle, "node 1 (n2): the data changed");
+  EXPECT_EQ(evidence.obstacle_layer, Layer::kData);
+}
+
+TEST(GangMerge, WhyAGangCannotStartNamesTheNode) {
+  NodeReady fine;
+  NodeReady blocked;
+  blocked.machine.host = "b";
+  blocked.machine.node = "n2";
+  blocked.obstacle = "has 1 GPU; expected 2";
+  blocked.layer = Layer::kHardware;
+  EXPECT_THAT(WhyNotReady({fine, fine}).obstacle, IsEmpty());
+  const NodeReady why = WhyNotReady({fine, blocked});
+  EXPECT_EQ(why.obstacle, "node 1 (n2): has 1 GPU; expected 2");
+  EXPECT_EQ(why.layer, Layer::kHardware);
+}
+
+TEST(GangMerge, NotesOfNodesReadBackAsTheyWereWritten) {
+  const GangEnds ends = TwoByTwo();
+  PartEnd end = *ends.nodes[1];
+  end.evidence.run_id = "r";
+  end.evidence.rerun = 1;
+  end.infrastructure = true;
+  const auto read = ParsePartEnd(ToJson(end), "end-1.json");
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  EXPECT_EQ(ToJson(*read).Dump(), ToJson(end).Dump());
+}
+
+}  // namespace
+}  // namespace rharness
