@@ -131,10 +131,9 @@ struct ComparisonSet {
 //   equivalent      every primary metric is shown to be within its margin, or equal; if none was
 //                   tested, every loss within its band. Or only files differ whose role allows it
 //   inconclusive    none of these was shown; also where something is loaded with the tensors, or
-//   was
-//                   not read, and differs, or weights are not finite; and in place of equivalent
-//                   where a curve is beyond its band, or a metric that is not primary differs
-//                   beside equal bits or is shown to have moved (false discovery rate 5 %)
+//                   was not read, and differs, or weights are not finite; and in place of
+//                   equivalent where a curve is beyond its band, or a metric that is not primary
+//                   differs beside equal bits or is shown to have moved (false discovery rate 5 %)
 // A loss decides by its band; another curve only by a band from further runs or replicates. If the
 // band rests on no further run and has no stated rate (accepted upgrades, a margin), and each
 // primary metric is within its declared margin, the curve is no drift, and no pass, until siblings

@@ -125,6 +125,7 @@ int Run(const RerunArguments& arguments) {
   std::signal(SIGHUP, OnStop);
   const auto result = Carry(*ticket, out, *node, arguments.to_log);
   if (!result.ok()) return FailWith(result.error());
+  if (*node != 0) return kExitOk;  // node 0 tells what became of it
   const Evidence& evidence = result->evidence;
   const std::string end =
       evidence.obstacle.empty() ? evidence.outcome.ToString() : evidence.obstacle;

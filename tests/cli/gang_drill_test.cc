@@ -1,5 +1,4 @@
-// A run of several tasks, recorded and drilled on this machine: a Python program whose ranks meet
-// at MASTER_ADDR and MASTER_PORT, with the standard library alone.
+// A run of several tasks, recorded and drilled on this machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
 #include "harness/records/manifest/evidence.h"
+#include "tests/cli/gang_program.h"
 
 namespace rharness {
 namespace {
@@ -18,36 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-
-// Each rank draws a number with a seed of its own and sends it to rank 0, which writes the mean.
-constexpr char kProgram[] = R"py(import json, os, random, socket, struct, sys, time
-rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
-FAULT
-random.seed(100 + rank)
-drawn = random.random() + float(open("data.csv").read())
-if rank == 0:
-    server = socket.create_server(place)
-    drawn = [drawn]
-    for _ in range(size - 1):
-        peer, _ = server.accept()
-        drawn.append(struct.unpack("<d", peer.recv(8))[0])
-    drawn.sort()
-    with open("model.npy", "wb") as f:
-        header = str({"descr": "<f8", "fortran_order": False, "shape": (size,)}).ljust(117) + "\n"
-        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-        f.write(struct.pack("<%dd" % size, *drawn))
-    with open("log.jsonl", "w") as f:
-        for step in range(6):
-            f.write(json.dumps({"step": step, "val_loss": sum(drawn) / (step + 1)}) + "\n")
-else:
-    for _ in range(600):
-        try:
-            socket.create_connection(place).send(struct.pack("<d", drawn))
-            break
-        except OSError:
-            time.sleep(0.05)
-)py";
 
 class GangDrill : public testing::Test {
  protected:
@@ -60,11 +30,8 @@ class GangDrill : public testing::Test {
     ASSERT_TRUE(WriteFileAtomic(At("data.csv"), "0.5").ok());
   }
   fs::path At(const std::string& name) const { return folder_->path() / "project" / name; }
-  // The program with a line of its own before it draws.
-  void WriteProgram(const std::string& fault) const {
-    std::string text = kProgram;
-    text.replace(text.find("FAULT"), 5, fault);
-    ASSERT_TRUE(WriteFileAtomic(At("train.py"), text).ok());
+  void WriteProgram(const std::string& line) const {
+    ASSERT_TRUE(WriteFileAtomic(At("train.py"), GangProgram(line)).ok());
   }
   ProcessResult Run(std::vector<std::string> argv) const {
     ProcessSpec spec;

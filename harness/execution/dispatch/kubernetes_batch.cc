@@ -37,7 +37,7 @@ constexpr std::string_view kTicketFile = "ticket.json";
 constexpr std::size_t kMostSecretBytes = (1U << 20U) - (8U << 10U);
 
 std::vector<std::string> RerunCommand(const KubernetesOptions& options,
-                                      const std::filesystem::path& batch,
+                                      const std::filesystem::path& batch, int nodes,
                                       const std::string& index) {
   if (options.evidence_in_log) {
     return {Literal(options.program.string()),
@@ -48,8 +48,18 @@ std::vector<std::string> RerunCommand(const KubernetesOptions& options,
             "--to-log"};
   }
   const std::string task = Literal(batch.string()) + "/" + index;
-  return {Literal(options.program.string()), "rerun", task + "/ticket.json", "--out",
-          task + "/out"};
+  std::vector<std::string> command = {Literal(options.program.string()), "rerun",
+                                      task + "/ticket.json", "--out", task + "/out"};
+  if (nodes > 1) command.insert(command.end(), {"--node", "step"});
+  return command;
+}
+
+// All pods of a gang: none is replaced, and one that fails ends all.
+void AddNodes(int nodes, Json* spec) {
+  if (nodes > 1) spec->Set("completionMode", "Indexed");
+  spec->Set("completions", nodes);
+  spec->Set("parallelism", nodes);
+  spec->Set("backoffLimit", 0);
 }
 
 // With indexes: each that fails has failed, for good, and the others go on; and a pod that somebody
@@ -131,15 +141,13 @@ Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
   if (batch.indexed) {
     AddIndexes(batch.indexes.size(), &spec);
   } else {
-    spec.Set("completions", 1);
-    spec.Set("parallelism", 1);
-    spec.Set("backoffLimit", 0);
+    AddNodes(batch.needs.nodes, &spec);
   }
   if (!pod.Queue().empty()) spec.Set("suspend", true);
   Json tmpl = Json::MakeObject();
   tmpl.Set("metadata", Metadata(Labels(pod.pod_labels, labels), pod.pod_annotations));
-  Json pod_spec =
-      BuildPodSpec(pod, batch.needs, RerunCommand(options, batch.folder, at), batch.avoid);
+  Json pod_spec = BuildPodSpec(
+      pod, batch.needs, RerunCommand(options, batch.folder, batch.needs.nodes, at), batch.avoid);
   if (options.evidence_in_log) {
     AddTicketVolumes(JobName(options, batch.number, index, false), &pod_spec);
   }
@@ -178,13 +186,7 @@ Status CheckKubectlOption(const std::string& option) {
 Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod) {
   const Resources& asked = ticket.resources;
   PodNeeds needs;
-  const int nodes = ticket.manifest.gang ? ticket.manifest.gang->nodes : 1;
-  if (nodes > 1) {
-    return Unsupported(
-        fmt::format("ran on {} nodes, and a Job of one pod is one node; expected "
-                    "--dispatch slurm or local",
-                    nodes));
-  }
+  if (ticket.manifest.gang) needs.nodes = ticket.manifest.gang->nodes;
   needs.resources.cpus = std::max(1, asked.cpus);
   needs.resources.gpus = std::max(0, asked.gpus);
   if (asked.memory_bytes > 0) {

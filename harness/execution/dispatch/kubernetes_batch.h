@@ -29,7 +29,7 @@ struct KubernetesOptions {
 // Errors: invalid_input for an option of kubectl that does not select a cluster or a user.
 Status CheckKubectlOption(const std::string& option);
 
-// The requirements of an attempt on its pod. Errors: invalid_input if no image is given for it; unsupported for a run over several nodes.
+// The requirements of an attempt on its pod. Errors: invalid_input if no image is given for it.
 Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod);
 
 // Whether a batch is one Job with an index per task, which needs a server with such indexes, and no

@@ -60,7 +60,7 @@ Status KubernetesDispatcher::AdoptBatch(const fs::path& folder) {
   const int number = BatchNumber(folder);
   const std::string text = jobs->Dump();
   batches_[number] = {.folder = folder,
-                      .indexed = text.find("\"completionMode\":\"Indexed\"") != std::string::npos,
+                      .indexed = text.find("\"backoffLimitPerIndex\"") != std::string::npos,
                       .submitted = IsThere(folder / kSubmitted),
                       .avoids = text.find("\"metadata.name\"") != std::string::npos};
   ASSIGN_OR_RETURN(const std::vector<fs::path> tasks, ListTasks(folder));
@@ -93,6 +93,12 @@ Status KubernetesDispatcher::Submit(std::vector<Attempt> attempts) {
     auto needs = NeedsOf(attempt.ticket, pod_);
     if (options_.evidence_in_log && needs.ok()) {
       if (const Status fits = FitsASecret(attempt.ticket); !fits.ok()) needs = fits.error();
+      if (needs.ok() && needs->nodes > 1) {
+        needs =
+            Unsupported(fmt::format("ran on {} nodes, which meet in a folder that all see; "
+                                    "expected a volume (without --pod-evidence log)",
+                                    needs->nodes));
+      }
     }
     if (needs.ok()) {
       by_needs[*needs].push_back(std::move(attempt));
@@ -125,7 +131,8 @@ Status KubernetesDispatcher::SubmitBatch(const PodNeeds& needs, std::vector<Atte
                         .needs = needs,
                         .avoid = avoid_,
                         // A Secret a task takes a Job a task.
-                        .indexed = IsIndexed(cluster_.version, pod_) && !options_.evidence_in_log};
+                        .indexed = IsIndexed(cluster_.version, pod_) && !options_.evidence_in_log &&
+                                   needs.nodes == 1};
   RETURN_IF_ERROR(WriteTasks(batch.folder, attempts));
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const std::string name = std::to_string(i);

@@ -46,6 +46,7 @@ struct PodNeeds {
   std::string image;
   std::string image_digest;  // recorded image of the run; empty: it had none
   std::string gpu_model;     // as recorded: "NVIDIA H100 80GB HBM3"; empty: any
+  int nodes = 1;             // pods that start together: a gang
   auto operator<=>(const PodNeeds&) const = default;
 };
 

@@ -12,6 +12,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/execution/dispatch/task_folder.h"
+#include "harness/execution/rerun/gang_merge.h"
 
 namespace rharness {
 namespace {
@@ -104,7 +105,13 @@ Status SlurmDispatcher::SubmitClass(const ResourceClass& needs, std::vector<Atte
 Status SlurmDispatcher::SubmitBatch(const ResourceClass& needs, std::vector<Attempt> attempts) {
   const fs::path batch = options_.folder / "dispatch" / std::to_string(++batches_);
   RETURN_IF_ERROR(WriteBatch(batch, attempts));
-  const auto job = client_.Submit(SbatchArguments(options_, batch, needs, attempts.size(), avoid_));
+  auto job = client_.Submit(SbatchArguments(options_, batch, needs, attempts.size(), avoid_));
+  // It may be that only with nodes that failed there are enough: then they get another chance.
+  if (needs.nodes > 1 && !avoid_.empty() && !job.ok() &&
+      job.error().code == ErrorCode::kInvalidInput) {
+    avoid_.clear();
+    job = client_.Submit(SbatchArguments(options_, batch, needs, attempts.size(), avoid_));
+  }
   if (job.ok()) RETURN_IF_ERROR(WriteFileAtomic(batch / "job", std::to_string(*job) + "\n"));
   if (!job.ok() && job.error().code == ErrorCode::kNotFound) return job.error();
   // A failed call may have taken effect all the same.
@@ -273,6 +280,9 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
       ASSIGN_OR_RETURN(AttemptEnd collected,
                        CollectTask(task->folder, options_.folder, task->ticket, *task->index,
                                    std::move(**end), on_step_));
+      for (const Finding& remark : collected.evidence.remarks) {
+        if (remark.code == kNodeLost) avoid_.insert(remark.subject);
+      }
       return std::optional(std::move(collected));
     }
     if (!end.ok()) {

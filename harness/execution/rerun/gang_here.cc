@@ -2,6 +2,7 @@
 #include <thread>
 #include <vector>
 
+#include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/execution/rerun/gang_side.h"
 #include "harness/execution/rerun/rerun.h"
@@ -9,6 +10,8 @@
 namespace rharness {
 Result<RerunResult> CarryOutHere(const Ticket& ticket, const RerunContext& context) {
   if (!IsGang(ticket)) return CarryOut(ticket, context);
+  // Of a drill that was killed in this attempt: nobody else works here.
+  RETURN_IF_ERROR(RemoveTree(GangFolder(context.folder, ticket)));
   std::vector<std::jthread> others;
   for (int node = 1; node < ticket.manifest.gang->nodes; ++node) {
     others.emplace_back([&, node] {

@@ -81,7 +81,9 @@ bool FindObstacle(const GangEnds& ends, Evidence* evidence, bool* infrastructure
     if (node->evidence.obstacle.empty()) continue;
     evidence->obstacle = name + ": " + node->evidence.obstacle;
     evidence->obstacle_layer = node->evidence.obstacle_layer;
-    *infrastructure = node->infrastructure;
+    // One that was stopped alone, as by its scheduler, has no answer.
+    *infrastructure =
+        node->infrastructure || node->evidence.outcome.kind == OutcomeKind::kCancelled;
     return true;
   }
   return false;

@@ -83,12 +83,13 @@ Status GangSession::Join() {
 }
 
 // A beat that cannot be written is missed by others, which is what they need to know.
-void GangSession::Beat() {
-  static std::atomic<std::uint64_t> count{0};
-  (void)WriteFileAtomic(Of("beat", node_), fmt::format("{}", ++count));
-}
+void GangSession::Beat() { (void)WriteFileAtomic(Of("beat", node_), fmt::format("{}", ++beats_)); }
 
 void GangSession::Watch() {
+  // A stop that reached this node alone ends the others, too.
+  if (!called_off_ && cancel_ && cancel_()) {
+    called_off_ = CallOff(fmt::format("node {} was stopped", node_)).ok();
+  }
   if (IsThere(File(kFirst)) || IsThere(File(kStop))) stop_ = true;
   if (IsThere(File(kDone))) done_ = true;
   WatchBeats();
@@ -133,6 +134,13 @@ std::string GangSession::SilentNodes() const {
   return fmt::format("{}", fmt::join(lost_, ", "));
 }
 
+std::string GangSession::WhyCalledOff() const {
+  const auto json = ReadNote(File(kStop));
+  const Json* why = json.ok() ? json->Find("why") : nullptr;
+  const bool is_text = why != nullptr && why->kind() == Json::Kind::kString;
+  return "was called off: " + (is_text ? TerminalSafe(why->AsString()) : "no reason is given");
+}
+
 Status GangSession::TellReady(const NodeReady& ready) {
   return WriteJsonFile(Of("ready", node_, ".json"), ToJson(ready));
 }
@@ -154,7 +162,7 @@ Result<std::vector<NodeReady>> GangSession::WaitForReady() {
     if (const std::string silent = SilentNodes(); !silent.empty()) {
       return TimeoutError(fmt::format("node {} fell silent before the start", silent));
     }
-    if (stop_) return ProcessError("was called off by node 0");
+    if (stop_) return ProcessError(WhyCalledOff());
     const bool waits = SteadyClock::now() - began < times_.gather;
     if (!waits && !IsThere(Of("taken", node))) {
       return TimeoutError(
@@ -181,7 +189,7 @@ Result<Rendezvous> GangSession::WaitForStart() {
       ASSIGN_OR_RETURN(const Json json, ReadNote(File(kStart)));
       return ParseRendezvous(json, File(kStart).string());
     }
-    if (IsThere(File(kStop))) return ProcessError("was called off by node 0");
+    if (IsThere(File(kStop))) return ProcessError(WhyCalledOff());
     if (cancel_ && cancel_()) return ProcessError("was stopped before the start");
     if (!SilentNodes().empty()) return TimeoutError("node 0 fell silent before the start");
     RefreshView(folder_);

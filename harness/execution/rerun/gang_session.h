@@ -48,8 +48,9 @@ class GangSession {
   // Node 0: of all nodes, by number. Others: of node 0 alone. Errors, each naming the nodes:
   // timeout (they did not come up, or are silent), process (cancelled).
   Result<std::vector<NodeReady>> WaitForReady();
-  // Node 0 alone. `why`: nobody starts, for this reason.
+  // Node 0 alone.
   Status Start(const Rendezvous& start);
+  // Nobody starts, or goes on, for this reason.
   Status CallOff(const std::string& why);
   // Errors: as WaitForReady; process with the reason if node 0 called it off.
   Result<Rendezvous> WaitForStart();
@@ -79,6 +80,7 @@ class GangSession {
   void WatchBeats();
   std::string Missing(std::string_view what, std::string_view end) const;  // "1, 5"
   std::string SilentNodes() const;
+  std::string WhyCalledOff() const;
 
   const std::filesystem::path folder_;
   const int node_;
@@ -87,6 +89,8 @@ class GangSession {
   const GangTimes times_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> done_{false};
+  bool called_off_ = false;  // of the watching thread
+  std::uint64_t beats_ = 0;  // likewise, after Join
   struct Pulse {
     std::string last;
     std::chrono::steady_clock::time_point since;

@@ -82,7 +82,7 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
     : is_host_(request.image.kind == ImageKind::kHost),
       base_(BaseOf(folder, recording.working_directory)),
       recorded_in_(folder) {
-  is_task_ = TaskPlaceOf(ProcessEnvironment()).has_value();
+  is_task_ = TaskPlaceOf(ProcessEnvironment()) || NodesOfAllocation(ProcessEnvironment()) > 1;
   if (!request.observe) return;
   if (!MakeFolder()) return;
   const fs::path base = base_;

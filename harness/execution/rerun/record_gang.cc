@@ -261,6 +261,10 @@ void DescribeAllocation(const Variables& environment, Manifest* manifest) {
             .workspace = GangWorkspace::kShared,
             .rendezvous = {},
             .parts = {}};
+  // What the batch script set; its tasks get the rest from who starts them.
+  for (const char* name : {"MASTER_ADDR", "MASTER_PORT"}) {
+    if (environment.contains(name)) gang.rendezvous.emplace_back(name);
+  }
   if (manifest->observation) {
     manifest->observation->unseen.push_back(
         fmt::format("what ran on the other nodes of the allocation of {}", nodes));

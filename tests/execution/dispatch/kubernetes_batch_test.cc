@@ -103,6 +103,28 @@ TEST(KubernetesBatch, IsAJobForEachRerunInAQueueOfKueues) {
   EXPECT_EQ(At(Build(false, Site()), 0, {"spec", "suspend"}), "");
 }
 
+TEST(KubernetesBatch, AGangIsAnIndexedJobWithAPodForEachNode) {
+  Ticket ticket = TicketFor(1);
+  ticket.manifest.gang = Gang{.nodes = 3,
+                              .tasks_per_node = 2,
+                              .start = GangStart::kPerTask,
+                              .workspace = {},
+                              .rendezvous = {},
+                              .parts = {}};
+  const PodTemplate pod = Site();
+  const Json jobs = BuildJobs(Options(), pod,
+                              {.number = 2,
+                               .folder = "/shared/tonight/dispatch/2",
+                               .indexes = {"0"},
+                               .needs = *NeedsOf(ticket, pod)});
+  EXPECT_EQ(At(jobs, 0, {"spec", "completionMode"}), R"("Indexed")");
+  EXPECT_EQ(At(jobs, 0, {"spec", "completions"}), "3");
+  EXPECT_EQ(At(jobs, 0, {"spec", "parallelism"}), "3");
+  EXPECT_EQ(At(jobs, 0, {"spec", "backoffLimit"}), "0");
+  EXPECT_THAT(ContainerOf(jobs).Dump(), HasSubstr(R"("--node","step")"));
+  EXPECT_THAT(ContainerOf(jobs).Dump(), HasSubstr("dispatch/2/0/ticket.json"));
+}
+
 TEST(KubernetesBatch, AsksForWhatTheRunNeeds) {
   const Json jobs = Build(false, Site(), 2);
   const Json& container = ContainerOf(jobs);
