@@ -71,7 +71,7 @@ MetricDecision DecideUnpaired(const ComparedRun& run, const Metric& metric,
                               const std::vector<double>& recorded, const VariancePrior& prior) {
   MetricInput input{.name = metric.name,
                     .unit = UnitOf(metric),
-                    .primary = DecidesVerdict(metric),
+                    .primary = DecidesVerdict(metric, run.recorded.metrics),
                     .history = recorded,
                     .margin = metric.margin,
                     .quantum = metric.quantum,
@@ -143,7 +143,7 @@ class Decider {
         continue;
       }
       if (owners.empty()) input.unit = UnitOf(*metric);
-      const bool decides = DecidesVerdict(*metric);
+      const bool decides = DecidesVerdict(*metric, runs_[i].recorded.metrics);
       input.primary = owners.empty() ? decides : input.primary && decides;
       input.quantum = std::max(input.quantum, metric->quantum);
       PairedRun run{.recorded = metric->value, .seed = seed, .margin = metric->margin};
@@ -164,7 +164,7 @@ class Decider {
     for (std::size_t i = 0; i < owners.size(); ++i) {
       MetricDecision& decision = paired.runs[i];
       const Metric& metric = *Find(runs_[owners[i]].recorded, name);
-      decision.primary = DecidesVerdict(metric);
+      decision.primary = DecidesVerdict(metric, runs_[owners[i]].recorded.metrics);
       if (decision.primary && decision.reason.find("apart") != std::string::npos) {
         decided_.apart.push_back(owners[i]);
       }

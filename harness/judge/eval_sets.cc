@@ -36,7 +36,8 @@ std::vector<Finding> EvalSetFindings(const Manifest& manifest, const Evidence& e
     // What an imported record has is no SHA-256, and a rerun's data have nothing else.
     if (!other.is_known) continue;
     const auto metric = std::ranges::find(manifest.metrics, other.metric, &Metric::name);
-    const bool decides = DecidesVerdict(*metric) || manifest.determinism.declared == "bitwise";
+    const bool decides =
+        DecidesVerdict(*metric, manifest.metrics) || manifest.determinism.declared == "bitwise";
     findings.push_back(EvalSetFinding(other, decides, {"recorded", "in the rerun"}));
   }
   return findings;

@@ -324,24 +324,6 @@ TEST(CompareRerun, IsNotComparableWhenAnInputChangedUnderTheRun) {
   EXPECT_EQ(EndOf(manifest, evidence).layer, Layer::kData);
 }
 
-TEST(DecideMetrics, AMetricWithAStatedMarginDecidesAsAPrimaryOneDoes) {
-  Manifest manifest = Recorded();
-  manifest.metrics = {{.name = "accuracy", .value = 0.9, .primary = true, .margin = 0.01},
-                      {.name = "f1", .value = 0.9, .margin = 0.01},
-                      {.name = "recall", .value = 0.9}};
-  for (const bool seeds : {true, false}) {
-    manifest.seeds.clear();
-    if (seeds) manifest.seeds = {{"numpy", 1}};
-    const auto decisions =
-        DecideMetrics({ComparedRunOf(manifest, {Seen(manifest)})}, Family({manifest}));
-    std::vector<bool> decide;
-    for (const MetricDecision& decision : decisions.runs.front()) {
-      decide.push_back(decision.primary);
-    }
-    EXPECT_EQ(decide, (std::vector<bool>{true, true, false})) << seeds;
-  }
-}
-
 TEST(DecideMetrics, ComparesWithTheRunsOfTheSameConfigurationOnly) {
   Manifest manifest = Recorded();
   manifest.metrics[0].margin = 0.1;

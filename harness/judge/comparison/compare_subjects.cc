@@ -114,7 +114,8 @@ void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
     }
     for (const Metric& metric : here.manifest.metrics) {
       // What evidence has beside the record's metrics is the rerun's own affair.
-      const bool counts = DecidesVerdict(metric) || here.side.kind == "manifest";
+      const bool counts =
+          DecidesVerdict(metric, here.manifest.metrics) || here.side.kind == "manifest";
       if (!counts || std::ranges::find(there.manifest.metrics, metric.name, &Metric::name) !=
                          there.manifest.metrics.end()) {
         continue;

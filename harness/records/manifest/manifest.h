@@ -55,8 +55,9 @@ struct Metric {
   double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples
   std::string evaluated_on;      // name of its evaluation data; empty: not stated
 };
-// What was stated to matter: a primary metric, and any other with a margin.
-inline bool DecidesVerdict(const Metric& metric) { return metric.primary || metric.margin; }
+// A primary metric, and beside one any other with a stated margin. Without a primary one curves
+// decide, and a metric that is not called primary does not take their place.
+bool DecidesVerdict(const Metric& metric, const std::vector<Metric>& metrics);
 
 struct Determinism {
   std::string declared = "statistical";      // "bitwise" or "statistical"

@@ -11,6 +11,10 @@
 
 namespace rharness {
 
+bool DecidesVerdict(const Metric& metric, const std::vector<Metric>& metrics) {
+  return metric.primary || (metric.margin && std::ranges::any_of(metrics, &Metric::primary));
+}
+
 void CheckMembers(JsonReader& reader, const MadeBy& made_by) {
   if (HoldsCredential(made_by.repository)) {
     reader.Fail("expected a URL without user and password", "repository");
