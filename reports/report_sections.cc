@@ -91,7 +91,8 @@ DocumentSection RerunsOf(const ReportRun& run) {
 // "test_accuracy: mean shift 0.001 [0, 0.002], margin ±0.03, spread 0.004, of seeds 0.0043"
 std::string MetricSentence(const MetricDecision& metric) {
   return fmt::format("{}: mean shift {}, margin {}, spread {}{}", metric.name, ShiftOf(metric),
-                     MarginOf(metric), SpreadOf(metric), metric.primary ? "" : " (no stated margin)");
+                     MarginOf(metric), SpreadOf(metric),
+                     metric.primary ? "" : " (no stated margin)");
 }
 
 std::vector<DocumentSection> InsideOf(const FamilyComparison& family, const std::string& id,

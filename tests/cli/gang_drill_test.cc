@@ -83,13 +83,17 @@ TEST_F(GangDrill, ARunOfTwoTimesTwoTasksIsOneRecordAndComesBackBitForBit) {
   EXPECT_FALSE(fs::exists(At("drill/gang/a.1.1"))) << "the nodes' folder is removed";
 }
 
-TEST_F(GangDrill, TheSeedThatOneRankLostIsNamedByItsRank) {
-  WriteProgram("if os.environ.get('LOSE') == str(rank): random.seed = lambda value: None");
+TEST_F(GangDrill, TheSeedThatChangedOnOneRankIsNamedByItsRank) {
+  WriteProgram(
+      "if os.environ.get('OTHER') == str(rank):\n"
+      "    set_seed = random.seed\n"
+      "    random.seed = lambda value: set_seed(value + 900)");
   ASSERT_EQ(Record().outcome.exit_code, 0);
   const ProcessResult drilled =
-      Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--cpus", "4", "--env", "LOSE=2", "-v"});
+      Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--cpus", "4", "--env", "OTHER=2", "-v"});
   EXPECT_EQ(drilled.outcome.exit_code, 1) << drilled.stdout_text << drilled.stderr_text;
-  EXPECT_THAT(drilled.stdout_text, HasSubstr("random on rank 2"));
+  EXPECT_THAT(drilled.stdout_text, HasSubstr("random.seed on rank 2"));
+  EXPECT_THAT(drilled.stdout_text, HasSubstr("1002"));
 }
 
 TEST_F(GangDrill, TheRankThatFailsFirstIsTheCauseAndItsLastLineIsSaid) {

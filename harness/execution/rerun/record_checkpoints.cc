@@ -32,10 +32,10 @@ bool StandsForCheckpoint(std::string_view path) {
     const auto home = std::filesystem::path(path).parent_path().filename().string();
     return SideFileOf(path) != SideFile::kContext && !home.starts_with("ocdbt.process_");
   }
-  const bool named = name == ".metadata" || name.ends_with(".index.json") ||
-                     name.ends_with(".index") || name.ends_with(".pkl") ||
-                     name.ends_with(".pickle") || IsCheckpointName(name) ||
-                     MayBeCheckpointName(name);
+  if (name == ".metadata") return true;  // of PyTorch's distributed checkpoints
+  const bool named = name.ends_with(".index.json") || name.ends_with(".index") ||
+                     name.ends_with(".pkl") || name.ends_with(".pickle") ||
+                     IsCheckpointName(name) || MayBeCheckpointName(name);
   return named && SideFileOf(path) != SideFile::kContext;
 }
 
