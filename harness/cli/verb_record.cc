@@ -9,7 +9,6 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <system_error>
 #include <vector>
 
@@ -145,16 +144,16 @@ std::filesystem::path NextManifest(const std::vector<std::string>& command) {
   }
 }
 
-// The same for all tasks of one run, which cannot agree on a free name. Errors: invalid_input.
-Result<std::filesystem::path> ManifestOfTasks(const std::vector<std::string>& command,
-                                              const TaskPlace& place) {
-  if (place.id.empty()) {
-    return InvalidInput(
-        fmt::format("{} gives its tasks no common name; expected --out FILE", place.launcher));
+// For tasks of one run, which cannot agree on a free name, one by the run's. Errors: invalid_input.
+Result<std::string> FreeManifest(const std::vector<std::string>& command,
+                                 const std::optional<TaskPlace>& task) {
+  if (!task) return NextManifest(command).string();
+  if (task->id.empty()) {
+    return InvalidInput(task->launcher + " gives its tasks no common name; expected --out FILE");
   }
   std::error_code ignored;
   const std::string family = FamilyByName(command, std::filesystem::current_path(ignored));
-  return std::filesystem::path(fmt::format("runs/{}-{}.json", family, place.id));
+  return fmt::format("runs/{}-{}.json", family, task->id);
 }
 
 // Reserves the file of a manifest whose name was chosen here. If another recording has taken the
@@ -197,11 +196,8 @@ Result<int> RecordAndWrite(RecordOptions options) {
     return StartTasks(options.nodes, options.tasks_per_node, interrupted);
   }
   const bool named = !options.arguments.out.empty();
-  if (!named && task) {
-    ASSIGN_OR_RETURN(const auto out, ManifestOfTasks(options.arguments.command, *task));
-    options.arguments.out = out.string();
-  } else if (!named) {
-    options.arguments.out = NextManifest(options.arguments.command).string();
+  if (!named) {
+    ASSIGN_OR_RETURN(options.arguments.out, FreeManifest(options.arguments.command, task));
   }
   ASSIGN_OR_RETURN(RecordRequest request, BuildRequest(options.arguments));
   ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
@@ -213,11 +209,15 @@ Result<int> RecordAndWrite(RecordOptions options) {
     RETURN_IF_ERROR(gang->Begin());
     request = AsTask(std::move(request), *task);
   }
-  if (task && task->rank == 0) {
-    request.after_command = [&](Recording* done) { gang->WaitForOthers(interrupted, done); };
+  const auto must_stop = [&] { return interrupted() || (gang && gang->MustStop()); };
+  if (gang) {
+    request.after_command = [&](Recording* done) {
+      gang->TellOutcome(done->outcome);
+      if (task->rank == 0) gang->WaitForOthers(interrupted, done);
+    };
   }
   ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &request.data));
-  ASSIGN_OR_RETURN(const Recording recording, RecordRun(request, interrupted));
+  ASSIGN_OR_RETURN(const Recording recording, RecordRun(request, must_stop));
   Manifest manifest = BuildManifest(request, recording);
   if (task && task->rank != 0) {
     RETURN_IF_ERROR(gang->Tell(std::move(manifest), recording.outcome));

@@ -114,5 +114,37 @@ TEST_F(GangDrill, TheRankThatFailsFirstIsTheCauseAndItsLastLineIsSaid) {
   EXPECT_EQ(evidence.gang->ranks[0].outcome, "stopped with the others");
 }
 
+TEST_F(GangDrill, ChangedDataAreSaidAndNoCrash) {
+  ASSERT_EQ(Record().outcome.exit_code, 0);
+  ASSERT_TRUE(WriteFileAtomic(At("data.csv"), "0.75").ok());
+  const ProcessResult drilled = Drill();
+  EXPECT_EQ(drilled.outcome.exit_code, 3) << drilled.stdout_text << drilled.stderr_text;
+  EXPECT_THAT(drilled.stdout_text, HasSubstr("not comparable"));
+  EXPECT_FALSE(fs::exists(At("drill/gang")));
+}
+
+TEST_F(GangDrill, ARecordingEndsWithTheFirstRankThatFailsAndNamesIt) {
+  WriteProgram("if rank == 2: sys.exit('rank two is ill')\ntime.sleep(0 if rank == 0 else 600)");
+  const ProcessResult recorded = Record();
+  EXPECT_EQ(recorded.outcome.exit_code, 4) << recorded.stderr_text;
+  EXPECT_LT(Seconds(recorded.outcome.wall).count(), 60.0);
+  EXPECT_THAT(recorded.stderr_text, HasSubstr("rank 2 on"));
+  EXPECT_THAT(recorded.stderr_text, HasSubstr("exited with 1"));
+  EXPECT_FALSE(fs::exists(At("runs/a.json")));
+  EXPECT_FALSE(fs::exists(At("runs/a.json.parts")));
+}
+
+TEST_F(GangDrill, APartOfAnEarlierRecordingIsNone) {
+  const auto task = [&](const char* rank) {
+    return Run({"env", std::string("RANK=") + rank, "WORLD_SIZE=2", RHARNESS_BIN_DIR "/rharness",
+                "record", "--out", "runs/a.json", "--code-file", "train.py", "--", "true"});
+  };
+  ASSERT_EQ(task("1").outcome.exit_code, 0);
+  ASSERT_TRUE(fs::exists(At("runs/a.json.parts/1.json")));
+  const ProcessResult head = task("0");
+  EXPECT_EQ(head.outcome.exit_code, 4) << head.stderr_text;
+  EXPECT_THAT(head.stderr_text, HasSubstr("is of an earlier recording"));
+}
+
 }  // namespace
 }  // namespace rharness

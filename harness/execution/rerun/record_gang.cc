@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -28,6 +27,7 @@ template <class Io, Is<RecordedPart> T>
 void Members(Io& io, T& part) {
   io.Must(kCountNumber, "rank", part.rank);
   io.Must(kCountNumber, "node", part.node);
+  io.May(kPlainText, "id", part.id);
   io.May(kPlainText, "host", part.host);
   io.May("sees_folder", part.sees_folder);
   io.Object("outcome", part.outcome);
@@ -39,6 +39,7 @@ namespace {
 namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr char kFailed[] = "failed";  // in the folder of the parts
 constexpr auto kLongest = std::chrono::minutes(10);
 constexpr auto kAfterFailure = std::chrono::seconds(30);
 
@@ -157,6 +158,15 @@ fs::path GangRecording::Marker() const {
   return fs::current_path(ignored) / ("." + folder_.filename().string() + ".here");
 }
 
+// Without a name of the run: it was written before rank 0 began.
+bool GangRecording::IsStale(const RecordedPart& part) const {
+  if (part.id != place_.id) return true;
+  if (!place_.id.empty()) return false;
+  std::error_code error;
+  const auto written = fs::last_write_time(PartOf(part.rank), error);
+  return !error && written < fs::last_write_time(marker_, error) && !error;
+}
+
 Status GangRecording::Begin() {
   std::error_code error;
   if (fs::exists(PartOf(place_.rank), error)) {
@@ -171,10 +181,25 @@ Status GangRecording::Begin() {
   return WriteFileAtomic(marker_, "");
 }
 
+bool GangRecording::MustStop() {
+  constexpr auto kOften = std::chrono::milliseconds(500);
+  const auto now = SteadyClock::now();
+  if (must_stop_ || now - looked_ < kOften) return must_stop_;
+  looked_ = now;
+  std::error_code error;
+  must_stop_ = fs::exists(folder_ / kFailed, error);
+  return must_stop_;
+}
+
+void GangRecording::TellOutcome(const Outcome& outcome) const {
+  if (!outcome.Succeeded()) (void)WriteFileAtomic(folder_ / kFailed, "");
+}
+
 Status GangRecording::Tell(Manifest manifest, const Outcome& outcome) {
   std::error_code error;
   const RecordedPart part{.rank = place_.rank,
                           .node = place_.node,
+                          .id = place_.id,
                           .host = HostOf(ThisMachine()),
                           .sees_folder = fs::exists(Marker(), error),
                           .outcome = outcome,
@@ -204,11 +229,12 @@ void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  if (!missing.empty()) {
-    recording->missing_outputs.push_back(fmt::format(
-        "the part of rank {} {}: it did not come to {}; expected a folder that all nodes see "
-        "(--out)",
-        fmt::join(missing, ", "), kNotRecorded, folder_.string()));
+  // Where a command failed, that is what there is to say.
+  if (!missing.empty() && !must_stop_ && recording->outcome.Succeeded()) {
+    recording->missing_outputs.push_back(
+        fmt::format("the part of rank {} {}: none came to {}; expected a folder that all nodes see "
+                    "(--out)",
+                    fmt::join(missing, ", "), kNotRecorded, folder_.string()));
   }
   for (int rank = 1; rank < place_.tasks; ++rank) {
     if (std::ranges::find(missing, rank) != missing.end()) continue;
@@ -218,9 +244,20 @@ void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
           fmt::format("the part of rank {} {}: {}", rank, kNotRecorded, part.error().ToString()));
       continue;
     }
-    if (!part->outcome.Succeeded() && recording->outcome.Succeeded()) {
+    if (IsStale(*part)) {
+      recording->missing_outputs.push_back(
+          fmt::format("the part of rank {} {}: {} is of an earlier recording; remove it", rank,
+                      kNotRecorded, PartOf(rank).string()));
+      continue;
+    }
+    // One that was stopped for another's failure is not the cause.
+    const bool is_cause =
+        !part->outcome.Succeeded() && part->outcome.kind != OutcomeKind::kCancelled;
+    const bool open =
+        recording->outcome.Succeeded() || recording->outcome.kind == OutcomeKind::kCancelled;
+    if (is_cause && open) {
       recording->outcome = part->outcome;
-      recording->outcome.detail = WhoIs(*part) + " failed";
+      recording->remarks.push_back(fmt::format("{} {}", WhoIs(*part), part->outcome.ToString()));
     }
     parts_.push_back(std::move(*part));
   }
@@ -285,7 +322,6 @@ int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& shoul
   spec.argv[0] = fs::read_symlink("/proc/self/exe", error).string();
   const int tasks = nodes * tasks_per_node;
   const std::string port = std::to_string(FreePort());
-  std::atomic<int> first{0};
   std::vector<int> codes(static_cast<std::size_t>(tasks), 0);
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < tasks; ++rank) {
@@ -300,18 +336,15 @@ int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& shoul
     variables["MASTER_PORT"] = port;
     variables[kGangVariable] = std::to_string(::getpid());
     threads.emplace_back([&, spec, rank] {
-      const ProcessResult ended = RunProcess(
-          spec, {}, {}, [&] { return first.load() != 0 || (should_cancel && should_cancel()); });
+      const ProcessResult ended = RunProcess(spec, {}, {}, should_cancel);
       const Outcome& outcome = ended.outcome;
       const int code = outcome.kind == OutcomeKind::kExited ? outcome.exit_code : 4;
       codes[static_cast<std::size_t>(rank)] = code;
-      int none = 0;
-      // Rank 0 tells of the others' failures, so it may end by itself.
-      if (code != 0 && rank == 0) first.compare_exchange_strong(none, code);
     });
   }
   threads.clear();
-  return first.load() != 0 ? first.load() : codes[0];
+  // Rank 0 tells of the failures of others.
+  return codes[0];
 }
 
 }  // namespace rharness

@@ -5,6 +5,7 @@
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_GANG_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RECORD_GANG_H_
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -21,6 +22,7 @@ namespace rharness {
 struct RecordedPart {
   int rank = 0;
   int node = 0;
+  std::string id;  // of the run, as in TaskPlace
   std::string host;
   bool sees_folder = true;  // rank 0's current folder
   Outcome outcome;
@@ -41,6 +43,10 @@ class GangRecording {
 
   // Before the command. Errors: invalid_input if a part of this rank is there already; io.
   Status Begin();
+  // Polled while the command runs: whether it must end, since the command of another rank failed.
+  bool MustStop();
+  // After the command of any rank: the others end if it failed.
+  void TellOutcome(const Outcome& outcome) const;
   // Another rank than 0, at its end. Errors: io.
   Status Tell(Manifest manifest, const Outcome& outcome);
   // Rank 0, after its command: waits up to ten minutes for the others, 30 seconds if its own
@@ -53,11 +59,15 @@ class GangRecording {
  private:
   std::filesystem::path PartOf(int rank) const;
   std::filesystem::path Marker() const;
+  // Left by an earlier recording to the same place.
+  bool IsStale(const RecordedPart& part) const;
 
   const TaskPlace place_;
   const std::filesystem::path folder_;
   std::filesystem::path marker_;     // rank 0's, in its current folder; empty: none
   std::vector<RecordedPart> parts_;  // of the other ranks
+  std::chrono::steady_clock::time_point looked_{};
+  bool must_stop_ = false;
 };
 
 // One manifest of all. Data and code that only another rank read are added; what differs between
@@ -71,8 +81,7 @@ void MergeRecords(const TaskPlace& place, const std::vector<RecordedPart>& parts
 void DescribeAllocation(const Variables& environment, Manifest* manifest);
 
 // Starts this program's own command line once for each task of a run on this machine, with the
-// variables of torchrun, and ends all if one fails. Returns the exit code of rank 0, or that of the
-// first that failed.
+// variables of torchrun. Returns the exit code of rank 0, which ends if any fails.
 int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& should_cancel);
 
 }  // namespace rharness

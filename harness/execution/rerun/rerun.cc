@@ -5,7 +5,7 @@
 
 #include <memory>
 #include <optional>
-#include <set>
+#include <utility>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -129,7 +129,8 @@ class Attempt {
     if (gang_) {
       ASSIGN_OR_RETURN(auto shared, gang_->Attach(context_.cache));
       if (shared) {
-        workspace_ = std::move(*shared);
+        const fs::path own = std::exchange(workspace_, std::move(*shared)).path;
+        if (workspace_.path.empty()) workspace_.path = own;  // node 0 has none
         return {};
       }
     }

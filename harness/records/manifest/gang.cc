@@ -40,11 +40,35 @@ bool IsOfOneMachine(std::string_view path) {
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
 }
 
-Flat Flattened(const Environment& environment) {
+constexpr std::string_view kPackagesPath = "packages.";
+
+// Without what one task of a node may have used and that of another not.
+Flat Flattened(Environment environment) {
   Flat all;
+  for (const auto& [manager, list] : environment.packages) {
+    for (const auto& [name, package] : list) {
+      all[fmt::format("{}{}.{}", kPackagesPath, manager, name)] =
+          package.digest.empty() ? package.version : package.version + " " + package.digest;
+    }
+  }
+  environment.packages.clear();
   Flatten(ToJson(environment), "", &all);
   std::erase_if(all, [](const auto& entry) { return IsOfOneMachine(entry.first); });
   return all;
+}
+
+// Paths with other values. Packages that one side alone has are none: it lists what it saw.
+std::vector<std::string> Differing(const Flat& here, const Flat& there) {
+  std::vector<std::string> paths;
+  Flat all = here;
+  all.insert(there.begin(), there.end());
+  for (const auto& [path, value] : all) {
+    const auto a = here.find(path);
+    const auto b = there.find(path);
+    const bool both = a != here.end() && b != there.end();
+    if (both ? a->second != b->second : !path.starts_with(kPackagesPath)) paths.push_back(path);
+  }
+  return paths;
 }
 
 bool IsSame(const SeenLibrary& a, const SeenLibrary& b) {
@@ -82,14 +106,9 @@ void AddNode(const std::string& where, const Flat& here, const Flat& there, Diff
     const auto found = flat.find(path);
     return found == flat.end() ? std::string() : found->second;
   };
-  Flat all = here;
-  all.insert(there.begin(), there.end());
-  for (const auto& [path, value] : all) {
-    const std::string a = in(here, path);
-    const std::string b = in(there, path);
-    if (a == b) continue;
+  for (const std::string& path : Differing(here, there)) {
     const Layer layer = path.starts_with("hardware.") ? Layer::kHardware : Layer::kEnvironment;
-    out->Add(where, layer, path, a, b, "node 0");
+    out->Add(where, layer, path, in(here, path), in(there, path), "node 0");
   }
 }
 
@@ -121,7 +140,7 @@ GangParts PartsOf(const std::vector<SeenNode>& nodes, const std::vector<SeenTask
     Flat flat = Flattened(node.environment);
     if (parts.nodes.size() == 1) {
       head = std::move(flat);
-    } else if (flat != head) {
+    } else if (!Differing(flat, head).empty()) {
       part.environment = node.environment;
     }
   }
