@@ -7,8 +7,8 @@
 //   the run that the run itself did not write; or one that packages use by default (0, 42, ...);
 //   or such a seed that is set, and at most kMostOffset more, as of a rank or a worker.
 //
-// Others are of unknown origin. Beside fixed ones they may be derived from these, and stay seeds,
-// with a hint that says so; a run whose seeds are all of unknown origin has none that is recorded.
+// Others are of unknown origin: derived from these, a package's own constant, or drawn. They stay
+// seeds, with a hint that says so: a rerun that draws others shows it by its outputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -152,23 +152,15 @@ void FindRandomness(const RecordRequest& request, const fs::path& folder, Record
       const auto seed = WholeNumber(value);
       // An object, such as a generator that is handed on, stands for one that has its own entry.
       const bool object = value.starts_with('<');
-      const bool known = seed && (fixed.contains(*seed) || !fixed.empty());
-      if (!known && !object && unseeded.empty()) {
-        unseeded = seed ? fmt::format(
-                              "seed {} was set; whether it is fixed is not known, since "
-                              "neither the command, nor a variable, nor a source or "
-                              "settings of the run has it (`--seed {}={}` states it)",
-                              value, source, value)
-                        : "it has no seed: " + value;
-      }
-      if (!known || count == kMostSeeds) continue;
+      if (!seed && !object && unseeded.empty()) unseeded = "it has no seed: " + value;
+      if (!seed || count == kMostSeeds) continue;
       const std::string name = ++count == 1 ? source : fmt::format("{} {}", source, count);
       out->found.seeds[name] = *seed;
       MarkFound("seeds." + name,
                 fixed.contains(*seed)
                     ? "the run set it"
-                    : "the run set it; whether it is fixed, or derived from one that is, is not "
-                      "known",
+                    : "the run set it; whether it is fixed is not known, since neither the "
+                      "command, nor a variable, nor a source or settings of the run has it",
                 out);
     }
     if (unseeded.empty()) continue;
