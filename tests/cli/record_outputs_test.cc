@@ -38,6 +38,25 @@ json.dump({"n": 1}, open("out/generation_config.json", "w"))
   EXPECT_THAT(drill.stdout_text, HasSubstr("config.json: it differs, by its digests"));
 }
 
+// As a run that saved no settings of its tokenizer when it was recorded.
+TEST_F(RecordFinds, AFileThatOnlyTheRerunWritesBesideTheCheckpointIsNoPass) {
+  Write("out/vocab.txt", "an input beside the checkpoint");
+  Write("train.py", std::string(kFoundProgram) + R"py(
+open("out/vocab.txt").read()
+json.dump({"act": "relu"}, open("out/config.json", "w"))
+if os.environ.get("MORE"): json.dump({"lower": True}, open("out/tokenizer_config.json", "w"))
+)py");
+  ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  const auto drill = [&](const std::string& name, const std::string& more) {
+    return Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--out", name, "--env", more});
+  };
+  const ProcessResult same = drill("same", "LESS=1");
+  EXPECT_EQ(same.outcome.exit_code, 0) << same.stdout_text << same.stderr_text;
+  const ProcessResult other = drill("other", "MORE=1");
+  EXPECT_EQ(other.outcome.exit_code, 3) << other.stdout_text;
+  EXPECT_THAT(other.stdout_text, HasSubstr("tokenizer_config.json"));
+}
+
 // Another time of saving and another version say nothing of the model.
 TEST_F(RecordFinds, AnEqualConfigurationThatWasSavedAtAnotherTime) {
   Write("train.py", std::string(kFoundProgram) + R"py(

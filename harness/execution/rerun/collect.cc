@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "compare/weights/loaded_files.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
@@ -75,14 +76,44 @@ Status BringHome(const HeldFolder& folder, const fs::path& relative, const fs::p
   return {};
 }
 
+bool IsInput(const Manifest& manifest, const Workspace& workspace, const fs::path& path) {
+  const auto is_below = [&](const DataItem& item) {
+    const fs::path rest = path.lexically_relative(item.path);
+    return !rest.empty() && *rest.begin() != "..";
+  };
+  return std::ranges::find(workspace.checkout, path.string(), &TreeFile::path) !=
+             workspace.checkout.end() ||
+         std::ranges::find(manifest.code.files, path.string(), &CodeFile::path) !=
+             manifest.code.files.end() ||
+         std::ranges::any_of(manifest.data, is_below);
+}
+
+// Files that a loader reads with this checkpoint: those of the record, and others that the run
+// wrote.
+std::vector<ArtifactPart> LoadedWith(const Manifest& manifest, const Workspace& workspace,
+                                     const HeldFolder& folder, const Artifact& recorded) {
+  std::vector<ArtifactPart> loaded;
+  std::ranges::copy_if(recorded.parts, std::back_inserter(loaded), &ArtifactPart::loaded);
+  const fs::path home = fs::path(recorded.path).parent_path();
+  for (std::string& name : LoadedFilesBeside(folder.through() / recorded.path)) {
+    const bool known = std::ranges::find(loaded, name, &ArtifactPart::path) != loaded.end();
+    const fs::path place = (fs::path(manifest.working_directory) / home / name).lexically_normal();
+    if (known || IsInput(manifest, workspace, place) || !folder.OpenFile(home / name).ok())
+      continue;
+    loaded.push_back({.path = std::move(name), .sha256 = {}, .loaded = true});
+  }
+  return loaded;
+}
+
 // Measures one declared artifact; the error names the fault of the run's output.
-Result<Artifact> Measure(const Artifact& recorded, const HeldFolder& folder) {
+Result<Artifact> Measure(const Manifest& manifest, const Workspace& workspace,
+                         const Artifact& recorded, const HeldFolder& folder) {
   Artifact seen{.role = recorded.role, .path = recorded.path};
   ASSIGN_OR_RETURN(const FileDigest digest, folder.HashFile(recorded.path));
   seen.sha256 = digest.sha256;
   seen.size_bytes = digest.size_bytes;
   if (!IsCheckpoint(recorded)) return seen;
-  std::ranges::copy_if(recorded.parts, std::back_inserter(seen.parts), &ArtifactPart::loaded);
+  if (recorded.role == "weights") seen.parts = LoadedWith(manifest, workspace, folder, recorded);
   const Status read = ReadTensorRecords(folder, &seen);
   // What could not be read when it was recorded either is compared as a file.
   const bool expected = !recorded.tensor_digest.empty() || recorded.sha256.empty();
@@ -186,7 +217,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
     if (TellOfUnwritten(manifest, workspace, FilesOf(recorded), evidence)) continue;
     const bool items = recorded.role == kItemsRole;
     auto seen = items ? CollectItems(manifest, workspace, folder, recorded, keep, &means)
-                      : Measure(recorded, folder);
+                      : Measure(manifest, workspace, recorded, folder);
     if (!seen.ok()) {
       if (IsTrouble(seen.error())) return seen.error();
       evidence->remarks.push_back(RemarkOf(recorded.path, seen.error()));
