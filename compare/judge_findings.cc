@@ -337,7 +337,7 @@ std::string UnjudgedWords(const Comparison& comparison) {
                                 other == metric.reruns.end() ? metric.reruns.front() : *other));
   }
   if (count == 0) return "";
-  return fmt::format("; not judged, for want of a margin: {}{}", fmt::join(named, ", "),
+  return fmt::format("; metrics that differ and do not decide: {}{}", fmt::join(named, ", "),
                      count > named.size() ? fmt::format(" and {} more", count - named.size()) : "");
 }
 

@@ -84,7 +84,7 @@ bool CurvesWithin(const Comparison& comparison, bool tested, int* within);
 // decides differs.
 std::vector<Finding> FindChangedAdvisers(const Comparison& comparison);
 
-// "; not judged, for want of a margin: f1 (0.9, then 0.1)": the end of the headline of a pass.
+// "; metrics that differ and do not decide: f1 (0.9, then 0.1)": the end of the headline of a pass.
 // Empty if there is no such metric.
 std::string UnjudgedWords(const Comparison& comparison);
 

@@ -48,7 +48,7 @@ std::string SentenceOf(const UnreadPart& part, const std::string& how) {
   return fmt::format("{} was not compared, and {}: {}", name, how, part.why);
 }
 
-// As DifferenceOf, of what was recorded of two parts; null: that side has none.
+// As DifferenceOf, by the digests and texts that were recorded. A null pointer: no such part.
 Result<std::optional<std::string>> DifferenceOfDigests(const PartDigest* a, const PartDigest* b) {
   if (a == nullptr || b == nullptr) {
     return std::optional(fmt::format("this is so in {} alone", a != nullptr ? "A" : "B"));

@@ -129,7 +129,7 @@ DocumentRow MetricRowOf(const MetricDecision& metric, bool bit_equal, const std:
   return {.tone = bit_equal ? Verdict::kIdentical : ToneOf(metric.verdict),
           .cells = {{metric.name, DocumentCell::As::kCode},
                     badge,
-                    metric.primary ? "" : "no stated margin"},
+                    metric.primary ? "" : "advises"},
           .sentence = fmt::format("{}: {}", metric.name, MetricWords(metric)),
           .inside = [&metric, id](bool) { return InsideOf(metric, id); }};
 }

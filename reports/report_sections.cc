@@ -91,8 +91,7 @@ DocumentSection RerunsOf(const ReportRun& run) {
 // "test_accuracy: mean shift 0.001 [0, 0.002], margin ±0.03, spread 0.004, of seeds 0.0043"
 std::string MetricSentence(const MetricDecision& metric) {
   return fmt::format("{}: mean shift {}, margin {}, spread {}{}", metric.name, ShiftOf(metric),
-                     MarginOf(metric), SpreadOf(metric),
-                     metric.primary ? "" : " (no stated margin)");
+                     MarginOf(metric), SpreadOf(metric), metric.primary ? "" : " (advises)");
 }
 
 std::vector<DocumentSection> InsideOf(const FamilyComparison& family, const std::string& id,
@@ -114,7 +113,7 @@ std::vector<DocumentSection> InsideOf(const FamilyComparison& family, const std:
                                       ShiftOf(metric),
                                       MarginOf(metric),
                                       SpreadOf(metric),
-                                      metric.primary ? "decides" : "has no stated margin"},
+                                      metric.primary ? "decides" : "advises"},
                             .sentence = MetricSentence(metric)});
     drawn.rows.push_back(MetricRowOf(metric, family.verdict == Verdict::kIdentical,
                                      fmt::format("{}-m{}", id, drawn.rows.size() + 1)));

@@ -48,8 +48,8 @@ bool IsKerasConfig(const Hdf5Contents& contents, std::string_view object, std::s
   return texts != root->second.end() && texts->second.size() == 1;
 }
 
-// The other attributes, by object and name. Those of a file that is not Keras's are always a part:
-// else one without any would pass for a format that has none.
+// The other attributes, by object and name. A file that is not Keras's has this part even without
+// attributes: it is no file of a format that cannot have them.
 void AddAttributes(const Hdf5Contents& contents, bool is_keras, ViewCheckpointParts* parts) {
   std::array<Json, 2> of_use = {Json::MakeObject(), Json::MakeObject()};
   for (const auto& [object, attributes] : contents.attributes) {

@@ -66,7 +66,7 @@ constexpr char kVerdicts[] = R"text(
 A drill gives each run one verdict. Its reasons have codes; `rharness explain CODE` shows what a code means and what to do, also of a verdict: `rharness explain drifted`.
 
   identical       0  every declared output and curve is equal bit for bit
-  equivalent      0  bits differ, and every metric with a margin is shown to be within it
+  equivalent      0  bits differ, and every metric that decides is shown to be within its margin
   drifted         1  a shift is shown, or bits differ in a run declared deterministic
   inconclusive    3  neither is shown; the report says what would decide
   not_comparable  3  data, code, image or hardware is not the recorded one

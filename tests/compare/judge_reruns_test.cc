@@ -135,7 +135,8 @@ TEST(JudgeReruns, AMetricWithoutAMarginIsNamedBesideAPass) {
   run.metrics[1].primary = false;
   const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kEquivalent);
-  EXPECT_THAT(judged.headline, HasSubstr("; not judged, for want of a margin: f1 (0.95, then"));
+  EXPECT_THAT(judged.headline,
+              HasSubstr("; metrics that differ and do not decide: f1 (0.95, then"));
   run.metrics[1].reruns = {0.95};
   EXPECT_THAT(JudgedRerun(run).headline, Not(HasSubstr("not judged"))) << "it is equal";
 }
@@ -182,7 +183,7 @@ TEST(JudgeReruns, AMetricThatDiffersBesideEqualBitsIsNoPass) {
   run.curves = {{.name = "f1", .state = CurveState::kUndecided}};
   run.curves[0].differing = 3;
   run.curves[0].message = "f1 differs";
-  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive) << "nor beside another one";
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive) << "nor beside a second one";
   run.declared_bitwise = run.expect_bitwise = true;
   EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kDrifted) << "every declared value was promised";
 }

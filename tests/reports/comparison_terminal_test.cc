@@ -80,7 +80,7 @@ TEST(ComparisonTerminal, OpensWithTheVerdictAndTheHeadline) {
 TEST(ComparisonTerminal, ShowsThreeCausesWithTheirCommandsAndCountsTheRest) {
   const std::string text = WriteTerminal(DocumentOf(RichComparison()), 100, false, 50);
   EXPECT_TRUE(Contains(text, "→ rharness probe diff runs/a/fingerprint.json"));
-  EXPECT_TRUE(Contains(text, "possible, environment: The driver is another one."));
+  EXPECT_TRUE(Contains(text, "possible, environment: The driver differs."));
   EXPECT_FALSE(Contains(text, "The run went to another node."));
   EXPECT_TRUE(Contains(text, "… and 1 more cause\n"));
 }

@@ -222,7 +222,7 @@ std::vector<Cause> RichCauses() {
           {"driver_changed",
            Layer::kEnvironment,
            Strength::kPossible,
-           "The driver is another one.",
+           "The driver differs.",
            {"driver.version: 580.65.06 against 590.12.01"},
            "rharness compare runs/a runs/b --only environment"},
           {"node_changed",
