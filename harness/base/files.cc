@@ -155,6 +155,18 @@ Status SyncFolder(const fs::path& folder) {
   return {};
 }
 
+void Refresh(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();) {
+    entry.increment(error);
+  }
+}
+
+bool IsThere(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
 Status WriteFileAtomic(const fs::path& path, std::string_view content) {
   RETURN_IF_ERROR(RefuseSpecialFile(path));
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");

@@ -21,6 +21,10 @@ Result<std::string> ReadFile(const std::filesystem::path& path,
 Result<Json> ReadJsonFile(const std::filesystem::path& path,
                           std::uint64_t limit_bytes = std::uint64_t{256} << 20);
 
+// Lists the folder, which makes a shared file system show other machines' writes.
+void Refresh(const std::filesystem::path& folder);
+bool IsThere(const std::filesystem::path& path);  // no error: what cannot be seen is not there
+
 // Writes a temporary file beside `path`, fsyncs it, renames it over `path`, fsyncs the folder:
 // a reader sees the old content or the new, also after a crash. Creates missing parent folders.
 // A symbolic link is replaced, its target is not touched; a device or pipe, or a link to one, is

@@ -12,6 +12,7 @@
 
 #include "harness/base/json_reader.h"
 #include "harness/base/known_members.h"
+#include "harness/base/result.h"
 #include "harness/base/strict_members.h"
 #include "harness/base/strict_names.h"
 
@@ -114,6 +115,16 @@ class StrictReader {
  private:
   JsonReader& reader_;
 };
+
+// A whole document. Errors: those above, with the file.
+template <class T>
+Result<T> ParseStrictly(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  T noun;
+  StrictReader::ReadInto(reader, noun);
+  RETURN_IF_ERROR(reader.status());
+  return noun;
+}
 
 }  // namespace rharness
 

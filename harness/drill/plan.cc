@@ -203,7 +203,10 @@ Plan BuildPlan(const std::vector<RunNeeds>& runs, const PlanOptions& options) {
   std::vector<const RunNeeds*> fitting;
   for (const RunNeeds& run : runs) {
     NoteCaps(run, options, &plan);
-    const std::string misfit = Misfit(PlanRerun(run, 1, options).Whole(), options.slots);
+    std::string misfit = Misfit(PlanRerun(run, 1, options).Whole(), options.slots);
+    if (run.nodes > 1 && !options.nodes.empty()) {
+      misfit = fmt::format("runs over {} nodes; expected a drill without --distribute", run.nodes);
+    }
     if (misfit.empty()) {
       fitting.push_back(&run);
     } else {

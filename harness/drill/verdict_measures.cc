@@ -59,7 +59,7 @@ std::optional<VerdictMeasures> MeasuresOf(const ReportRun& run, const Manifest& 
                                           const std::map<int, Evidence>& evidence) {
   if (run.verdict == Verdict::kInfra || evidence.empty()) return std::nullopt;
   const Machine& machine = evidence.begin()->second.machine;
-  return VerdictMeasures{.node = machine.node.empty() ? machine.host : machine.node,
+  return VerdictMeasures{.node = NodeName(machine),
                          .weights_equal = WeightsEqual(run),
                          .margins = LargestMargins(run, manifest),
                          .warnings = Warnings(evidence),

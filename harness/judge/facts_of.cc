@@ -217,6 +217,12 @@ void AddGpuPlacement(const Hardware& hardware, Collector* out) {
   out->AddKnown(Layer::kHardware, "gpu.numa_nodes", nodes, FactWeight::kContext);
 }
 
+// How many nodes and ranks a run has: of one process there are none.
+void AddGang(std::size_t nodes, std::size_t ranks, Collector* out) {
+  out->Add(Layer::kHardware, "gang.nodes", std::to_string(nodes), FactWeight::kClass);
+  out->Add(Layer::kHardware, "gang.ranks", std::to_string(ranks), FactWeight::kClass);
+}
+
 void AddGpus(const Hardware& hardware, const HardwareUse& use, Collector* out) {
   const FactWeight gpu = use.substituted ? FactWeight::kContext : FactWeight::kClass;
   const auto add = [&](const char* key, FactWeight weight, const auto& of) {
@@ -310,6 +316,9 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
     AddPackages(manifest.environment, manifest.image.packages_sha256, out.facts());
   }
   AddHardware(manifest.environment.hardware, UseOf(manifest, substituted), &out);
+  if (const auto& gang = manifest.gang) {
+    AddGang(static_cast<std::size_t>(gang->nodes), static_cast<std::size_t>(gang->starts()), &out);
+  }
   AddSeeds(manifest.seeds, &out);
   AddObservation(manifest.observation, /*again=*/false, manifest.image.kind != ImageKind::kHost,
                  &out);
@@ -355,6 +364,7 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
                 digest == evidence.environment.software.end() ? "" : digest->second, out.facts());
   }
   AddHardware(evidence.environment.hardware, UseOf(manifest, IsSubstituted(evidence)), &out);
+  if (evidence.gang) AddGang(evidence.gang->nodes.size(), evidence.gang->ranks.size(), &out);
   AddSeeds(evidence.seeds, &out);
   AddObservation(evidence.observation, /*again=*/true, manifest.image.kind != ImageKind::kHost,
                  &out);

@@ -25,9 +25,10 @@ bool IsOfRank(const Fact& fact) {
          fact.key.starts_with("library.");
 }
 
+// Facts of a rank are in no bundle, which would be unfolded for each of a thousand ranks.
 FactsByKey ByKey(const std::vector<Fact>& facts, bool (*is_wanted)(const Fact&)) {
   FactsByKey by_key;
-  for (const Fact& fact : Unbundled(facts)) {
+  for (const Fact& fact : is_wanted == IsOfRank ? facts : Unbundled(facts)) {
     if (fact.kind == FactKind::kValue && is_wanted(fact)) by_key.emplace(fact.key, fact);
   }
   return by_key;
@@ -134,28 +135,11 @@ class Sides {
   std::optional<Observation> rerun_first_;
 };
 
-void AddCount(std::string_view key, std::size_t recorded, std::size_t observed, GangFacts* out) {
-  const auto fact = [&](std::size_t count) {
-    return Fact{.layer = Layer::kHardware,
-                .key = std::string(key),
-                .value = std::to_string(count),
-                .weight = FactWeight::kClass};
-  };
-  out->recorded.push_back(fact(recorded));
-  out->observed.push_back(fact(observed));
-}
-
 }  // namespace
 
 GangFacts FactsOfGang(const Manifest& manifest, const Evidence& evidence) {
   GangFacts facts;
   if (!manifest.gang || !evidence.gang) return facts;
-  const Gang& gang = *manifest.gang;
-  AddCount("gang.nodes", static_cast<std::size_t>(gang.nodes), evidence.gang->nodes.size(), &facts);
-  if (gang.start != GangStart::kOnce) {
-    AddCount("gang.tasks", static_cast<std::size_t>(gang.tasks()), evidence.gang->ranks.size(),
-             &facts);
-  }
   Sides sides(manifest, evidence);
   sides.AddNodes(&facts);
   sides.AddRanks(&facts);

@@ -4,47 +4,32 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
 #include "harness/records/manifest/evidence.h"
 #include "tests/cli/gang_program.h"
+#include "tests/cli/record_finds.h"
 
 namespace rharness {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-class GangDrill : public testing::Test {
+class GangDrill : public RecordFinds {
  protected:
   void SetUp() override {
-    auto folder = ScopedTempDir::Make();
-    ASSERT_TRUE(folder.ok());
-    folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
-    fs::create_directories(At("."));
+    RecordFinds::SetUp();
     WriteProgram("");
-    ASSERT_TRUE(WriteFileAtomic(At("data.csv"), "0.5").ok());
+    Write("data.csv", "0.5");
   }
-  fs::path At(const std::string& name) const { return folder_->path() / "project" / name; }
-  void WriteProgram(const std::string& line) const {
-    ASSERT_TRUE(WriteFileAtomic(At("train.py"), GangProgram(line)).ok());
-  }
-  ProcessResult Run(std::vector<std::string> argv) const {
-    ProcessSpec spec;
-    spec.argv = std::move(argv);
-    spec.environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
-    spec.working_directory = At("");
-    ProcessLimits limits;
-    limits.timeout = std::chrono::seconds(180);
-    return RunProcess(spec, limits);
-  }
+  // The program with a line of its own before it draws.
+  void WriteProgram(const std::string& line) const { Write("train.py", GangProgram(line)); }
+  fs::path At(const std::string& name) const { return RecordFinds::At("project/" + name); }
   ProcessResult Record() const {
-    return Run({RHARNESS_BIN_DIR "/rharness", "record", "--nodes", "2", "--tasks-per-node", "2",
-                "--out", "runs/a.json", "--", "python3", "train.py"});
+    return RecordFinds::Record({"--nodes", "2", "--tasks-per-node", "2", "--out", "runs/a.json"});
   }
   ProcessResult Drill() const {
     return Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--cpus", "4"});
@@ -54,8 +39,6 @@ class GangDrill : public testing::Test {
     EXPECT_TRUE(evidence.ok()) << evidence.error().ToString();
     return evidence.ok() ? *evidence : Evidence();
   }
-
-  std::unique_ptr<ScopedTempDir> folder_;
 };
 
 TEST_F(GangDrill, ARunOfTwoTimesTwoTasksIsOneRecordAndComesBackBitForBit) {
@@ -116,7 +99,7 @@ TEST_F(GangDrill, TheRankThatFailsFirstIsTheCauseAndItsLastLineIsSaid) {
 
 TEST_F(GangDrill, ChangedDataAreSaidAndNoCrash) {
   ASSERT_EQ(Record().outcome.exit_code, 0);
-  ASSERT_TRUE(WriteFileAtomic(At("data.csv"), "0.75").ok());
+  Write("data.csv", "0.75");
   const ProcessResult drilled = Drill();
   EXPECT_EQ(drilled.outcome.exit_code, 3) << drilled.stdout_text << drilled.stderr_text;
   EXPECT_THAT(drilled.stdout_text, HasSubstr("not comparable"));

@@ -86,18 +86,6 @@ Result<std::vector<fs::path>> ListBatches(const fs::path& folder) {
 
 Result<std::vector<fs::path>> ListTasks(const fs::path& batch) { return ListNumbered(batch); }
 
-void Refresh(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();) {
-    entry.increment(error);
-  }
-}
-
-bool IsThere(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
 bool IsMarked(const fs::path& task) { return IsThere(task / "out" / "ended.json"); }
 
 bool IsClaimed(const fs::path& task) { return IsThere(task / "out" / "claimed.json"); }

@@ -33,10 +33,6 @@ int BatchNumber(const std::filesystem::path& batch);
 // The tasks left in a batch. Errors: io.
 Result<std::vector<std::filesystem::path>> ListTasks(const std::filesystem::path& batch);
 
-// Lists the folder, which makes a shared file system show other machines' writes.
-void Refresh(const std::filesystem::path& folder);
-
-bool IsThere(const std::filesystem::path& path);    // no error: what cannot be seen is not there
 bool IsMarked(const std::filesystem::path& task);   // its end marker is there
 bool IsClaimed(const std::filesystem::path& task);  // it was taken up
 

@@ -26,7 +26,9 @@ void AddRemarks(const GangEnds& ends, Evidence* evidence) {
 
 void AddParts(const GangEnds& ends, Evidence* evidence) {
   std::vector<SeenNode> nodes;
-  std::vector<std::pair<int, SeenTask>> tasks;
+  // A rank of a lost node has nothing but its place.
+  std::vector<SeenTask> tasks(static_cast<std::size_t>(ends.tasks),
+                              SeenTask{.node = 0, .outcome = "not known", .observation = {}});
   for (std::size_t i = 0; i < ends.nodes.size(); ++i) {
     SeenNode& node = nodes.emplace_back();
     node.host = ends.hosts[i];
@@ -37,14 +39,13 @@ void AddParts(const GangEnds& ends, Evidence* evidence) {
       SeenTask task{.node = static_cast<int>(i), .outcome = {}, .observation = end.observation};
       if (!end.outcome.Succeeded()) task.outcome = end.outcome.ToString();
       if (end.stopped) task.outcome = "stopped with the others";
-      tasks.emplace_back(end.rank, std::move(task));
+      // The number is of a file that the run could write, too.
+      const auto rank = static_cast<std::size_t>(end.rank);
+      if (rank < tasks.size()) tasks[rank] = std::move(task);
     }
   }
-  std::ranges::sort(tasks, {}, [](const auto& task) { return task.first; });
-  std::vector<SeenTask> by_rank;
-  for (auto& [rank, task] : tasks) by_rank.push_back(std::move(task));
-  evidence->gang = PartsOf(nodes, by_rank);
-  if (!by_rank.empty() && by_rank[0].observation) evidence->observation = by_rank[0].observation;
+  evidence->gang = PartsOf(nodes, tasks);
+  if (!tasks.empty() && tasks[0].observation) evidence->observation = tasks[0].observation;
   auto found = DifferencesWithin(*evidence->gang, evidence->environment, evidence->observation);
   for (Finding& finding : found) {
     finding.layer.reset();  // a remark with a layer would decide; these are facts as well
@@ -95,10 +96,6 @@ std::string NodeInWords(std::size_t node, const std::string& host) {
   return host.empty() ? fmt::format("node {}", node) : fmt::format("node {} ({})", node, host);
 }
 
-std::string HostOf(const Machine& machine) {
-  return machine.node.empty() ? machine.host : machine.node;
-}
-
 bool MergeEnds(const GangEnds& ends, Evidence* evidence) {
   AddRemarks(ends, evidence);
   AddParts(ends, evidence);
@@ -131,7 +128,7 @@ NodeReady WhyNotReady(const std::vector<NodeReady>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].obstacle.empty()) continue;
     NodeReady why = nodes[i];
-    if (i > 0) why.obstacle = NodeInWords(i, HostOf(why.machine)) + ": " + why.obstacle;
+    if (i > 0) why.obstacle = NodeInWords(i, NodeName(why.machine)) + ": " + why.obstacle;
     return why;
   }
   return {};

@@ -17,6 +17,7 @@ struct GangEnds {
   std::vector<std::optional<PartEnd>> nodes;  // by number, node 0 among them; empty: lost
   std::optional<FirstFailure> first;
   std::vector<std::string> hosts;  // by number
+  int tasks = 0;                   // ranks in all
 };
 
 // Completes node 0's evidence. A lost node or an obstacle of one is that of the rerun; else the
@@ -30,9 +31,6 @@ NodeReady WhyNotReady(const std::vector<NodeReady>& nodes);
 
 // "node 1 (n2)".
 std::string NodeInWords(std::size_t node, const std::string& host);
-// As the scheduler calls it, else as the machine calls itself.
-std::string HostOf(const Machine& machine);
-
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_EXECUTION_RERUN_GANG_MERGE_H_

@@ -69,35 +69,22 @@ void Members(Io& io, T& end) {
   io.List("tasks", end.tasks);
 }
 
-namespace {
-
-template <class T>
-Result<T> Parse(const Json& json, std::string_view file) {
-  JsonReader reader(json, std::string(file));
-  T note;
-  StrictReader::ReadInto(reader, note);
-  RETURN_IF_ERROR(reader.status());
-  return note;
-}
-
-}  // namespace
-
 Json ToJson(const NodeReady& ready) { return StrictWriter::Written(ready); }
 Json ToJson(const FirstFailure& failure) { return StrictWriter::Written(failure); }
 Json ToJson(const Rendezvous& start) { return StrictWriter::Written(start); }
 Json ToJson(const PartEnd& end) { return StrictWriter::Written(end); }
 
 Result<NodeReady> ParseNodeReady(const Json& json, std::string_view file) {
-  return Parse<NodeReady>(json, file);
+  return ParseStrictly<NodeReady>(json, file);
 }
 Result<FirstFailure> ParseFirstFailure(const Json& json, std::string_view file) {
-  return Parse<FirstFailure>(json, file);
+  return ParseStrictly<FirstFailure>(json, file);
 }
 Result<Rendezvous> ParseRendezvous(const Json& json, std::string_view file) {
-  return Parse<Rendezvous>(json, file);
+  return ParseStrictly<Rendezvous>(json, file);
 }
 Result<PartEnd> ParsePartEnd(const Json& json, std::string_view file) {
-  return Parse<PartEnd>(json, file);
+  return ParseStrictly<PartEnd>(json, file);
 }
 
 std::string InWords(const FirstFailure& failure) {

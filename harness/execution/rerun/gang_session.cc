@@ -26,13 +26,6 @@ constexpr std::string_view kStop = "stop.json";
 constexpr std::string_view kDone = "done";
 constexpr std::uint64_t kMostNote = std::uint64_t{64} << 20;
 
-// Lists the folder, which makes a shared file system show other nodes' writes.
-void RefreshView(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-  }
-}
-
 Result<Json> ReadNote(const fs::path& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostNote));
   return ParseJson(text, path.string());
@@ -50,11 +43,6 @@ GangSession::GangSession(fs::path folder, int node, int nodes, std::function<boo
 
 fs::path GangSession::Of(std::string_view what, int node, std::string_view end) const {
   return folder_ / fmt::format("{}-{}{}", what, node, end);
-}
-
-bool GangSession::IsThere(const fs::path& path) const {
-  std::error_code error;
-  return fs::exists(path, error);
 }
 
 Status GangSession::Join() {
@@ -169,7 +157,7 @@ Result<std::vector<NodeReady>> GangSession::WaitForReady() {
           fmt::format("node {} did not come up within {}", Missing("taken", ""),
                       FormatDuration(std::chrono::duration_cast<Seconds>(times_.gather))));
     }
-    RefreshView(folder_);
+    Refresh(folder_);
     std::this_thread::sleep_for(times_.poll);
   }
   return ready;
@@ -192,7 +180,7 @@ Result<Rendezvous> GangSession::WaitForStart() {
     if (IsThere(File(kStop))) return ProcessError(WhyCalledOff());
     if (cancel_ && cancel_()) return ProcessError("was stopped before the start");
     if (!SilentNodes().empty()) return TimeoutError("node 0 fell silent before the start");
-    RefreshView(folder_);
+    Refresh(folder_);
     std::this_thread::sleep_for(times_.poll);
   }
 }
@@ -219,7 +207,7 @@ Result<std::vector<std::optional<PartEnd>>> GangSession::WaitForEnds() {
       return lost_.contains(node);
     };
     while (!IsThere(file) && !is_lost()) {
-      RefreshView(folder_);
+      Refresh(folder_);
       std::this_thread::sleep_for(times_.poll);
     }
     if (!IsThere(file)) continue;

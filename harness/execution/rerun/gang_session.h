@@ -3,8 +3,8 @@
 // Role: keeps the nodes of one attempt together over a folder that all of them see; nothing else
 // connects them. Files there: taken-N (O_EXCL), beat-N (a count that grows while N lives),
 // ready-N.json, start.json or stop.json (node 0's), first.json (the first failure, by link), done
-// (node 0's command ended), end-N.json. Clocks of nodes are never compared: a node is lost if its
-// beat, as another one sees it, stands still. Not here: what a node does (rerun.h).
+// (node 0's command ended), end-N.json. Clocks of nodes are never compared: a node is
+// lost if another sees no new beat of it. Not here: what a node does (rerun.h).
 //
 // Cost: each node looks at five files five times a second; node 0 also at one per node.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SESSION_H_
@@ -74,7 +74,6 @@ class GangSession {
  private:
   std::filesystem::path File(std::string_view name) const { return folder_ / name; }
   std::filesystem::path Of(std::string_view what, int node, std::string_view end = "") const;
-  bool IsThere(const std::filesystem::path& path) const;
   void Beat();
   void Watch();
   void WatchBeats();

@@ -116,7 +116,7 @@ GangSide::GangSide(const Ticket& ticket, fs::path folder, int node,
       should_cancel_(std::move(should_cancel)),
       session_(folder_, node, gang_.nodes, should_cancel_) {}
 
-Result<std::optional<Workspace>> GangSide::Attach(ContentCache* cache) {
+Result<std::optional<Workspace>> GangSide::Attach() {
   if (is_head() || gang_.workspace == GangWorkspace::kLocal) return std::optional<Workspace>();
   ASSIGN_OR_RETURN(const auto head, session_.WaitForReady());
   if (!head[0].obstacle.empty()) {
@@ -124,7 +124,7 @@ Result<std::optional<Workspace>> GangSide::Attach(ContentCache* cache) {
     none.obstacle = Obstacle{head[0].layer, "node 0: " + head[0].obstacle};
     return std::optional(std::move(none));
   }
-  ASSIGN_OR_RETURN(Workspace workspace, AttachWorkspace(ticket_, head[0], cache, should_cancel_));
+  ASSIGN_OR_RETURN(Workspace workspace, AttachWorkspace(ticket_, head[0], should_cancel_));
   return std::optional(std::move(workspace));
 }
 
@@ -158,7 +158,7 @@ Result<NodeReady> GangSide::Gather(const Workspace& workspace, NodeReady mine) {
             .port = mine.port,
             .hosts = {},
             .id = fmt::format("{}.{}", ticket_.job(), ticket_.attempt)};
-  for (const NodeReady& node : *nodes) start_.hosts.push_back(HostOf(node.machine));
+  for (const NodeReady& node : *nodes) start_.hosts.push_back(NodeName(node.machine));
   RETURN_IF_ERROR(session_.Start(start_));
   return why;
 }
@@ -175,7 +175,7 @@ TasksResult GangSide::Run(TasksOfNode node, WallTime started, Evidence* evidence
 
 Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
   RETURN_IF_ERROR(session_.TellDone());
-  GangEnds ends{.nodes = {}, .first = {}, .hosts = start_.hosts};
+  GangEnds ends{.nodes = {}, .first = {}, .hosts = start_.hosts, .tasks = gang_.starts()};
   ASSIGN_OR_RETURN(ends.nodes, session_.WaitForEnds());
   ends.first = session_.First();
   ends.nodes[0] = PartEnd{.evidence = {}, .infrastructure = false, .tasks = tasks_};
@@ -198,7 +198,7 @@ Status GangSide::TellEnd(const Evidence& evidence, bool infrastructure) {
 }
 
 std::string GangSide::Log(std::string_view name) const {
-  return JoinLogs(folder_, name, gang_.tasks());
+  return JoinLogs(folder_, name, gang_.starts());
 }
 
 void GangSide::Remove() {

@@ -40,7 +40,7 @@ class GangSide {
 
   // None: this node makes one of its own. Else node 0's, with an obstacle where that cannot be
   // used.
-  Result<std::optional<Workspace>> Attach(ContentCache* cache);
+  Result<std::optional<Workspace>> Attach();
 
   // Tells the others that this node could start, or its obstacle, and waits for them. The result's
   // obstacle is why the gang does not start; empty: it does.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -18,11 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostJoined = std::size_t{16} << 20;
 constexpr std::size_t kMostLine = 200;
-
-int TasksHere(const Gang& gang, int node) {
-  if (gang.start == GangStart::kOnce) return node == 0 ? 1 : 0;
-  return gang.start == GangStart::kPerNode ? 1 : gang.tasks_per_node;
-}
 
 // srun and mpirun inside the command need what the allocation says.
 void AddAllocation(const Gang& gang, std::map<std::string, std::string>* variables) {
@@ -57,7 +54,24 @@ class Task {
     end_.rank = place_.rank;
   }
 
+  // Nothing may leave a thread.
   void Run(WallTime started) {
+    try {
+      Carry(started);
+    } catch (const std::exception& failure) {
+      launched_ = InternalError(failure.what());
+      end_.outcome.kind = OutcomeKind::kLost;
+      TellFailure("");
+    }
+  }
+
+  TaskEnd& end() { return end_; }
+  const Evidence& evidence() const { return evidence_; }
+  const ImageProof& proof() const { return proof_; }
+  const Status& launched() const { return launched_; }
+
+ private:
+  void Carry(WallTime started) {
     ObservedRun observed(node_.ticket, node_.workspace);
     const Job job = BuildJob(&observed);
     launched_ = node_.launcher->HandOver(job);
@@ -89,12 +103,6 @@ class Task {
     end_.observation = std::move(evidence_.observation);
   }
 
-  TaskEnd& end() { return end_; }
-  const Evidence& evidence() const { return evidence_; }
-  const ImageProof& proof() const { return proof_; }
-  const Status& launched() const { return launched_; }
-
- private:
   Job BuildJob(ObservedRun* observed) const {
     const Gang& gang = *node_.ticket.manifest.gang;
     std::map<std::string, std::string> variables = node_.variables;
@@ -142,7 +150,7 @@ void WaitForHead(const GangSession& session) {
 }  // namespace
 
 TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* evidence) {
-  const int tasks = TasksHere(*node.ticket.manifest.gang, node.node);
+  const int tasks = node.ticket.manifest.gang->starts_on(node.node);
   TasksResult result;
   if (tasks == 0) {
     WaitForHead(*node.session);

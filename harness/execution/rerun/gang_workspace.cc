@@ -60,7 +60,7 @@ bool IsInput(const Manifest& manifest, const fs::path& path) {
 
 }  // namespace
 
-Result<Workspace> AttachWorkspace(const Ticket& ticket, const NodeReady& head, ContentCache*,
+Result<Workspace> AttachWorkspace(const Ticket& ticket, const NodeReady& head,
                                   const std::function<bool()>& should_cancel) {
   Workspace workspace{.path = head.workspace};
   auto folder = HeldFolder::Open(workspace.path);

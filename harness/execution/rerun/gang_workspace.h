@@ -15,7 +15,7 @@ namespace rharness {
 // Node 0's workspace as another node sees it: its code and data are hashed through this node's view
 // of the file system, unless this is the same machine. An obstacle if they are not the recorded
 // ones here, or the folder is not visible. Errors: the machine's trouble.
-Result<Workspace> AttachWorkspace(const Ticket& ticket, const NodeReady& head, ContentCache* cache,
+Result<Workspace> AttachWorkspace(const Ticket& ticket, const NodeReady& head,
                                   const std::function<bool()>& should_cancel);
 
 // Moves the files that a run wrote in another node's workspace into this one, by their paths, so

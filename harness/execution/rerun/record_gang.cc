@@ -45,11 +45,7 @@ constexpr auto kAfterFailure = std::chrono::seconds(30);
 
 Result<RecordedPart> LoadPart(const fs::path& path) {
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
-  JsonReader reader(json, path.string());
-  RecordedPart part;
-  StrictReader::ReadInto(reader, part);
-  RETURN_IF_ERROR(reader.status());
-  return part;
+  return ParseStrictly<RecordedPart>(json, path.string());
 }
 
 std::string WhoIs(const RecordedPart& part) {
@@ -114,7 +110,7 @@ GangParts PartsOfRecord(const TaskPlace& place, const std::vector<RecordedPart>&
   std::vector<SeenNode> nodes(static_cast<std::size_t>(place.nodes));
   std::vector<SeenTask> tasks(static_cast<std::size_t>(place.tasks));
   for (SeenNode& node : nodes) node.environment = manifest.environment;
-  nodes[0].host = HostOf(ThisMachine());
+  nodes[0].host = NodeName(ThisMachine());
   tasks[0].observation = manifest.observation;
   for (const RecordedPart& part : parts) {
     SeenTask& task = tasks[static_cast<std::size_t>(part.rank)];
@@ -200,19 +196,18 @@ Status GangRecording::Tell(Manifest manifest, const Outcome& outcome) {
   const RecordedPart part{.rank = place_.rank,
                           .node = place_.node,
                           .id = place_.id,
-                          .host = HostOf(ThisMachine()),
+                          .host = NodeName(ThisMachine()),
                           .sees_folder = fs::exists(Marker(), error),
                           .outcome = outcome,
                           .manifest = std::move(manifest)};
   return WriteJsonFile(PartOf(place_.rank), StrictWriter::Written(part));
 }
 
-void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
-                                  Recording* recording) {
+std::vector<int> GangRecording::AwaitParts(bool succeeded,
+                                           const std::function<bool()>& should_cancel) const {
   const auto began = SteadyClock::now();
   const auto until =
-      began + (recording->outcome.Succeeded() ? SteadyClock::duration(kLongest)
-                                              : SteadyClock::duration(kAfterFailure));
+      began + (succeeded ? SteadyClock::duration(kLongest) : SteadyClock::duration(kAfterFailure));
   auto next_word = began + std::chrono::minutes(1);
   std::vector<int> missing;
   for (;;) {
@@ -222,13 +217,18 @@ void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
       if (!fs::exists(PartOf(rank), error)) missing.push_back(rank);
     }
     const auto now = SteadyClock::now();
-    if (missing.empty() || now > until || (should_cancel && should_cancel())) break;
+    if (missing.empty() || now > until || (should_cancel && should_cancel())) return missing;
     if (now > next_word) {
       LogInfo(fmt::format("waits for the parts of ranks {}", fmt::join(missing, ", ")));
       next_word = now + std::chrono::minutes(1);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+}
+
+void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
+                                  Recording* recording) {
+  const std::vector<int> missing = AwaitParts(recording->outcome.Succeeded(), should_cancel);
   // Where a command failed, that is what there is to say.
   if (!missing.empty() && !must_stop_ && recording->outcome.Succeeded()) {
     recording->missing_outputs.push_back(
@@ -239,6 +239,10 @@ void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
   for (int rank = 1; rank < place_.tasks; ++rank) {
     if (std::ranges::find(missing, rank) != missing.end()) continue;
     auto part = LoadPart(PartOf(rank));
+    if (part.ok() && (part->rank != rank || part->node < 0 || part->node >= place_.nodes)) {
+      part = InvalidInput(fmt::format("is of rank {} on node {}", part->rank, part->node),
+                          PartOf(rank).string());
+    }
     if (!part.ok()) {
       recording->missing_outputs.push_back(
           fmt::format("the part of rank {} {}: {}", rank, kNotRecorded, part.error().ToString()));

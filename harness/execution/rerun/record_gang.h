@@ -59,6 +59,8 @@ class GangRecording {
  private:
   std::filesystem::path PartOf(int rank) const;
   std::filesystem::path Marker() const;
+  // Ranks whose parts did not come.
+  std::vector<int> AwaitParts(bool succeeded, const std::function<bool()>& should_cancel) const;
   // Left by an earlier recording to the same place.
   bool IsStale(const RecordedPart& part) const;
 
@@ -75,9 +77,9 @@ class GangRecording {
 void MergeRecords(const TaskPlace& place, const std::vector<RecordedPart>& parts,
                   Manifest* manifest);
 
-// For a command that starts its tasks itself in an allocation of several nodes (`record -- srun
-// ...` in a batch script): the allocation, of which a rerun gets the same again. What ran on other
-// nodes was not seen, and the observation says so. Nothing in other places.
+// Records the allocation of a command that starts its tasks itself (`record -- srun ...` in a batch
+// script); a rerun gets one of the same size. The observation says that other nodes were not seen.
+// Does nothing outside of an allocation of several nodes.
 void DescribeAllocation(const Variables& environment, Manifest* manifest);
 
 // Starts this program's own command line once for each task of a run on this machine, with the

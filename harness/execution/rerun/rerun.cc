@@ -127,7 +127,7 @@ class Attempt {
 
   Status MakeWorkspace() {
     if (gang_) {
-      ASSIGN_OR_RETURN(auto shared, gang_->Attach(context_.cache));
+      ASSIGN_OR_RETURN(auto shared, gang_->Attach());
       if (shared) {
         const fs::path own = std::exchange(workspace_, std::move(*shared)).path;
         if (workspace_.path.empty()) workspace_.path = own;  // node 0 has none
@@ -172,8 +172,8 @@ class Attempt {
     if (ticket_.node.empty() || ticket_.node == evidence_.machine.node) return true;
     infrastructure_ = true;
     const Machine& here = evidence_.machine;
-    (void)Block(fmt::format("is for node {} of the cluster, and ran on {}", ticket_.node,
-                            here.node.empty() ? here.host : here.node));
+    (void)Block(
+        fmt::format("is for node {} of the cluster, and ran on {}", ticket_.node, NodeName(here)));
     return false;
   }
 

@@ -94,7 +94,7 @@ Result<fs::path> TraceRerun(const Manifest& manifest, const fs::path& folder,
   const auto launcher = MakeLauncher(ticket.launcher.empty() ? "host" : ticket.launcher);
   if (launcher.ok()) context.launchers[ticket.launcher] = launcher->get();
   RETURN_IF_ERROR(MakeDirectories(folder));
-  ASSIGN_OR_RETURN(const RerunResult result, CarryOut(ticket, context));
+  ASSIGN_OR_RETURN(const RerunResult result, CarryOutHere(ticket, context));
   const Evidence& evidence = result.evidence;
   if (!evidence.obstacle.empty()) {
     notes->push_back(fmt::format("{} was not traced: {}", manifest.run_id, evidence.obstacle));

@@ -149,6 +149,11 @@ std::string ConfigurationKey(const Manifest& manifest) {
   if (Json sets = EvalSets(manifest); !sets.AsObject().empty()) {
     identity.AppendMember("evaluated_on", std::move(sets));
   }
+  // Another number of ranks draws and sums otherwise.
+  if (manifest.gang) {
+    identity.AppendMember("gang",
+                          Json::MakeArray({manifest.gang->nodes, manifest.gang->tasks_per_node}));
+  }
   return Sha256HexOf(identity.Dump());
 }
 

@@ -98,6 +98,10 @@ struct Machine {
   std::string node;     // name by the scheduler of a cluster; empty: none started this
 };
 Machine ThisMachine();
+// Its name by the scheduler, else by itself.
+inline const std::string& NodeName(const Machine& machine) {
+  return machine.node.empty() ? machine.host : machine.node;
+}
 
 Json ToJson(const Environment& environment);
 void ReadEnvironment(JsonReader& reader, Environment* out);

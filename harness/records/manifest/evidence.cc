@@ -36,11 +36,7 @@ void RemarksKind::Read(JsonReader& reader, std::string_view key, bool, std::vect
 }
 
 Result<Evidence> ParseEvidence(const Json& json, std::string_view file) {
-  JsonReader reader(json, std::string(file));
-  Evidence evidence;
-  StrictReader::ReadInto(reader, evidence);
-  RETURN_IF_ERROR(reader.status());
-  return evidence;
+  return ParseStrictly<Evidence>(json, file);
 }
 
 Json ToJson(const Evidence& evidence) { return StrictWriter::Written(evidence); }

@@ -1,4 +1,4 @@
-// A gang: one run over several nodes or of several tasks, all of which start or none.
+// A gang: one run over several nodes or of several tasks. All of them start, or none does.
 //
 // Role: part of a manifest and, as GangParts, of evidence. A run of one process on one node has
 // none. Terms: a node has a number from 0 on, node 0 is the head; a task is a process that the
@@ -66,7 +66,12 @@ struct Gang {
   std::vector<std::string> rendezvous;
   GangParts parts;
 
-  int tasks() const { return nodes * tasks_per_node; }
+  // Processes of the command that a rerun starts on a node, and in all: the ranks that it knows.
+  int starts_on(int node) const {
+    if (start == GangStart::kPerTask) return tasks_per_node;
+    return start == GangStart::kPerNode || node == 0 ? 1 : 0;
+  }
+  int starts() const { return start == GangStart::kOnce ? 1 : nodes * starts_on(0); }
 };
 
 inline constexpr int kMostGangNodes = 16384;

@@ -125,11 +125,12 @@ Json ToJson(const Manifest& manifest);  // starts with "schema": "rharness.manif
 Result<Manifest> LoadManifest(const std::filesystem::path& path);
 
 // Runs with equal configuration keys differ at most in their seeds: SHA-256 (hex) over family, code
-// identity (files, else commit), data hashes, eval sets, hyperparameters, declared determinism and
-// the command, in which an argument that is a seed's value after one whose name contains "seed" or
-// ends in "random_state" (also "--seed=3") counts as "{seed}", as does a seed's value that is the
-// only argument without an option ("train.py 3"), and a hyperparameter of such a name. 1 and 1.0
-// are one number; the order of members, files and data does not count.
+// identity (files, else commit), data hashes, eval sets, nodes and tasks of a gang,
+// hyperparameters, declared determinism and the command, in which an argument that is a seed's
+// value after one whose name contains "seed" or ends in "random_state" (also "--seed=3") counts as
+// "{seed}", as does a seed's value that is the only argument without an option ("train.py 3"), and
+// a hyperparameter of such a name. 1 and 1.0 are one number; the order of members, files and data
+// does not count.
 std::string ConfigurationKey(const Manifest& manifest);
 
 }  // namespace rharness

@@ -9,11 +9,7 @@
 namespace rharness {
 
 Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
-  JsonReader reader(json, std::string(file));
-  Manifest manifest;
-  StrictReader::ReadInto(reader, manifest);
-  RETURN_IF_ERROR(reader.status());
-  return manifest;
+  return ParseStrictly<Manifest>(json, file);
 }
 
 Status CheckManifest(Manifest* manifest, std::string_view file) {
@@ -36,11 +32,7 @@ Result<Manifest> LoadManifest(const std::filesystem::path& path) {
 }
 
 Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file) {
-  JsonReader reader(json, std::string(file));
-  RunMetrics metrics;
-  StrictReader::ReadInto(reader, metrics);
-  RETURN_IF_ERROR(reader.status());
-  return metrics;
+  return ParseStrictly<RunMetrics>(json, file);
 }
 
 }  // namespace rharness

@@ -41,7 +41,7 @@ TaskEnd Task(int rank, const Observation& seen, Outcome outcome = Exited(0)) {
 
 // Two nodes of two tasks; the seeds are 100 + rank.
 GangEnds TwoByTwo() {
-  GangEnds ends{.nodes = {}, .first = {}, .hosts = {"n1", "n2"}};
+  GangEnds ends{.nodes = {}, .first = {}, .hosts = {"n1", "n2"}, .tasks = 4};
   for (int node = 0; node < 2; ++node) {
     PartEnd end;
     end.evidence.environment.software["glibc"] = "2.36";
@@ -135,6 +135,21 @@ TEST(GangMerge, ALostNodeIsInfrastructureEvenIfTheOthersFailedByThemselves) {
   const Finding* found = Find(evidence, kNodeLost);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->subject, "n2");
+}
+
+TEST(GangMerge, RanksKeepTheirNumbersWhereANodeIsLost) {
+  GangEnds ends = TwoByTwo();
+  ends.nodes.insert(ends.nodes.begin() + 1, std::nullopt);
+  ends.hosts = {"n1", "n2", "n3"};
+  ends.tasks = 6;
+  ends.nodes[2]->tasks = {Task(4, Seen("104", "aa")), Task(5, Seen("105", "aa")),
+                          Task(999'999'999, Seen("1", "aa"))};  // of no run of six
+  Evidence evidence = HeadOf(ends);
+  EXPECT_TRUE(MergeEnds(ends, &evidence));
+  ASSERT_EQ(evidence.gang->ranks.size(), 6U);
+  EXPECT_EQ(evidence.gang->ranks[2].outcome, "not known");
+  EXPECT_EQ(evidence.gang->ranks[4].node, 2);
+  EXPECT_EQ(evidence.gang->ranks[4].seeds->at("torch.manual_seed").front(), "104");
 }
 
 TEST(GangMerge, AnObstacleOfOneNodeIsThatOfTheRerunWithItsLayer) {

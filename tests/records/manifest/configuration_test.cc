@@ -147,5 +147,21 @@ TEST(ConfigurationKey, UsesTheCommitOnlyWithoutFiles) {
   EXPECT_NE(with_commit("aa", false), with_commit("bb", false));
 }
 
+TEST(ConfigurationKey, KnowsHowManyRanksARunHas) {
+  const Manifest one = ExampleManifest();
+  Manifest two = one;
+  two.gang = Gang{};
+  two.gang->nodes = 2;
+  Manifest four = two;
+  four.gang->tasks_per_node = 2;
+  EXPECT_NE(ConfigurationKey(one), ConfigurationKey(two));
+  EXPECT_NE(ConfigurationKey(two), ConfigurationKey(four));
+  four.gang->parts.nodes = {{.host = "elsewhere", .environment = {}}};
+  four.gang->start = GangStart::kPerTask;
+  Manifest same = four;
+  same.gang->parts = {};
+  EXPECT_EQ(ConfigurationKey(same), ConfigurationKey(four)) << "on whichever nodes";
+}
+
 }  // namespace
 }  // namespace rharness
