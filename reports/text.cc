@@ -239,9 +239,40 @@ std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int c
   return out;
 }
 
+namespace {
+
+// The longest path of a sentence without as many of its folders as `columns` asks for: the file,
+// and the line behind it, is what a reader looks for.
+std::string WithShorterPath(std::string_view text, int columns) {
+  std::size_t longest = 0;
+  std::size_t length = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const bool is_path = text.substr(at, end - at).find('/') != std::string_view::npos;
+    if (is_path && end - at > length) {
+      longest = at;
+      length = end - at;
+    }
+    at = end + 1;
+  }
+  if (length == 0) return std::string(text);
+  const std::string_view path = text.substr(longest, length);
+  const std::size_t slash = path.find_last_of('/');
+  const int folders = DisplayWidth(path.substr(0, slash));
+  const int kept = std::max(folders - (DisplayWidth(text) - columns) - 1, 1);
+  if (kept >= folders) return std::string(text);
+  return fmt::format("{}{}…{}{}", text.substr(0, longest), PrefixOf(path, kept), path.substr(slash),
+                     text.substr(longest + length));
+}
+
+}  // namespace
+
 std::string ElideEnd(std::string_view text, int columns) {
   if (DisplayWidth(text) <= columns) return std::string(text);
-  return columns < 1 ? "" : fmt::format("{}…", PrefixOf(text, columns - 1));
+  if (columns < 1) return "";
+  const std::string shorter = WithShorterPath(text, columns);
+  if (DisplayWidth(shorter) <= columns) return shorter;
+  return fmt::format("{}…", PrefixOf(shorter, columns - 1));
 }
 
 std::string FormatNumber(double value, int digits) {

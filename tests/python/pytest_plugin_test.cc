@@ -19,14 +19,14 @@ class PytestPlugin : public PythonModule {
     if (python_.empty()) GTEST_SKIP() << "no python3 with pytest is installed";
   }
   // pytest over one file; its report on stdout.
-  ProcessResult Test(const std::string& text) const {
-    Write("test_it.py", "import os, random, unittest\nimport pytest\n\n" + text);
+  ProcessResult Test(const std::string& text, const std::string& folder = ".") const {
+    Write(folder + "/test_it.py", "import os, random, unittest\nimport pytest\n\n" + text);
     auto variables = Variables();
     variables["PYTHONPATH"] = RHARNESS_SOURCE_DIR "/harness/python";
     return Execute(
         {python_, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "-p",
          "rharness.pytest_plugin", "--basetemp", (base_ / "runs").string(), "test_it.py"},
-        base_, variables);
+        base_ / folder, variables);
   }
 };
 
@@ -44,11 +44,14 @@ def test_training(reproducible_run):
 }
 
 TEST_F(PytestPlugin, FailsATrainingThatDrawsWithoutASeedAndNamesTheLine) {
+  // Not below the folder of the run, and longer than a line of a screen has room for.
+  const std::string deep = "a_folder_with_a_long_name/and_one_below_it_with_a_longer_one/tests";
   const ProcessResult done = Test(R"(
 @pytest.mark.reproducible
 def test_training():
     return {"accuracy": random.random()}
-)");
+)",
+                                  deep);
   EXPECT_EQ(done.outcome.exit_code, 1) << done.stdout_text;
   EXPECT_THAT(done.stdout_text, HasSubstr("rharness compare ends with 1"));
   EXPECT_THAT(done.stdout_text, HasSubstr("drifted"));

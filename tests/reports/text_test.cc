@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "reports/words.h"
-#include "reports/words.h"
 #include "tests/reports/hostile.h"
 
 namespace rharness {
@@ -66,6 +65,19 @@ TEST(Width, CountsColumnsAndNotBytes) {
   for (int columns = 0; columns < 12; ++columns) {
     EXPECT_LE(DisplayWidth(ElideMiddle("模型-модель-x", columns)), columns);
     EXPECT_LE(DisplayWidth(ElideEnd("模型-модель-x", columns)), columns);
+  }
+}
+
+TEST(Width, ASentenceLosesFoldersOfItsPathBeforeItsEnd) {
+  const std::string text =
+      "drawn from: random (/tmp/rharness-RAWYbK/rharness-g26kdJ/test_it.py:7).";
+  EXPECT_EQ(ElideEnd(text, DisplayWidth(text)), text);
+  EXPECT_EQ(ElideEnd(text, 60), "drawn from: random (/tmp/rharness-RAWYbK/rha…/test_it.py:7).");
+  EXPECT_EQ(ElideEnd(text, 37), "drawn from: random (/…/test_it.py:7).");
+  EXPECT_EQ(ElideEnd(text, 30), "drawn from: random (…/test_it…");
+  EXPECT_EQ(ElideEnd("a/b and a long end", 10), "a/b and a…");
+  for (int columns = 0; columns < 70; ++columns) {
+    EXPECT_LE(DisplayWidth(ElideEnd(text, columns)), columns);
   }
 }
 

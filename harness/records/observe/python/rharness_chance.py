@@ -13,6 +13,7 @@ import os
 import sys
 
 DRAWN = "none: drawn from the system"
+_MOST_PATH = 60
 _MOST = 64  # generators, listings, files
 
 _note = None  # rharness_observe.note_seed
@@ -48,7 +49,11 @@ def short(file):
         if mark in file:
             return file[file.index(mark) + len(mark) :]
     path = os.path.abspath(file)
-    return path[len(_start) + 1 :] if path.startswith(_start + "/") else path
+    path = path[len(_start) + 1 :] if path.startswith(_start + "/") else path
+    # A note that is too long loses its end, which is the file.
+    if len(path) > _MOST_PATH and "/" in path[-_MOST_PATH:]:
+        path = "..." + path[path.index("/", len(path) - _MOST_PATH) :]
+    return path
 
 
 def caller():

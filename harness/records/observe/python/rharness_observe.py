@@ -16,7 +16,7 @@ import sys
 import rharness_chance as _chance
 
 _MOST_VALUES = 256  # of one source, in one process
-_MOST_TEXT = 80
+_MOST_TEXT = 120
 
 _file = None  # where this process writes; None: nowhere
 _role = ""  # " (worker)" in a process that another Python forked or spawned
