@@ -285,15 +285,22 @@ Result<fs::path> ResolveBelow(const fs::path& root, const fs::path& relative) {
   return path;
 }
 
-Result<ScopedTempDir> ScopedTempDir::Make(std::string_view prefix) {
+Result<ScopedTempDir> ScopedTempDir::Make(std::string_view prefix, const fs::path& folder) {
   std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
+  const fs::path base = folder.empty() ? fs::temp_directory_path(error) : folder;
   if (error) return IoError("no temporary folder: " + error.message());
   std::string pattern = (base / (std::string(prefix) + "XXXXXX")).string();
   if (::mkdtemp(pattern.data()) == nullptr) {
     return IoErrorFromErrno("cannot create a temporary folder", errno, base.string());
   }
   return ScopedTempDir(fs::path(pattern));
+}
+
+Result<ScopedTempDir> ScopedTempDir::At(const fs::path& path) {
+  if (::mkdir(path.c_str(), 0700) != 0) {
+    return IoErrorFromErrno("cannot create a temporary folder", errno, path.string());
+  }
+  return ScopedTempDir(path);
 }
 
 ScopedTempDir::ScopedTempDir(ScopedTempDir&& other) noexcept

@@ -55,7 +55,11 @@ Result<std::filesystem::path> ResolveBelow(const std::filesystem::path& root,
 // A private folder under $TMPDIR (or /tmp), removed with the object.
 class ScopedTempDir {
  public:
-  static Result<ScopedTempDir> Make(std::string_view prefix = "rharness-");
+  // In `folder`; empty: in that of temporary files.
+  static Result<ScopedTempDir> Make(std::string_view prefix = "rharness-",
+                                    const std::filesystem::path& folder = {});
+  // Exactly this one, which is not there yet. Errors: io.
+  static Result<ScopedTempDir> At(const std::filesystem::path& path);
   ScopedTempDir(ScopedTempDir&& other) noexcept;
   ScopedTempDir& operator=(ScopedTempDir&& other) noexcept;
   ~ScopedTempDir();

@@ -203,23 +203,13 @@ Result<int> RecordAndWrite(RecordOptions options) {
   ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
   request.kept = out.parent_path() / kKeptFolder;
   ASSIGN_OR_RETURN(const auto properties, DeclaredIn(options.arguments.properties));
-  std::optional<GangRecording> gang;
-  if (task) {
-    gang.emplace(*task, out.string() + ".parts");
-    RETURN_IF_ERROR(gang->Begin());
-    request = AsTask(std::move(request), *task);
-  }
+  const auto gang = GangRecording::For(ProcessEnvironment(), out, request.observe);
+  if (gang) RETURN_IF_ERROR(gang->Begin(interrupted, &request));
   const auto must_stop = [&] { return interrupted() || (gang && gang->MustStop()); };
-  if (gang) {
-    request.after_command = [&](Recording* done) {
-      gang->TellOutcome(done->outcome);
-      if (task->rank == 0) gang->WaitForOthers(interrupted, done);
-    };
-  }
   ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &request.data));
   ASSIGN_OR_RETURN(const Recording recording, RecordRun(request, must_stop));
   Manifest manifest = BuildManifest(request, recording);
-  if (task && task->rank != 0) {
+  if (gang && !gang->is_head()) {
     RETURN_IF_ERROR(gang->Tell(std::move(manifest), recording.outcome));
     return ExitCodeOf(recording);
   }
@@ -357,6 +347,9 @@ void AddNotes(Command* verb) {
       "name, files read that are neither data nor code, mapped libraries. The notes list what is "
       "declared and not observed (a seed, a flag, a --variable that nothing reads). Statically "
       "linked programs are not observed.");
+  verb->Note(
+      "In a batch script of several nodes (rharness record -- srun python3 train.py) a step beside "
+      "that of the command looks at the other nodes: hardware, software, what ran there.");
   verb->ExitCode(kExitOk, "recorded");
   verb->ExitCode(kExitUsage, "usage");
   verb->ExitCode(kExitInfrastructure,

@@ -16,6 +16,7 @@
 #include "harness/judge/package_facts.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/environment_secrets.h"
+#include "harness/records/manifest/fabric.h"
 #include "harness/records/manifest/hardware_class.h"
 #include "harness/records/manifest/lineage.h"
 
@@ -185,6 +186,7 @@ void AddVariables(const Environment& environment, const std::optional<Observatio
 // How much the hardware of a run weighs.
 struct HardwareUse {
   int gpus = 0;
+  int nodes = 1;
   bool cpu_is_class = false;
   bool substituted = false;  // the drill accepted substitute GPUs: they count as equal
 };
@@ -261,12 +263,16 @@ void AddHardware(const Hardware& hardware, const HardwareUse& use, Collector* ou
   }
   AddPlacement(hardware, out);
   if (use.gpus > 0) AddGpus(hardware, use, out);
+  if (use.nodes < 2) return;
+  add("fabric.adapters", DescribeFabric(hardware.fabric), FactWeight::kClass);
+  add("fabric.firmware", FabricFirmware(hardware.fabric), FactWeight::kContext);
 }
 
 // Without GPUs, bits promised on one hardware class are promised on one CPU model.
 HardwareUse UseOf(const Manifest& manifest, bool substituted) {
   const int gpus = manifest.resources.gpus;
   return {.gpus = gpus,
+          .nodes = manifest.gang ? manifest.gang->nodes : 1,
           .cpu_is_class = gpus <= 0 && manifest.determinism.declared == "bitwise" &&
                           manifest.determinism.scope == "hardware_class",
           .substituted = substituted};
@@ -317,7 +323,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   }
   AddHardware(manifest.environment.hardware, UseOf(manifest, substituted), &out);
   if (const auto& gang = manifest.gang) {
-    AddGang(static_cast<std::size_t>(gang->nodes), static_cast<std::size_t>(gang->starts()), &out);
+    AddGang(static_cast<std::size_t>(gang->nodes), static_cast<std::size_t>(gang->ranks()), &out);
   }
   AddSeeds(manifest.seeds, &out);
   AddObservation(manifest.observation, /*again=*/false, manifest.image.kind != ImageKind::kHost,

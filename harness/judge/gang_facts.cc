@@ -87,7 +87,8 @@ class Sides {
     for (std::size_t rank = 1; rank < ranks; ++rank) {
       manifest_.observation = ObservationOf(there_.parts, rank, first_);
       evidence_.observation = ObservationOf(here_, rank, rerun_first_);
-      Add(first, Facts(), IsOfRank, fmt::format(" on rank {}", rank), out);
+      const bool of_node = there_.start == GangStart::kOnce;
+      Add(first, Facts(), IsOfRank, fmt::format(" on {} {}", of_node ? "node" : "rank", rank), out);
     }
   }
 

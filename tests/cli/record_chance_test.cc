@@ -165,6 +165,16 @@ TEST_F(Chance, AVariableThatTheRunReadsAndNobodyRecords) {
   EXPECT_THAT(FirstCause({"--env", "INIT_SCALE=3"}).statement, StartsWith("INIT_SCALE changed"));
 }
 
+TEST_F(Chance, AVariableThatTheRunSetsForItsOwnProcessesIsSetAgain) {
+  // As mpirun sets OMPI_COMM_WORLD_RANK.
+  const std::string program =
+      "import os, sys\nif 'INIT_SCALE' not in os.environ:\n    os.environ['INIT_SCALE'] = '3'\n"
+      "    os.execv(sys.executable, [sys.executable, *sys.argv])\n"
+      "v = [float(os.environ['INIT_SCALE']) * i / 60 for i in range(60)]\n" +
+      std::string(kCurve);
+  EXPECT_THAT(NotesOf(program), Not(Contains(HasSubstr("INIT_SCALE"))));
+}
+
 TEST_F(Chance, FilesThatAreTakenAsTheyAreListed) {
   for (int i = 0; i < 9; ++i) Write("run/shards/" + std::to_string(i * 7 % 9) + ".txt", "x");
   const std::string program =

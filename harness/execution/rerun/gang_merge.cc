@@ -46,7 +46,8 @@ void AddParts(const GangEnds& ends, Evidence* evidence) {
   }
   evidence->gang = PartsOf(nodes, tasks);
   if (!tasks.empty() && tasks[0].observation) evidence->observation = tasks[0].observation;
-  auto found = DifferencesWithin(*evidence->gang, evidence->environment, evidence->observation);
+  auto found =
+      DifferencesWithin(*evidence->gang, ends.start, evidence->environment, evidence->observation);
   for (Finding& finding : found) {
     finding.layer.reset();  // a remark with a layer would decide; these are facts as well
     evidence->remarks.push_back(std::move(finding));

@@ -17,7 +17,8 @@ struct GangEnds {
   std::vector<std::optional<PartEnd>> nodes;  // by number, node 0 among them; empty: lost
   std::optional<FirstFailure> first;
   std::vector<std::string> hosts;  // by number
-  int tasks = 0;                   // ranks in all
+  int tasks = 0;                   // ranks in all, as in a gang
+  GangStart start = GangStart::kPerTask;
 };
 
 // Completes node 0's evidence. A lost node or an obstacle of one is that of the rerun; else the

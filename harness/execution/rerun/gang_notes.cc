@@ -32,6 +32,7 @@ void Members(Io& io, T& ready) {
   io.May(kCountNumber, "port", ready.port);
   io.May(kPlainText, "workspace", ready.workspace);
   io.List("mounts", ready.mounts);
+  io.May(kPlainText, "notes", ready.notes);
   io.May("obstacle", ready.obstacle);
   io.May(kLayerOrNone, "layer", ready.layer);
   io.May("infrastructure", ready.infrastructure);

@@ -24,6 +24,9 @@ struct NodeReady {
   int port = 0;               // of node 0: free when it was chosen
   std::string workspace;      // of node 0: the run's folder, absolute
   std::vector<Mount> mounts;  // of node 0: what links in it point to
+  // Of node 0, whose command starts processes on other nodes, too: the folder of their notes, the
+  // same path on each node. Empty: nothing is observed there.
+  std::string notes;
   // Why it cannot; empty: it could.
   std::string obstacle;
   std::optional<Layer> layer;  // of the obstacle; empty: infrastructure

@@ -16,6 +16,7 @@
 
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
+#include "harness/execution/rerun/allocation_watch.h"
 #include "harness/execution/rerun/gang_merge.h"
 #include "harness/execution/rerun/gang_workspace.h"
 
@@ -128,6 +129,22 @@ Result<std::optional<Workspace>> GangSide::Attach() {
   return std::optional(std::move(workspace));
 }
 
+bool GangSide::Watches() const {
+  return gang_.start == GangStart::kOnce && gang_.nodes > 1 && ticket_.observe &&
+         ticket_.manifest.observation && RunsAmongUs(ticket_);
+}
+
+// The path is node 0's word: nothing but a new folder of the expected name is made there.
+Status GangSide::StartWatch(const Workspace& workspace) {
+  ASSIGN_OR_RETURN(const auto head, session_.WaitForReady());
+  notes_ = {.path = head[0].notes, .starts_command = false};
+  if (!notes_.path.filename().string().starts_with(kNotesPrefix)) return {};
+  watch_ = std::make_unique<ObservedRun>(ticket_, workspace, notes_);
+  std::map<std::string, std::string> of_no_process;
+  watch_->AddTo(&of_no_process);
+  return {};
+}
+
 Result<NodeReady> GangSide::Gather(const Workspace& workspace, NodeReady mine) {
   mine.machine = ThisMachine();
   mine.address = OwnAddress();
@@ -135,6 +152,10 @@ Result<NodeReady> GangSide::Gather(const Workspace& workspace, NodeReady mine) {
     mine.port = FreePort();
     mine.workspace = fs::absolute(workspace.path).string();
     mine.mounts = workspace.mounts;
+    if (Watches()) notes_.path = FreeNotesPath();
+    mine.notes = notes_.path.string();
+  } else if (Watches() && mine.obstacle.empty()) {
+    RETURN_IF_ERROR(StartWatch(workspace));
   }
   RETURN_IF_ERROR(session_.TellReady(mine));
   if (!is_head()) {
@@ -168,6 +189,8 @@ TasksResult GangSide::Run(TasksOfNode node, WallTime started, Evidence* evidence
   node.start = start_;
   node.node = node_;
   node.logs = folder_;
+  node.notes = notes_;
+  node.watch = watch_.get();
   TasksResult result = RunTasks(node, started, evidence);
   tasks_ = result.ends;
   return result;
@@ -175,7 +198,11 @@ TasksResult GangSide::Run(TasksOfNode node, WallTime started, Evidence* evidence
 
 Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
   RETURN_IF_ERROR(session_.TellDone());
-  GangEnds ends{.nodes = {}, .first = {}, .hosts = start_.hosts, .tasks = gang_.starts()};
+  GangEnds ends{.nodes = {},
+                .first = {},
+                .hosts = start_.hosts,
+                .tasks = gang_.ranks(),
+                .start = gang_.start};
   ASSIGN_OR_RETURN(ends.nodes, session_.WaitForEnds());
   ends.first = session_.First();
   ends.nodes[0] = PartEnd{.evidence = {}, .infrastructure = false, .tasks = tasks_};

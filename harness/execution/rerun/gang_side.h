@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,10 @@ class GangSide {
   void Remove();
 
  private:
+  // Whether other nodes observe what node 0's command starts on them.
+  bool Watches() const;
+  Status StartWatch(const Workspace& workspace);
+
   const Ticket& ticket_;
   const Gang& gang_;
   const std::filesystem::path folder_;
@@ -68,6 +73,8 @@ class GangSide {
   GangSession session_;
   Rendezvous start_;
   std::vector<TaskEnd> tasks_;
+  NotesAt notes_;
+  std::unique_ptr<ObservedRun> watch_;  // of a node without tasks
 };
 
 }  // namespace rharness

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/execution/rerun/observed_run.h"
 #include "harness/execution/rerun/rerun_job.h"
 
 namespace rharness {
@@ -72,7 +71,7 @@ class Task {
 
  private:
   void Carry(WallTime started) {
-    ObservedRun observed(node_.ticket, node_.workspace);
+    ObservedRun observed(node_.ticket, node_.workspace, node_.notes);
     const Job job = BuildJob(&observed);
     launched_ = node_.launcher->HandOver(job);
     const auto spec =
@@ -154,6 +153,14 @@ TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* eviden
   TasksResult result;
   if (tasks == 0) {
     WaitForHead(*node.session);
+    ProcessResult none;
+    none.outcome.kind = OutcomeKind::kExited;
+    Evidence seen;
+    if (node.watch != nullptr) node.watch->Collect(&none, started, &seen);
+    evidence->environment.packages = std::move(seen.environment.packages);
+    evidence->environment.python = std::move(seen.environment.python);
+    result.ends.push_back(
+        {.rank = node.node, .outcome = none.outcome, .observation = std::move(seen.observation)});
     return result;
   }
   std::vector<std::unique_ptr<Task>> all;

@@ -11,6 +11,7 @@
 #include "harness/base/result.h"
 #include "harness/execution/launch/job.h"
 #include "harness/execution/rerun/gang_session.h"
+#include "harness/execution/rerun/observed_run.h"
 #include "harness/execution/rerun/ticket.h"
 #include "harness/execution/rerun/workspace.h"
 
@@ -29,6 +30,8 @@ struct TasksOfNode {
   int node = 0;
   std::filesystem::path logs;             // a folder for their output, which all nodes see
   std::function<void(int pid)> on_start;  // of the first; may be empty
+  NotesAt notes;
+  ObservedRun* watch = nullptr;  // of a node without tasks; may be null
 };
 
 struct TasksResult {
@@ -38,9 +41,10 @@ struct TasksResult {
   Status launched;
 };
 
-// The tasks of this node by its record's start form; none on other nodes than 0 for kOnce, which
-// then waits for node 0. The first that fails ends all, here and on the other nodes. Blocks.
-// `evidence`: gets the packages and the Python that the node's first task used.
+// The tasks of this node by its record's start form. For kOnce other nodes than 0 have none: such a
+// one waits for node 0, and leaves what ran on it as one task. The first that fails ends all, here
+// and on the other nodes. Blocks. `evidence`: gets the packages and the Python that the node's
+// first task used.
 TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* evidence);
 
 // The output of all ranks in one text, equal ones once: "== ranks 0-3 ==" before each. `name`:

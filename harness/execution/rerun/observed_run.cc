@@ -21,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::vector<std::string> kNoCommand;
+
 // The code's root above the folder that a command is run in.
 fs::path BaseOf(const fs::path& folder, const std::string& working_directory) {
   fs::path base = folder;
@@ -36,12 +38,20 @@ fs::path Real(const fs::path& path) {
   return error ? path : real;
 }
 
+// What srun and its like read of the site, wherever it lies, is no input of a run.
+void AddSite(std::vector<fs::path>* declared) {
+  const Variables environment = ProcessEnvironment();
+  const auto conf = environment.find("SLURM_CONF");
+  if (conf != environment.end() && !conf->second.empty()) declared->push_back(Real(conf->second));
+}
+
 std::vector<fs::path> DeclaredBy(const RecordRequest& request, const Recording& recording,
                                  const fs::path& base, const fs::path& folder) {
   std::vector<fs::path> declared;
   for (const DataItem& item : recording.data) declared.push_back(Real(folder / item.path));
   for (const CodeFile& file : recording.code.files) declared.push_back(Real(base / file.path));
   if (!request.image.location.empty()) declared.push_back(Real(request.image.location));
+  AddSite(&declared);
   return declared;
 }
 
@@ -49,15 +59,17 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
   std::vector<fs::path> declared = {base};
   for (const Mount& mount : workspace.mounts) declared.push_back(Real(mount.source));
   for (const PlacedData& data : workspace.placed) declared.push_back(Real(base / data.at));
+  AddSite(&declared);
   return declared;
 }
 
-// Of these it is not said that a rerun goes without.
-void ForgetRendezvous(std::optional<Observation>* observation) {
+// Of these it is not said that a rerun goes without: what `is_made` of a rerun.
+void ForgetUnrecorded(const std::function<bool(const std::string&)>& is_made,
+                      std::optional<Observation>* observation) {
   if (!*observation) return;
-  std::erase_if((*observation)->flags, [](const auto& flag) {
+  std::erase_if((*observation)->flags, [&](const auto& flag) {
     return flag.first.starts_with(kUnrecordedFlag) &&
-           IsRendezvousVariable(std::string_view(flag.first).substr(kUnrecordedFlag.size()));
+           is_made(flag.first.substr(kUnrecordedFlag.size()));
   });
 }
 
@@ -84,11 +96,11 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
       recorded_in_(folder) {
   is_task_ = TaskPlaceOf(ProcessEnvironment()) || NodesOfAllocation(ProcessEnvironment()) > 1;
   if (!request.observe) return;
-  if (!MakeFolder()) return;
+  if (!MakeFolder(request.notes)) return;
   const fs::path base = base_;
   ObserveRequest asked{.python_hooks = request.python_hooks,
                        .variables = request.variables,
-                       .command = request.command,
+                       .command = request.notes.starts_command ? request.command : kNoCommand,
                        .working_directory = folder,
                        .base = base,
                        .declared = DeclaredBy(request, recording, base, folder),
@@ -104,7 +116,7 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
   observer_.emplace(Real(folder_->path()), std::move(asked));
 }
 
-ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
+ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace, const NotesAt& notes) {
   const Manifest& manifest = ticket.manifest;
   is_host_ = manifest.image.kind == ImageKind::kHost;
   is_task_ = manifest.gang.has_value();
@@ -118,7 +130,7 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   const fs::path base = base_;
   ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
                        .variables = {},
-                       .command = manifest.command,
+                       .command = notes.starts_command ? manifest.command : kNoCommand,
                        .working_directory = base / manifest.working_directory,
                        .base = base,
                        .declared = DeclaredBy(workspace, base)};
@@ -127,20 +139,25 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   if (in_container) {
     for (const Mount& mount : workspace.mounts) asked.declared.emplace_back(mount.target);
     image_.emplace().request = std::move(asked);
-  } else if (MakeFolder()) {
+  } else if (MakeFolder(notes)) {
     observer_.emplace(Real(folder_->path()), std::move(asked));
   }
 }
 
 // Outside of the workspace, whose files and limits belong to the run. Without it nothing is seen.
-bool ObservedRun::MakeFolder() {
-  auto folder = ScopedTempDir::Make("rharness-observe-");
+bool ObservedRun::MakeFolder(const NotesAt& notes) {
+  auto folder =
+      notes.path.empty() ? ScopedTempDir::Make(kNotesPrefix) : ScopedTempDir::At(notes.path);
+  std::error_code error;
+  // This node and node 0 are one machine, as in tests: all is seen there.
+  if (!notes.starts_command && !folder.ok() && fs::is_directory(notes.path, error)) return false;
   if (folder.ok()) folder_ = std::move(*folder);
   if (!folder.ok()) LogWarning("not observed: " + folder.error().ToString());
   return folder.ok();
 }
 
 void ObservedRun::AddTo(std::map<std::string, std::string>* environment) {
+  for (const auto& [name, value] : *environment) given_variables_.insert(name);
   if (observer_) observer_->AddTo(environment);
 }
 
@@ -158,7 +175,7 @@ void ObservedRun::AddTo(Job* job) {
 }
 
 void ObservedRun::WatchImage(const Job& job) {
-  if (!MakeFolder()) return;
+  if (!MakeFolder({})) return;
   LookRequest request = *image_;
   for (const auto& [name, value] : job.environment) request.variables.insert(name);
   look_ = std::make_unique<ImageObserver>(Real(folder_->path()), request);
@@ -180,7 +197,7 @@ void ObservedRun::Collect(ProcessResult* result, WallTime started, Evidence* evi
   folder_.reset();
   has_entered_ = seen.has_entered;
   evidence->observation = std::move(seen.observation);
-  if (is_task_) ForgetRendezvous(&evidence->observation);
+  if (is_task_) ForgetUnrecorded(IsRendezvousVariable, &evidence->observation);
   Outcome& outcome = evidence->outcome;
   if (seen.not_started == 0 || outcome.kind != OutcomeKind::kExited) return;
   outcome.detail = fmt::format("the command in the image cannot be executed: {}",
@@ -207,7 +224,12 @@ void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* en
   if (observer_) observer_->Complete(&footprint);
   environment->packages = CapturePackages(footprint, "/", observer_ ? &owners : nullptr);
   if (observer_) *observation = observer_->Collect(footprint, owners, started);
-  if (is_task_) ForgetRendezvous(observation);
+  // One that the command itself set for its processes, as mpirun does, it sets again.
+  ForgetUnrecorded(
+      [this](const std::string& name) {
+        return !given_variables_.contains(name) || (is_task_ && IsRendezvousVariable(name));
+      },
+      observation);
   folder_.reset();
   // That of an image is known by the image.
   if (is_host_) environment->python = FindPython(footprint, base_);

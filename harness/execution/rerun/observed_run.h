@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ namespace rharness {
 // Whether a rerun's processes are visible here: on this host or in the pod that is its image.
 bool RunsAmongUs(const Ticket& ticket);
 
+inline constexpr char kNotesPrefix[] = "rharness-observe-";
+
 class ObservedRun {
  public:
   // `folder`: the current one, canonical. The recording has code and data.
@@ -32,7 +35,7 @@ class ObservedRun {
               const std::filesystem::path& folder);
   // A rerun is observed in the same way as its record, and not at all if that has no observation. A
   // pod is its image: a rerun in it is observed like one on this host.
-  ObservedRun(const Ticket& ticket, const Workspace& workspace);
+  ObservedRun(const Ticket& ticket, const Workspace& workspace, const NotesAt& notes = {});
 
   void AddTo(std::map<std::string, std::string>* environment);
   // For a rerun, whose job is complete. A container gets three further folders (door.h), and a
@@ -51,7 +54,7 @@ class ObservedRun {
 
  private:
   void WatchImage(const Job& job);
-  bool MakeFolder();
+  bool MakeFolder(const NotesAt& notes);
 
   std::optional<ScopedTempDir> folder_;  // for the notes
   std::optional<Observer> observer_;
@@ -62,7 +65,8 @@ class ObservedRun {
   std::filesystem::path base_;                        // the code's root, for the command
   std::optional<std::filesystem::path> recorded_in_;  // its folder; none for a rerun
   bool has_entered_ = false;
-  bool is_task_ = false;  // of several: a rerun makes its rendezvous variables
+  std::set<std::string> given_variables_;  // names, of the command
+  bool is_task_ = false;                   // of several: a rerun makes its rendezvous variables
 };
 
 // `before`: OwnMemoryKills before the run. Further kills are a remark, for a run that ended with 0:

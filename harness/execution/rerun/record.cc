@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "harness/base/cgroup.h"
 #include "harness/base/digest.h"
@@ -210,6 +211,14 @@ Status CheckRequest(const RecordRequest& request) {
   return {};
 }
 
+// In place of a command that runs on another node.
+ProcessResult WaitForEnd(const std::function<bool()>& is_over) {
+  while (!is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ProcessResult result;
+  result.outcome.kind = OutcomeKind::kExited;
+  return result;
+}
+
 void RunCommand(const RecordRequest& request, const fs::path& folder,
                 const std::function<bool()>& should_cancel, Recording* out) {
   ProcessSpec spec;
@@ -223,9 +232,12 @@ void RunCommand(const RecordRequest& request, const fs::path& folder,
       Seconds(request.resources.timeout_seconds));
   limits.footprint = true;
   limits.footprint_variables = FootprintVariables();
+  if (request.before_command) request.before_command();
   const auto kills_before = OwnMemoryKills();
   out->started = SystemClock().Now();
-  const ProcessResult result = RunProcess(spec, limits, {}, should_cancel);
+  const ProcessResult result = request.notes.starts_command
+                                   ? RunProcess(spec, limits, {}, should_cancel)
+                                   : WaitForEnd(should_cancel);
   out->ended = SystemClock().Now();
   out->outcome = result.outcome;
   observed.Collect(result.footprint, out->started, &out->environment, &out->observation);

@@ -25,6 +25,13 @@ inline constexpr std::size_t kMostFoundInputs = 1'000'000;
 
 struct Recording;
 
+// Where the processes of a run make their notes.
+struct NotesAt {
+  std::filesystem::path path;  // not there yet; empty: in a temporary folder
+  // False: only processes that another node's command starts here make any.
+  bool starts_command = true;
+};
+
 // What the user says about the run.
 struct RecordRequest {
   std::string run_id;
@@ -61,8 +68,10 @@ struct RecordRequest {
   std::filesystem::path root;   // folders below it are recorded relative to it; may be empty
   bool find = false;            // what is not stated above is found (record_find.h)
   // Of a task of several (record_gang.h): whether it measures what all of them write, and what is
-  // called after its command; may be empty.
+  // called before and after its command; may be empty.
   bool measures = true;
+  NotesAt notes;
+  std::function<void()> before_command;
   std::function<void(Recording*)> after_command;
 };
 

@@ -137,8 +137,6 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
   const fs::path below(out->working_directory);
   for (auto step = below.begin(); step != below.end(); ++step) base = base.parent_path();
   const bool code_stated = !out->code.files.empty(), data_stated = !out->data.empty();
-  const auto variables = PickEnvironment({"SLURM_CONF"});
-  const std::string site = variables.empty() ? "" : variables.begin()->second;
   std::vector<std::string> data;
   std::vector<SeenInput> left;
   std::set<std::string> sources;
@@ -147,9 +145,7 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
     const bool code = IsSourceName(path) && !fs::path(path).is_absolute();
     const fs::path named(path);  // ~/.gitconfig
     const bool hidden = named.is_absolute() && named.filename().string().starts_with('.');
-    // srun reads it, wherever the site keeps it.
-    const bool of_site = path == site;
-    if (hidden || of_site || IsSetting(path) || (code ? code_stated || in_commit : data_stated)) {
+    if (hidden || IsSetting(path) || (code ? code_stated || in_commit : data_stated)) {
       left.push_back(std::move(input));
     } else if (code) {
       sources.insert(path);

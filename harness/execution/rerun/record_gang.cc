@@ -48,82 +48,6 @@ Result<RecordedPart> LoadPart(const fs::path& path) {
   return ParseStrictly<RecordedPart>(json, path.string());
 }
 
-std::string WhoIs(const RecordedPart& part) {
-  return fmt::format("rank {} on {}", part.rank, part.host);
-}
-
-void MergeData(const RecordedPart& part, Manifest* manifest) {
-  for (const DataItem& item : part.manifest.data) {
-    const auto same = std::ranges::find(manifest->data, item.path, &DataItem::path);
-    if (same == manifest->data.end()) {
-      DataItem added = item;
-      if (std::ranges::find(manifest->data, item.name, &DataItem::name) != manifest->data.end()) {
-        added.name = fmt::format("{}-rank{}", item.name, part.rank);
-      }
-      manifest->data.push_back(std::move(added));
-    } else if (same->sha256 != item.sha256) {
-      manifest->notes.push_back(fmt::format(
-          "data '{}' {}: its bytes differ between the nodes: sha256 {} on rank 0, {} on {}",
-          item.name, kNotRecorded, same->sha256, item.sha256, WhoIs(part)));
-    }
-  }
-}
-
-void MergeCode(const RecordedPart& part, Manifest* manifest) {
-  if (part.manifest.code.commit != manifest->code.commit) {
-    manifest->notes.push_back(
-        fmt::format("the code of {} {}: it is at commit {}, that of rank 0 at {}", WhoIs(part),
-                    kNotRecorded, part.manifest.code.commit, manifest->code.commit));
-  }
-  for (const CodeFile& file : part.manifest.code.files) {
-    const auto same = std::ranges::find(manifest->code.files, file.path, &CodeFile::path);
-    if (same == manifest->code.files.end()) {
-      manifest->code.files.push_back(file);
-    } else if (same->sha256 != file.sha256) {
-      manifest->notes.push_back(fmt::format(
-          "code file '{}' {}: its bytes differ between the nodes: sha256 {} on rank 0, {} on {}",
-          file.path, kNotRecorded, same->sha256, file.sha256, WhoIs(part)));
-    }
-  }
-}
-
-// What all ranks say is said once.
-void MergeNotes(const RecordedPart& part, Manifest* manifest) {
-  for (const std::string& note : part.manifest.notes) {
-    if (std::ranges::find(manifest->notes, note) != manifest->notes.end()) continue;
-    manifest->notes.push_back(note);
-  }
-  for (const std::string& source : part.manifest.rng_sources) {
-    auto& sources = manifest->rng_sources;
-    if (std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
-  }
-}
-
-Environment WithoutRendezvous(Environment environment) {
-  std::erase_if(environment.variables,
-                [](const auto& variable) { return IsRendezvousVariable(variable.first); });
-  return environment;
-}
-
-GangParts PartsOfRecord(const TaskPlace& place, const std::vector<RecordedPart>& parts,
-                        const Manifest& manifest) {
-  std::vector<SeenNode> nodes(static_cast<std::size_t>(place.nodes));
-  std::vector<SeenTask> tasks(static_cast<std::size_t>(place.tasks));
-  for (SeenNode& node : nodes) node.environment = manifest.environment;
-  nodes[0].host = NodeName(ThisMachine());
-  tasks[0].observation = manifest.observation;
-  for (const RecordedPart& part : parts) {
-    SeenTask& task = tasks[static_cast<std::size_t>(part.rank)];
-    task.node = part.node;
-    task.observation = part.manifest.observation;
-    SeenNode& node = nodes[static_cast<std::size_t>(part.node)];
-    if (part.node == 0 || !node.host.empty()) continue;
-    node.host = part.host;
-    node.environment = WithoutRendezvous(part.manifest.environment);
-  }
-  return PartsOf(nodes, tasks);
-}
-
 }  // namespace
 
 RecordRequest AsTask(RecordRequest request, const TaskPlace& place) {
@@ -139,6 +63,31 @@ RecordRequest AsTask(RecordRequest request, const TaskPlace& place) {
 
 GangRecording::GangRecording(TaskPlace place, fs::path folder)
     : place_(std::move(place)), folder_(std::move(folder)) {}
+
+std::unique_ptr<GangRecording> GangRecording::For(const Variables& environment, const fs::path& out,
+                                                  bool observe) {
+  if (const auto watched = WatchedNodeOf(environment)) {
+    auto recording = std::make_unique<GangRecording>(watched->place, watched->folder);
+    recording->is_once_ = true;
+    recording->notes_ = watched->notes;
+    return recording;
+  }
+  const fs::path folder = out.string() + ".parts";
+  if (const auto task = TaskPlaceOf(environment)) {
+    return std::make_unique<GangRecording>(*task, folder);
+  }
+  const int nodes = NodesOfAllocation(environment);
+  if (nodes == 0 || !observe) return nullptr;
+  const TaskPlace place{.rank = 0,
+                        .tasks = nodes,
+                        .node = 0,
+                        .nodes = nodes,
+                        .launcher = "srun",
+                        .id = std::to_string(::getpid())};
+  auto recording = std::make_unique<GangRecording>(place, folder);
+  recording->is_once_ = true;
+  return recording;
+}
 
 GangRecording::~GangRecording() {
   std::error_code ignored;
@@ -163,7 +112,36 @@ bool GangRecording::IsStale(const RecordedPart& part) const {
   return !error && written < fs::last_write_time(marker_, error) && !error;
 }
 
-Status GangRecording::Begin() {
+Status GangRecording::Begin(const std::function<bool()>& should_cancel, RecordRequest* request) {
+  RETURN_IF_ERROR(Claim());
+  *request = AsTask(std::move(*request), place_);
+  request->after_command = [this, should_cancel](Recording* done) {
+    TellOutcome(done->outcome);
+    if (watch_) watch_->TellDone();
+    if (is_head()) WaitForOthers(should_cancel, done);
+  };
+  if (!is_once_) return {};
+  if (is_head()) {
+    StartWatch(should_cancel, request);
+  } else {
+    request->notes = notes_;
+    request->before_command = [this] { TellReady(folder_, place_.node); };
+  }
+  return {};
+}
+
+void GangRecording::StartWatch(const std::function<bool()>& should_cancel, RecordRequest* request) {
+  watch_ = std::make_unique<AllocationWatch>(place_.nodes, folder_);
+  watch_->Start(place_.id);
+  request->notes = watch_->notes();
+  request->before_command = [this, should_cancel] {
+    watch_->WaitUntilReady(should_cancel);
+    const std::string problem = watch_->Problem();
+    if (!problem.empty()) LogWarning("the other nodes are not observed: " + problem);
+  };
+}
+
+Status GangRecording::Claim() {
   std::error_code error;
   if (fs::exists(PartOf(place_.rank), error)) {
     return InvalidInput(fmt::format("holds a part of rank {} already, of another recording; remove "
@@ -184,6 +162,7 @@ bool GangRecording::MustStop() {
   looked_ = now;
   std::error_code error;
   must_stop_ = fs::exists(folder_ / kFailed, error);
+  if (is_once_ && !is_head()) must_stop_ = must_stop_ || IsDone(folder_);
   return must_stop_;
 }
 
@@ -228,13 +207,14 @@ std::vector<int> GangRecording::AwaitParts(bool succeeded,
 
 void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
                                   Recording* recording) {
+  if (watch_ && !watch_->Problem().empty()) return;
   const std::vector<int> missing = AwaitParts(recording->outcome.Succeeded(), should_cancel);
   // Where a command failed, that is what there is to say.
   if (!missing.empty() && !must_stop_ && recording->outcome.Succeeded()) {
-    recording->missing_outputs.push_back(
-        fmt::format("the part of rank {} {}: none came to {}; expected a folder that all nodes see "
-                    "(--out)",
-                    fmt::join(missing, ", "), kNotRecorded, folder_.string()));
+    NoteMissing(fmt::format("the part of rank {} {}: none came to {}; expected a folder that all "
+                            "nodes see (--out)",
+                            fmt::join(missing, ", "), kNotRecorded, folder_.string()),
+                recording);
   }
   for (int rank = 1; rank < place_.tasks; ++rank) {
     if (std::ranges::find(missing, rank) != missing.end()) continue;
@@ -244,14 +224,15 @@ void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
                           PartOf(rank).string());
     }
     if (!part.ok()) {
-      recording->missing_outputs.push_back(
-          fmt::format("the part of rank {} {}: {}", rank, kNotRecorded, part.error().ToString()));
+      NoteMissing(
+          fmt::format("the part of rank {} {}: {}", rank, kNotRecorded, part.error().ToString()),
+          recording);
       continue;
     }
     if (IsStale(*part)) {
-      recording->missing_outputs.push_back(
-          fmt::format("the part of rank {} {}: {} is of an earlier recording; remove it", rank,
-                      kNotRecorded, PartOf(rank).string()));
+      NoteMissing(fmt::format("the part of rank {} {}: {} is of an earlier recording; remove it",
+                              rank, kNotRecorded, PartOf(rank).string()),
+                  recording);
       continue;
     }
     // One that was stopped for another's failure is not the cause.
@@ -261,7 +242,8 @@ void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
         recording->outcome.Succeeded() || recording->outcome.kind == OutcomeKind::kCancelled;
     if (is_cause && open) {
       recording->outcome = part->outcome;
-      recording->remarks.push_back(fmt::format("{} {}", WhoIs(*part), part->outcome.ToString()));
+      recording->remarks.push_back(
+          fmt::format("rank {} on {} {}", part->rank, part->host, part->outcome.ToString()));
     }
     parts_.push_back(std::move(*part));
   }
@@ -269,61 +251,22 @@ void GangRecording::WaitForOthers(const std::function<bool()>& should_cancel,
   fs::remove(std::exchange(marker_, {}), ignored);
 }
 
-void GangRecording::Merge(Manifest* manifest) const { MergeRecords(place_, parts_, manifest); }
-
-void MergeRecords(const TaskPlace& place, const std::vector<RecordedPart>& parts,
-                  Manifest* manifest) {
-  manifest->environment = WithoutRendezvous(std::move(manifest->environment));
-  Gang gang{.nodes = place.nodes,
-            .tasks_per_node = place.tasks_per_node(),
-            .start = place.tasks_per_node() == 1 ? GangStart::kPerNode : GangStart::kPerTask,
-            .workspace = GangWorkspace::kShared,
-            .rendezvous = RendezvousNames(ProcessEnvironment()),
-            .parts = PartsOfRecord(place, parts, *manifest)};
-  for (const RecordedPart& part : parts) {
-    if (!part.sees_folder) gang.workspace = GangWorkspace::kLocal;
-    MergeData(part, manifest);
-    MergeCode(part, manifest);
-    MergeNotes(part, manifest);
-  }
-  for (const Finding& found :
-       DifferencesWithin(gang.parts, manifest->environment, manifest->observation)) {
-    manifest->notes.push_back("the nodes of this run differ: " + found.message);
-  }
-  manifest->gang = std::move(gang);
+void GangRecording::NoteMissing(std::string sentence, Recording* recording) const {
+  (is_once_ ? recording->remarks : recording->missing_outputs).push_back(std::move(sentence));
 }
 
-void DescribeAllocation(const Variables& environment, Manifest* manifest) {
-  const int nodes = NodesOfAllocation(environment);
-  if (nodes == 0) return;
-  Gang gang{.nodes = nodes,
-            .tasks_per_node = std::max(1, TasksPerNodeOfAllocation(environment)),
-            .start = GangStart::kOnce,
-            .workspace = GangWorkspace::kShared,
-            .rendezvous = {},
-            .parts = {}};
-  // What the batch script set; its tasks get the rest from who starts them.
-  for (const char* name : {"MASTER_ADDR", "MASTER_PORT"}) {
-    if (environment.contains(name)) gang.rendezvous.emplace_back(name);
+void GangRecording::Merge(Manifest* manifest) const {
+  if (!is_once_ || static_cast<int>(parts_.size()) == place_.tasks - 1) {
+    MergeRecords(place_, parts_, is_once_, manifest);
   }
-  if (manifest->observation) {
-    manifest->observation->unseen.push_back(
-        fmt::format("what ran on the other nodes of the allocation of {}", nodes));
-  }
-  manifest->gang = std::move(gang);
+  if (is_once_) DescribeAllocation(ProcessEnvironment(), manifest);
 }
 
 int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& should_cancel) {
-  std::error_code error;
-  const auto line = ReadFile("/proc/self/cmdline", std::size_t{8} << 20);
   ProcessSpec spec;
   spec.inherit_stdio = true;
-  for (std::size_t at = 0; line.ok() && at < line->size();) {
-    spec.argv.emplace_back(line->c_str() + at);
-    at += spec.argv.back().size() + 1;
-  }
+  spec.argv = OwnCommandLine();
   if (spec.argv.empty()) return 4;
-  spec.argv[0] = fs::read_symlink("/proc/self/exe", error).string();
   const int tasks = nodes * tasks_per_node;
   const std::string port = std::to_string(FreePort());
   std::vector<int> codes(static_cast<std::size_t>(tasks), 0);

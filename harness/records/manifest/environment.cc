@@ -15,6 +15,7 @@
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
 #include "harness/records/manifest/environment_secrets.h"
+#include "harness/records/manifest/fabric.h"
 #include "harness/records/manifest/host.h"
 #include "harness/records/manifest/nvml.h"
 #include "harness/records/manifest/topology.h"
@@ -183,6 +184,7 @@ Environment CaptureEnvironment(const std::map<std::string, std::string>* variabl
   environment.hardware.memory_bytes = ThisHost().memory_bytes;
   const std::string cuda = ReadGpus(&environment.hardware);
   Place(ThisHost().topology, &environment.hardware);
+  environment.hardware.fabric = ReadFabric();
   if (!cuda.empty()) environment.software["cuda_driver"] = cuda;
   return environment;
 }

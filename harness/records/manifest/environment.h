@@ -43,6 +43,17 @@ struct Gpu {
   std::optional<int> numa_node;    // the one that it hangs on
 };
 
+// An active port of an adapter between nodes; see fabric.h.
+struct FabricPort {
+  std::string name;      // "mlx5_0:1"
+  std::string type;      // "MT4129"
+  std::string firmware;  // "28.39.1002"
+  std::string link;      // "InfiniBand" or "Ethernet"
+  std::string rate;      // "400 Gb/sec (4X NDR)"
+  std::string bus_id;    // of PCI
+  std::optional<int> numa_node;
+};
+
 struct Hardware {
   Cpu cpu;
   std::uint64_t memory_bytes = 0;
@@ -52,6 +63,7 @@ struct Hardware {
   // For several GPUs: their numbers in the order of the PCIe tree, with a bar between those that
   // share no port of the host, "0 1 | 2 3". Empty: not known.
   std::string pcie_order;
+  std::vector<FabricPort> fabric;
 };
 
 struct Environment {

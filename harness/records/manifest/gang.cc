@@ -119,15 +119,21 @@ std::string InWords(const SeenLibrary& library) {
 
 // A library that one rank alone mapped proves nothing: libraries are sampled.
 void AddLibraries(const std::string& where, const std::vector<SeenLibrary>& here,
-                  const std::vector<SeenLibrary>& there, Differences* out) {
+                  const std::vector<SeenLibrary>& there, std::string_view other, Differences* out) {
   for (const SeenLibrary& library : here) {
-    const auto same = std::ranges::find_if(there, [&](const SeenLibrary& other) {
-      return library.soname.empty() ? other.path == library.path : other.soname == library.soname;
+    const auto same = std::ranges::find_if(there, [&](const SeenLibrary& one) {
+      return library.soname.empty() ? one.path == library.path : one.soname == library.soname;
     });
     if (same == there.end() || IsSame(library, *same)) continue;
     const std::string name = library.soname.empty() ? library.path : library.soname;
-    out->Add(where, Layer::kEnvironment, name, InWords(library), InWords(*same), "rank 0");
+    out->Add(where, Layer::kEnvironment, name, InWords(library), InWords(*same), other);
   }
+}
+
+bool IsSeen(const std::vector<SeenTask>& tasks, std::size_t node) {
+  return std::ranges::any_of(tasks, [node](const SeenTask& task) {
+    return task.observation && static_cast<std::size_t>(task.node) == node;
+  });
 }
 
 }  // namespace
@@ -135,13 +141,19 @@ void AddLibraries(const std::string& where, const std::vector<SeenLibrary>& here
 GangParts PartsOf(const std::vector<SeenNode>& nodes, const std::vector<SeenTask>& tasks) {
   GangParts parts;
   Flat head;
-  for (const SeenNode& node : nodes) {
-    GangNode& part = parts.nodes.emplace_back(GangNode{.host = node.host, .environment = {}});
-    Flat flat = Flattened(node.environment);
-    if (parts.nodes.size() == 1) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    GangNode& part = parts.nodes.emplace_back(GangNode{.host = nodes[i].host, .environment = {}});
+    Environment environment = nodes[i].environment;
+    // What no process was seen to use is not known.
+    if (i > 0 && IsSeen(tasks, 0) && !IsSeen(tasks, i)) {
+      environment.packages = nodes[0].environment.packages;
+      environment.python = nodes[0].environment.python;
+    }
+    Flat flat = Flattened(environment);
+    if (i == 0) {
       head = std::move(flat);
     } else if (!Differing(flat, head).empty()) {
-      part.environment = node.environment;
+      part.environment = std::move(environment);
     }
   }
   const Observation none;
@@ -160,7 +172,8 @@ GangParts PartsOf(const std::vector<SeenNode>& nodes, const std::vector<SeenTask
   return parts;
 }
 
-std::vector<Finding> DifferencesWithin(const GangParts& parts, const Environment& head,
+std::vector<Finding> DifferencesWithin(const GangParts& parts, GangStart start,
+                                       const Environment& head,
                                        const std::optional<Observation>& first) {
   Differences out;
   const Flat there = Flattened(head);
@@ -173,14 +186,17 @@ std::vector<Finding> DifferencesWithin(const GangParts& parts, const Environment
     const GangRank& rank = parts.ranks[i];
     const auto node = static_cast<std::size_t>(rank.node);
     const std::string host = node < parts.nodes.size() ? parts.nodes[node].host : "";
-    const std::string where =
-        host.empty() ? fmt::format("rank {}", i) : fmt::format("rank {} on {}", i, host);
-    if (rank.libraries) AddLibraries(where, *rank.libraries, first->libraries, &out);
+    const bool of_node = start == GangStart::kOnce;
+    const std::string where = host.empty() ? fmt::format("{} {}", of_node ? "node" : "rank", i)
+                              : of_node    ? fmt::format("node {} ({})", i, host)
+                                           : fmt::format("rank {} on {}", i, host);
+    const char* const other_side = of_node ? "node 0" : "rank 0";
+    if (rank.libraries) AddLibraries(where, *rank.libraries, first->libraries, other_side, &out);
     if (!rank.flags) continue;
     for (const auto& [name, value] : *rank.flags) {
       const auto other = first->flags.find(name);
       if (other == first->flags.end() || other->second == value) continue;
-      out.Add(where, Layer::kRandomness, name, value, other->second, "rank 0");
+      out.Add(where, Layer::kRandomness, name, value, other->second, other_side);
     }
   }
   return out.Take();

@@ -72,6 +72,8 @@ struct Gang {
     return start == GangStart::kPerNode || node == 0 ? 1 : 0;
   }
   int starts() const { return start == GangStart::kOnce ? 1 : nodes * starts_on(0); }
+  // Entries of parts.ranks. Of kOnce one for each node, for all that ran there.
+  int ranks() const { return start == GangStart::kOnce ? nodes : starts(); }
 };
 
 inline constexpr int kMostGangNodes = 16384;
@@ -88,12 +90,13 @@ struct SeenTask {
   std::optional<Observation> observation;
 };
 // Leaves out what equals node 0 and rank 0. A variable of one task (LOCAL_RANK) is no difference
-// between nodes. Pure.
+// between nodes, nor are packages and Python of a node on which nothing was observed. Pure.
 GangParts PartsOf(const std::vector<SeenNode>& nodes, const std::vector<SeenTask>& tasks);
 
 // What differs between the nodes and ranks of one run, as findings: "node 1 (n2): GPU driver ...".
 // Seeds may differ by rank, and are none. At most 32. Pure.
-std::vector<Finding> DifferencesWithin(const GangParts& parts, const Environment& head,
+std::vector<Finding> DifferencesWithin(const GangParts& parts, GangStart start,
+                                       const Environment& head,
                                        const std::optional<Observation>& first);
 
 }  // namespace rharness

@@ -106,9 +106,35 @@ TEST_F(SlurmGang, ACommandThatStartsItsTasksItselfGetsAnAllocationOfItsSizeAgain
   EXPECT_EQ(manifest->gang->start, GangStart::kOnce);
   EXPECT_EQ(manifest->gang->nodes, 2);
   EXPECT_EQ(manifest->gang->tasks_per_node, 2);
+  EXPECT_THAT(said, ::testing::Not(HasSubstr("slurm.conf"))) << "srun read it";
+  // A step beside the command's looked at the other node.
+  ASSERT_EQ(manifest->gang->parts.nodes.size(), 2U) << said;
+  EXPECT_EQ(manifest->gang->parts.nodes[1].host, "n2");
+  EXPECT_FALSE(fs::exists(At("runs/a.json.parts")));
   const ProcessResult drilled = Drill({"--out", "once"});
   EXPECT_EQ(drilled.outcome.exit_code, 0)
       << drilled.stdout_text << drilled.stderr_text << world_->Describe();
+  const auto evidence = LoadEvidence(At("once/runs/a/1/evidence.json"));
+  ASSERT_TRUE(evidence.ok()) << evidence.error().ToString();
+  ASSERT_TRUE(evidence->gang.has_value());
+  EXPECT_EQ(evidence->gang->ranks.size(), 2U) << "one for each node";
+}
+
+TEST_F(SlurmGang, ARecordIsMadeWhereTheOtherNodesCannotBeLookedAt) {
+  Write("bin/srun", fmt::format("#!/bin/sh\ncase \"$*\" in *--overlap*) echo no steps here >&2; "
+                                "exit 1;; esac\nPATH=${{PATH#*:}} exec srun \"$@\"\n"));
+  fs::permissions(At("bin/srun"), fs::perms::owner_all);
+  const std::string said = Batch(
+      fmt::format("PATH={}:$PATH {} record --out runs/a.json -- srun sh -c '{}python3 train.py'",
+                  At("bin").string(), kRharness, kRanks));
+  const auto manifest = LoadManifest(At("runs/a.json"));
+  ASSERT_TRUE(manifest.ok()) << manifest.error().ToString() << said << world_->Describe();
+  EXPECT_THAT(said,
+              HasSubstr("the other nodes are not observed: srun exited with 1: no steps here"));
+  ASSERT_TRUE(manifest->gang.has_value());
+  EXPECT_TRUE(manifest->gang->parts.nodes.empty());
+  EXPECT_THAT(manifest->observation->unseen,
+              ::testing::Contains(HasSubstr("other nodes of the allocation")));
 }
 
 }  // namespace

@@ -104,6 +104,41 @@ TEST(GangMerge, AnEnvironmentThatDiffersIsKeptAndNamedByNode) {
   EXPECT_THAT(found->message, HasSubstr("node 1 (n2) has software.glibc 2.31"));
 }
 
+// One command on node 0, and a node that only watched.
+GangEnds Once(const std::string& build_id) {
+  GangEnds ends{.nodes = {}, .first = {}, .hosts = {"n1", "n2"}, .tasks = 2};
+  ends.start = GangStart::kOnce;
+  for (int node = 0; node < 2; ++node) {
+    PartEnd end;
+    end.evidence.environment.software["glibc"] = "2.36";
+    end.tasks.push_back(Task(node, Seen("100", node == 0 ? "aa" : build_id)));
+    ends.nodes.push_back(std::move(end));
+  }
+  ends.nodes[0]->evidence.environment.python.emplace().version = "3.11";
+  return ends;
+}
+
+TEST(GangMerge, OfOneCommandANodeIsNamedAndNoRank) {
+  const GangEnds ends = Once("bb");
+  Evidence evidence = HeadOf(ends);
+  EXPECT_FALSE(MergeEnds(ends, &evidence));
+  const Finding* library = Find(evidence, "nodes_differ");
+  ASSERT_NE(library, nullptr);
+  const auto named = std::ranges::find_if(evidence.remarks, [](const Finding& remark) {
+    return remark.message == "node 1 (n2) has libblas.so.3 build id bb; node 0 has build id aa";
+  });
+  EXPECT_NE(named, evidence.remarks.end()) << library->message;
+}
+
+TEST(GangMerge, ANodeOnWhichNothingWasObservedHasNoOtherPython) {
+  GangEnds ends = Once("aa");
+  ends.nodes[1]->tasks[0].observation.reset();
+  Evidence evidence = HeadOf(ends);
+  EXPECT_FALSE(MergeEnds(ends, &evidence));
+  EXPECT_EQ(Find(evidence, "nodes_differ"), nullptr);
+  EXPECT_FALSE(evidence.gang->nodes[1].environment.has_value());
+}
+
 TEST(GangMerge, TheFirstFailureIsTheOutcomeWhateverOthersDidLater) {
   GangEnds ends = TwoByTwo();
   ends.nodes[0]->tasks[0].outcome = Exited(1);  // its peer was gone

@@ -1,0 +1,154 @@
+// A step that watches, and the processes in it.
+#include "harness/execution/rerun/allocation_watch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "harness/execution/rerun/observed_run.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+// For the processes of the step: "NODES ID NOTES FOLDER"; only the last may have spaces.
+constexpr char kWatchVariable[] = "RHARNESS_WATCH";
+constexpr char kWatchDone[] = "done";  // in the folder of the parts
+constexpr auto kLongestWatchWait = std::chrono::minutes(1);
+constexpr auto kWatchPoll = std::chrono::milliseconds(50);
+
+fs::path ReadyFile(const fs::path& folder, int node) {
+  return folder / fmt::format("ready-{}", node);
+}
+
+std::string LastLineOf(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  text.remove_prefix(text.rfind('\n') == text.npos ? 0 : text.rfind('\n') + 1);
+  return TerminalSafe(text.substr(0, 200));
+}
+
+ProcessSpec StepOf(int nodes, const fs::path& folder, const NotesAt& notes, const std::string& id) {
+  ProcessSpec spec;
+  const std::string others = std::to_string(nodes - 1);
+  spec.argv = {"srun",
+               "--overlap",
+               "--relative=1",
+               "--nodes=" + others,
+               "--ntasks=" + others,
+               "--ntasks-per-node=1",
+               "--export=ALL",
+               "--kill-on-bad-exit=0",
+               "--mem=0",
+               "--mpi=none",
+               "--input=none"};
+  for (std::string& argument : OwnCommandLine()) spec.argv.push_back(std::move(argument));
+  spec.environment = ProcessEnvironment();
+  spec.environment[kWatchVariable] =
+      fmt::format("{} {} {} {}", nodes, id, notes.path.string(), folder.string());
+  spec.marked = false;
+  return spec;
+}
+
+}  // namespace
+
+std::vector<std::string> OwnCommandLine() {
+  std::vector<std::string> arguments;
+  const auto line = ReadFile("/proc/self/cmdline", std::size_t{8} << 20);
+  for (std::size_t at = 0; line.ok() && at < line->size();) {
+    arguments.emplace_back(line->c_str() + at);
+    at += arguments.back().size() + 1;
+  }
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error || arguments.empty()) return {};
+  arguments[0] = program.string();
+  return arguments;
+}
+
+// In /tmp, which nodes do not share, in place of TMPDIR, which they may.
+fs::path FreeNotesPath() {
+  const auto made = ScopedTempDir::Make(kNotesPrefix, "/tmp");
+  return made.ok() ? made->path() : fs::path();
+}
+
+AllocationWatch::AllocationWatch(int nodes, fs::path folder)
+    : nodes_(nodes), folder_(std::move(folder)), notes_{.path = FreeNotesPath()} {}
+
+AllocationWatch::~AllocationWatch() { step_.request_stop(); }
+
+void AllocationWatch::Start(const std::string& id) {
+  step_ = std::jthread([this, id](const std::stop_token& stop) {
+    const ProcessResult ended = RunProcess(StepOf(nodes_, folder_, notes_, id), {}, {},
+                                           [&stop] { return stop.stop_requested(); });
+    if (ended.outcome.Succeeded() || stop.stop_requested()) return;
+    const std::string line = LastLineOf(ended.stderr_text);
+    SetProblem(
+        fmt::format("srun {}{}{}", ended.outcome.ToString(), line.empty() ? "" : ": ", line));
+  });
+}
+
+void AllocationWatch::WaitUntilReady(const std::function<bool()>& should_cancel) {
+  const auto until = SteadyClock::now() + kLongestWatchWait;
+  std::vector<int> missing;
+  for (;;) {
+    missing.clear();
+    std::error_code error;
+    for (int node = 1; node < nodes_; ++node) {
+      if (!fs::exists(ReadyFile(folder_, node), error)) missing.push_back(node);
+    }
+    if (missing.empty() || !Problem().empty() || (should_cancel && should_cancel())) return;
+    if (SteadyClock::now() > until) break;
+    std::this_thread::sleep_for(kWatchPoll);
+  }
+  SetProblem(fmt::format("node {} could not watch within {} seconds", fmt::join(missing, ", "),
+                         std::chrono::seconds(kLongestWatchWait).count()));
+}
+
+void AllocationWatch::TellDone() const { (void)WriteFileAtomic(folder_ / kWatchDone, ""); }
+
+std::string AllocationWatch::Problem() const {
+  const std::lock_guard lock(mutex_);
+  return problem_;
+}
+
+void AllocationWatch::SetProblem(std::string problem) {
+  const std::lock_guard lock(mutex_);
+  if (problem_.empty()) problem_ = std::move(problem);
+}
+
+std::optional<WatchedNode> WatchedNodeOf(const Variables& environment) {
+  const auto variable = environment.find(kWatchVariable);
+  const auto node = NodeOfStep(environment);
+  if (variable == environment.end() || !node) return std::nullopt;
+  std::istringstream words(variable->second);
+  WatchedNode watched{.place = {.rank = *node, .node = *node, .launcher = "srun"},
+                      .folder = {},
+                      .notes = {.path = {}, .starts_command = false}};
+  std::string notes, folder;
+  words >> watched.place.nodes >> watched.place.id >> notes;
+  if (!words || !std::getline(words >> std::ws, folder)) return std::nullopt;
+  if (*node < 1 || *node >= watched.place.nodes) return std::nullopt;
+  watched.place.tasks = watched.place.nodes;
+  watched.notes.path = notes;
+  watched.folder = folder;
+  return watched;
+}
+
+void TellReady(const fs::path& folder, int node) {
+  (void)WriteFileAtomic(ReadyFile(folder, node), "");
+}
+
+bool IsDone(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / kWatchDone, error);
+}
+
+}  // namespace rharness

@@ -1,0 +1,28 @@
+// The adapters by which the nodes of a run talk (InfiniBand, RoCE), as Linux lists them.
+//
+// Source: Linux, Documentation/ABI/stable/sysfs-class-infiniband.
+#ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_FABRIC_H_
+#define RHARNESS_HARNESS_RECORDS_MANIFEST_FABRIC_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/records/manifest/environment.h"
+
+namespace rharness {
+
+inline constexpr std::size_t kMostFabricPorts = 64;
+
+// The ports that are active, by name; empty: there are none, or no driver lists them. What a file
+// does not say stays empty.
+std::vector<FabricPort> ReadFabric(const std::filesystem::path& folder = "/sys/class/infiniband");
+
+// "8 x MT4129 InfiniBand 400 Gb/sec (4X NDR)", kinds by name; empty for none.
+std::string DescribeFabric(const std::vector<FabricPort>& ports);
+// "28.39.1002", all that there are, by name.
+std::string FabricFirmware(const std::vector<FabricPort>& ports);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RECORDS_MANIFEST_FABRIC_H_
