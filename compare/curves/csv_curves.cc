@@ -1,4 +1,5 @@
-// Curves from values separated by commas or tabs, with a header line (RFC 4180, one record a line).
+// Curves from values separated by commas, semicolons or tabs, with a header line (RFC 4180, one
+// record a line).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,26 @@ std::string_view Unpadded(std::string_view cell) {
 
 }  // namespace
 
-char SeparatorOf(std::string_view header) { return header.find('\t') == header.npos ? ',' : '\t'; }
+char SeparatorOf(std::string_view header) {
+  if (header.find('\t') != header.npos) return '\t';
+  std::size_t commas = 0, semicolons = 0;
+  bool quoted = false;
+  for (const char c : header) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && c == ',') ++commas;
+    if (!quoted && c == ';') ++semicolons;
+  }
+  return semicolons > commas ? ';' : ',';
+}
+
+std::optional<PrintedNumber> NumberOfCell(std::string_view cell, char separator) {
+  const std::size_t comma = cell.find(',');
+  if (separator != ';' || comma == cell.npos) return ParsePrinted(cell);
+  if (cell.find('.') != cell.npos) return std::nullopt;
+  std::string pointed(cell);
+  pointed[comma] = '.';
+  return ParsePrinted(pointed);
+}
 
 std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most,
                                                      char separator) {
@@ -62,7 +82,7 @@ std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std:
 namespace {
 
 constexpr std::string_view kQuoting =
-    "expected cells with quotes closed on their line and nothing after them but a comma";
+    "expected cells with quotes closed on their line and nothing after them but a separator";
 
 // "Global Step" is as good as "global_step": people write headers for people.
 bool IsStepColumn(std::string_view column, std::string_view step) {
@@ -157,7 +177,7 @@ class CsvReader {
       const auto parsed = std::from_chars(cell.data(), cell.data() + cell.size(), step);
       if (parsed.ec == std::errc() && parsed.ptr == cell.data() + cell.size()) return step;
       // Data frames write whole numbers as 10.0 once a cell of the column was empty.
-      const auto number = ParsePrinted(cell);
+      const auto number = NumberOfCell(cell, separator_);
       const auto whole = number ? Json(number->value).ToInt64() : std::nullopt;
       if (whole) return *whole;
       return lines_.Fail(
@@ -182,7 +202,7 @@ class CsvReader {
   Status AddCell(const std::string& cell, std::int64_t step, Column* column) {
     if (column->use == ColumnUse::kStep || column->use == ColumnUse::kOtherStep) return {};
     if (column->name.empty() || cell.empty()) return {};
-    const auto number = ParsePrinted(cell);
+    const auto number = NumberOfCell(cell, separator_);
     if (number && !std::isnan(number->value)) column->has_numbers = true;
     if (column->use == ColumnUse::kText) return {};
     if (column->use == ColumnUse::kUnknown) {
@@ -200,14 +220,27 @@ class CsvReader {
       return lines_.Fail(fmt::format("{}: expected a number, found {}", QuoteForError(column->name),
                                      QuoteForError(cell)));
     }
+    RETURN_IF_ERROR(CheckMark(cell));
     if (auto wrong = curves_.Add(column->curve, step, *number)) return lines_.Fail(*wrong);
     return {};
+  }
+
+  // 1,234 is one number beside 0,5 and another beside 0.5.
+  Status CheckMark(const std::string& cell) {
+    const std::size_t at = separator_ == ';' ? cell.find_first_of(".,") : cell.npos;
+    if (at == cell.npos) return {};
+    if (mark_.empty()) mark_ = cell, marked_at_ = lines_.number();
+    if (mark_.find(cell[at]) != mark_.npos) return {};
+    return lines_.Fail(fmt::format("{}, but {} at line {}; expected one kind of decimal mark",
+                                   QuoteForError(cell), QuoteForError(mark_), marked_at_));
   }
 
   LineReader lines_;
   CurveBuilder curves_;
   std::string_view step_;
   char separator_ = ',';
+  std::string mark_;  // the first number with a decimal mark, where it may be a point or a comma
+  std::size_t marked_at_ = 0;
   std::vector<Column> columns_;
   bool has_step_ = false;
 };

@@ -25,7 +25,7 @@ enum class CurveFormat {
   kJsonArrays,      // {name: [v, ...]}: the index is the step
   kJsonLines,       // one object a line, with "step" (or "iteration", "global_step", "epoch")
   kCsv,             // a header line; the column "step" (same names) or the line number; tabs as
-                    // well as commas
+                    // well as commas, and semicolons with decimal points or decimal commas
   kEventFile,       // of TensorBoard (tensorboard.h)
   kDatabase,        // MLflow's SQLite file with one run (tracker_log.h)
   kWandbLog,        // run-ID.wandb of W&B (tracker_log.h)

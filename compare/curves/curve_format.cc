@@ -137,7 +137,7 @@ bool LooksLikeCsv(std::string_view head) {
   const auto row = SplitCsvLine(line, kMostCells, separator);
   if (!row) return false;
   bool has_number = false;
-  for (const std::string& cell : *row) has_number = has_number || ParsePrinted(cell);
+  for (const std::string& cell : *row) has_number = has_number || NumberOfCell(cell, separator);
   // A row that is cut off with the head may lack cells.
   const bool whole = line.data() + line.size() < head.data() + head.size();
   return has_number && (whole ? row->size() == header->size() : row->size() <= header->size());

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/curves/printed_number.h"
 #include "compare/curves/series.h"
 #include "harness/base/result.h"
 
@@ -41,8 +42,12 @@ Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_vie
 Result<std::vector<CurveSeries>> ParseEventFile(std::string_view text, std::string_view file,
                                                 std::vector<std::string>* remarks);
 
-// What separates the cells below this header line: a tab if it has one, else a comma.
+// What separates the cells below this header line: a tab if it has one; else a semicolon, if it has
+// more of them than commas, quoted ones aside; else a comma.
 char SeparatorOf(std::string_view header);
+// ParsePrinted; where semicolons separate, a decimal comma is read, too, as spreadsheets of many
+// languages and R's write.csv2 write it.
+std::optional<PrintedNumber> NumberOfCell(std::string_view cell, char separator);
 // Cells of one line (RFC 4180: quotes, doubled quotes inside them), without the blanks that pad
 // cells outside of quotes. Empty when a quoted cell does not end on this line, or text follows its
 // closing quote. Stops after `most` + 1 cells.

@@ -199,6 +199,26 @@ TEST(Csv, LeavesOutTheBlanksThatPadCells) {
   EXPECT_EQ(curves[0].values[0], 0.054321);
 }
 
+// As write.csv2 of R, and spreadsheets where the comma is the decimal mark.
+TEST(Csv, IsReadWithSemicolonsAndDecimalCommas) {
+  EXPECT_EQ(ReadWithRemarks("\"step\";\"loss, all\";phase\n1,0;2,5;warm, up\n2,0;-1,25e-1;v1.2\n"),
+            "loss, all=-0.125 f: what is no number is not compared: 'phase' (text)");
+  EXPECT_EQ(ReadWithRemarks("loss;rate\n0,5;12,5 %\n0,25;7\n"), "loss=0.25 rate=7 ");
+  EXPECT_EQ(ReadWithRemarks("step;loss;note\n1;0.5;a,b\n2;0.25;c\n"),
+            "loss=0.25 f: what is no number is not compared: 'note' (text)");
+  EXPECT_EQ(ReadWithRemarks("step,loss;raw,acc\n1,0.5,7\n"), "loss;raw=0.5 acc=7 ");
+  const auto curves = ParsedLines("step;loss\n1;0,50\n");
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].quantum, 0.01);
+  EXPECT_EQ(LineErrorOf("step;loss;acc\n1;1,234;7\n2;2;0.5\n"),
+            "f: line 3: '0.5', but '1,234' at line 2; expected one kind of decimal mark");
+  EXPECT_EQ(LineErrorOf("step;loss\n1;2,5\n2;1.234,5\n"),
+            "f: line 3: 'loss': expected a number, found '1.234,5'");
+  EXPECT_EQ(LineErrorOf("step;loss\n1;2,5\n2;1,2,3\n"),
+            "f: line 3: 'loss': expected a number, found '1,2,3'");
+  EXPECT_EQ(LineErrorOf("step;loss\n1;2,5\n2;1;5\n"), "f: line 3: 3 cells; the header has 2");
+}
+
 TEST(Csv, CountsLinesWhereThereIsNoStep) {
   const auto curves = ParsedLines("loss\n2.5\n2.25\n");
   ASSERT_EQ(curves.size(), 1u);
@@ -216,7 +236,7 @@ TEST(Csv, IsRefusedWithTheLine) {
   EXPECT_EQ(LineErrorOf("step,loss,loss\n1,2,3\n"), "f: line 1: two columns 'loss'");
   EXPECT_EQ(LineErrorOf("step,loss\n1,2\n2,\"3\n"),
             "f: line 3: expected cells with quotes closed on their line and nothing after them but "
-            "a comma");
+            "a separator");
   EXPECT_EQ(LineErrorOf("step,loss\n1,2\n2,1e999\n"),
             "f: line 3: 'loss': expected a number, found '1e999'");
   EXPECT_EQ(LineErrorOf("step,note\n1,a\n"),
