@@ -8,6 +8,7 @@
 #include <bit>
 #include <utility>
 
+#include "compare/weights/hdf5_arrays.h"
 #include "compare/weights/names.h"
 
 namespace rharness {
@@ -55,6 +56,7 @@ class ChunkIndexReader {
     for (const Hdf5Message& message : messages) {
       if (message.type == kFilters) RETURN_IF_ERROR(ReadFilters(message));
       if (message.type == kFillValue) fill_ = IsFilled(message.content);
+      if (message.type == kDataspace) RETURN_IF_ERROR(ReadMost(message.content));
     }
     const std::string& content = layout.content;
     if (content.size() < 11) return file_.Wrong(at_, "a layout of under 11 bytes");
@@ -237,69 +239,131 @@ class ChunkIndexReader {
     const std::size_t dimensions = Hdf5Number(content, 3, 1), width = Hdf5Number(content, 4, 1);
     RETURN_IF_ERROR(ReadGrid(content, 5, dimensions, width, grid_chunks));
     std::size_t at = 5 + width * dimensions;
-    enum Kind { kSingle = 1, kImplicit = 2, kFixedArray = 3 };
+    enum Kind { kSingle = 1, kImplicit = 2, kFixedArray = 3, kExtensibleArray = 4, kTree = 5 };
     if (content.size() < at + 9) return Wrong("a layout without an index");
     const std::uint64_t kind = Hdf5Number(content, at++, 1);
     if ((flags & 1U) != 0) return Other("edges of chunks without filters");
     std::uint64_t size = bytes_, skipped = 0;
-    const bool filtered = (flags & 2U) != 0;
-    if (kind == kSingle && filtered) {
+    if (kind == kSingle && (flags & 2U) != 0) {
       if (content.size() < at + 20) return Wrong("a layout without an index");
       size = Hdf5Number(content, at, 8), skipped = Hdf5Number(content, at + 8, 4), at += 12;
     }
-    if (kind == kFixedArray) ++at;  // bits of a page, which its header repeats
-    if (kind != kSingle && kind != kImplicit && kind != kFixedArray) {
-      return Other("chunks of a shape that may grow");
-    }
+    // Parameters that the header of the index repeats.
+    if (kind == kFixedArray) at += 1;
+    if (kind == kExtensibleArray) at += 5;
+    if (kind == kTree) at += 6;
+    if (kind < kSingle || kind > kTree) return Other("an unknown index of chunks");
     if (content.size() < at + 8) return Wrong("a layout without an index");
     const std::uint64_t address = Hdf5Number(content, at, 8);
     if (address == kHdf5Undefined || tensor_.chunks.empty()) return {};
     if (kind == kSingle) return Store(0, address, size, skipped);
-    if (kind == kFixedArray) return ReadFixedArray(address);
-    for (std::uint64_t i = 0; i < tensor_.chunks.size(); ++i) {
-      RETURN_IF_ERROR(Store(i, address + i * bytes_, bytes_, 0));
+    if (kind == kTree) return ReadNewerTree(address);
+    ASSIGN_OR_RETURN(const std::vector<std::uint64_t> strides, StridesOf(kind == kExtensibleArray));
+    if (kind != kImplicit) return ReadArray(address, strides, kind == kExtensibleArray);
+    return ForEachChunk(strides, [&](std::uint64_t chunk, std::uint64_t index) {
+      return Store(chunk, address + index * bytes_, bytes_, 0);
+    });
+  }
+
+  // Section IV.A.2.b: the sizes up to which the shape may grow.
+  Status ReadMost(const std::string& content) {
+    const std::vector<std::uint64_t>& shape = tensor_.info.shape;
+    const std::size_t begin = content[0] == 2 ? 4 : 8;  // the shape itself was read
+    most_.clear();
+    if ((Hdf5Number(content, 2, 1) & 1U) == 0) return {};
+    if (content.size() < begin + 16 * shape.size()) return Wrong("a shape beyond its message");
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      most_.push_back(Hdf5Number(content, begin + 8 * (shape.size() + d), 8));
+      if (most_[d] < shape[d]) return Wrong("a shape that is larger than it may grow");
     }
     return {};
   }
 
-  // Section VII.C.
-  Status ReadFixedArray(std::uint64_t at) {
-    ASSIGN_OR_RETURN(const std::string head, file_.Take(at, 28));
-    if (!head.starts_with("FAHD")) return file_.Wrong(at, "expected FAHD");
-    const bool filtered = head[5] == 1;
-    const std::uint64_t entry = Hdf5Number(head, 6, 1), page_bits = Hdf5Number(head, 7, 1);
-    const std::uint64_t count = Hdf5Number(head, 8, 8), block = Hdf5Number(head, 16, 8);
-    if (count != tensor_.chunks.size() || page_bits > 32 || entry < (filtered ? 13U : 8U) ||
-        entry > 20) {
-      return file_.Wrong(at, "a fixed array that does not fit its grid");
+  // How far chunks that are neighbours along each dimension lie apart in an array. It has room for
+  // all chunks that there may be once the shape has grown, in C order; with `grows` the dimension
+  // that grows without limit goes before the others.
+  Result<std::vector<std::uint64_t>> StridesOf(bool grows) const {
+    std::vector<std::uint64_t> room = grid_, strides(grid_.size(), 1);
+    std::size_t slowest = grid_.size();
+    for (std::size_t d = 0; d < most_.size(); ++d) {
+      room[d] = most_[d] / tensor_.chunk[d] + (most_[d] % tensor_.chunk[d] != 0 ? 1 : 0);
+      if (most_[d] != kHdf5Undefined) continue;
+      if (!grows || slowest != grid_.size()) return Wrong("an array of chunks without limits");
+      slowest = d;
     }
-    if (block == kHdf5Undefined) return {};
-    ASSIGN_OR_RETURN(const std::string prefix, file_.Take(block, 14));
-    if (!prefix.starts_with("FADB")) return file_.Wrong(block, "expected FADB");
-    const std::uint64_t page = std::uint64_t{1} << page_bits;
-    const bool paged = count > page;
-    const std::uint64_t pages = paged ? (count + page - 1) / page : 1;
-    const std::uint64_t bitmap = paged ? (pages + 7) / 8 : 0;
-    ASSIGN_OR_RETURN(const std::string written, file_.Take(block + 14, bitmap));
-    std::uint64_t first = block + 14 + bitmap + (paged ? 4 : 0);
-    for (std::uint64_t p = 0; p < pages; ++p) {
-      const std::uint64_t here = paged ? std::min(page, count - p * page) : count;
-      const bool has = !paged || (static_cast<unsigned char>(written[p / 8]) >> (7 - p % 8) & 1U);
-      if (has) RETURN_IF_ERROR(ReadEntries(first, p * page, here, entry, filtered));
-      first += page * entry + 4;
+    if (grows && slowest == grid_.size()) return Wrong("an extensible array of a fixed shape");
+    std::uint64_t stride = 1;
+    for (std::size_t d = grid_.size(); d-- > 0;) {
+      strides[d] = stride;
+      if (d != slowest && __builtin_mul_overflow(stride, room[d], &stride)) {
+        return Wrong("an array of more than 2^64 chunks");
+      }
+    }
+    if (grows) strides[slowest] = stride;
+    std::uint64_t last = 0;
+    for (std::size_t d = 0; d < grid_.size(); ++d) {
+      std::uint64_t along = 0;
+      if (__builtin_mul_overflow(grid_[d], strides[d], &along) ||
+          __builtin_add_overflow(last, along, &last)) {
+        return Wrong("an array of more than 2^64 chunks");
+      }
+    }
+    return strides;
+  }
+
+  // Calls with the number of each chunk in the grid and in the array.
+  template <typename Take>
+  Status ForEachChunk(const std::vector<std::uint64_t>& strides, const Take& take) {
+    std::vector<std::uint64_t> at(grid_.size(), 0);
+    std::uint64_t index = 0;
+    for (std::uint64_t chunk = 0; chunk < tensor_.chunks.size(); ++chunk) {
+      RETURN_IF_ERROR(take(chunk, index));
+      for (std::size_t d = grid_.size(); d-- > 0;) {
+        index += strides[d];
+        if (++at[d] < grid_[d]) break;
+        index -= strides[d] * grid_[d];
+        at[d] = 0;
+      }
     }
     return {};
   }
 
-  Status ReadEntries(std::uint64_t at, std::uint64_t index, std::uint64_t count,
-                     std::uint64_t entry, bool filtered) {
-    ASSIGN_OR_RETURN(const std::string entries, file_.Take(at, count * entry));
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t address = Hdf5Number(entries, i * entry, 8);
-      if (address == kHdf5Undefined) continue;
-      const std::uint64_t size = filtered ? Hdf5Number(entries, i * entry + 8, entry - 12) : bytes_;
-      const std::uint64_t skipped = filtered ? Hdf5Number(entries, (i + 1) * entry - 4, 4) : 0;
-      RETURN_IF_ERROR(Store(index + i, address, size, skipped));
+  Status ReadArray(std::uint64_t address, const std::vector<std::uint64_t>& strides, bool grows) {
+    ASSIGN_OR_RETURN(Hdf5ChunkArray array, Hdf5ChunkArray::Open(file_, address, grows));
+    return ForEachChunk(strides, [&](std::uint64_t chunk, std::uint64_t index) -> Status {
+      ASSIGN_OR_RETURN(const auto place, array.PlaceOf(index));
+      if (!place) return {};
+      ASSIGN_OR_RETURN(const std::string entry, file_.Take(*place, array.entry_bytes()));
+      return StoreEntry(chunk, entry, array.filtered());
+    });
+  }
+
+  // An address; where chunks have filters their stored size and those that were skipped, too.
+  Status StoreEntry(std::uint64_t chunk, std::string_view entry, bool filtered) {
+    const std::uint64_t address = Hdf5Number(entry, 0, 8);
+    if (address == kHdf5Undefined) return {};
+    if (!filtered) return Store(chunk, address, bytes_, 0);
+    return Store(chunk, address, Hdf5Number(entry, 8, entry.size() - 12),
+                 Hdf5Number(entry, entry.size() - 4, 4));
+  }
+
+  // Section III.A.2, records of types 10 and 11: an entry, and the chunk's place in the grid.
+  Status ReadNewerTree(std::uint64_t at) {
+    const bool filtered = !filters_.ids.empty();
+    ASSIGN_OR_RETURN(const std::vector<std::string> records, file_.Records(at, filtered ? 11 : 10));
+    const std::size_t places = 8 * grid_.size();
+    for (const std::string& record : records) {
+      const std::size_t entry = record.size() - std::min(record.size(), places);
+      if (filtered ? entry < 13 || entry > 20 : entry != 8) {
+        return file_.Wrong(at, "records of chunks of another size");
+      }
+      std::uint64_t index = 0;
+      for (std::size_t d = 0; d < grid_.size(); ++d) {
+        const std::uint64_t place = Hdf5Number(record, entry + 8 * d, 8);
+        if (place >= grid_[d]) return file_.Wrong(at, "a chunk beside the grid");
+        index = index * grid_[d] + place;
+      }
+      RETURN_IF_ERROR(StoreEntry(index, std::string_view(record).substr(0, entry), filtered));
     }
     return {};
   }
@@ -317,6 +381,7 @@ class ChunkIndexReader {
   const std::uint64_t at_;
   ChunkedTensor tensor_;
   std::vector<std::uint64_t> grid_;
+  std::vector<std::uint64_t> most_;  // elements along each dimension, ~0 for any; empty: as it is
   Filters filters_;
   std::uint64_t bytes_ = 1;  // of a chunk
   std::size_t height_ = 0;   // of the B-tree's node above

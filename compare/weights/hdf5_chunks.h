@@ -1,9 +1,10 @@
 // Datasets of HDF5 whose values lie in chunks: their index, and the filters before them.
 //
-// Role: private to this folder; under hdf5. Indexes: B-trees of version 1, a single chunk, implicit
-// ones, fixed arrays. Filters: shuffle, deflate and Fletcher's checksum, in this order, as h5py
-// writes them. Names and refuses the others. Source: "HDF5 File Format Specification Version 3.0"
-// (The HDF Group), sections III.A.1, IV.A.2.i, IV.A.2.l and VII.
+// Role: private to this folder; under hdf5. Indexes: B-trees of both versions, a single chunk,
+// implicit ones, fixed and extensible arrays (hdf5_arrays.h). Filters: shuffle, deflate and
+// Fletcher's checksum, in this order, as h5py writes them. Names and refuses the others. Source:
+// "HDF5 File Format Specification Version 3.0" (The HDF Group), sections III.A, IV.A.2.b, IV.A.2.i,
+// IV.A.2.l and VII.
 #ifndef RHARNESS_COMPARE_WEIGHTS_HDF5_CHUNKS_H_
 #define RHARNESS_COMPARE_WEIGHTS_HDF5_CHUNKS_H_
 

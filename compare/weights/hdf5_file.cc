@@ -183,9 +183,13 @@ Result<std::pair<std::uint64_t, std::uint64_t>> Hdf5File::Locate(const Heap& hea
 }
 
 // Section III.A.2.
-Result<std::vector<std::string>> Hdf5File::Records(std::uint64_t tree) const {
+Result<std::vector<std::string>> Hdf5File::Records(std::uint64_t tree,
+                                                   std::optional<unsigned> type) const {
   ASSIGN_OR_RETURN(const std::string head, Take(tree, 38));
   if (!head.starts_with("BTHD")) return Wrong(tree, "expected BTHD");
+  if (type && Hdf5Number(head, 5, 1) != *type) {
+    return Wrong(tree, fmt::format("a B-tree of records of another type than {}", *type));
+  }
   const std::uint64_t node = Hdf5Number(head, 6, 4), record = Hdf5Number(head, 10, 2);
   const std::size_t depth = Hdf5Number(head, 12, 2);
   if (record == 0 || node <= kNodeFrame + record || node > size_ || depth > kMostTreeLevels) {
@@ -214,9 +218,11 @@ Result<std::vector<std::string>> Hdf5File::Records(std::uint64_t tree) const {
   while (!places.empty()) {
     const Place place = places.back();
     places.pop_back();
-    if (place.count > most[place.level] || records.size() + place.count > kMostRecords ||
-        places.size() > kMostRecords) {
-      return Wrong(place.at, "a node of more records than its tree has");
+    if (place.count > most[place.level]) {
+      return Wrong(place.at, "a node of more records than it has room for");
+    }
+    if (records.size() + place.count > kMostRecords || places.size() > kMostRecords) {
+      return Other(place.at, fmt::format("a B-tree of more than {} records", kMostRecords));
     }
     ASSIGN_OR_RETURN(const std::string bytes, Take(place.at, node));
     if (!bytes.starts_with(place.level == 0 ? "BTLF" : "BTIN"))

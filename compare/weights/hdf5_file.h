@@ -1,12 +1,13 @@
 // Object headers, fractal heaps and version 2 B-trees of an HDF5 file.
 //
-// Role: private to this folder; under hdf5 and hdf5_chunks. Every address is checked before it is
-// read. Source: "HDF5 File Format Specification Version 3.0" (The HDF Group), sections III.A.2,
-// III.G and IV.A.1.
+// Role: private to this folder; under hdf5, hdf5_arrays and hdf5_chunks. Every address is checked
+// before it is read. Source: "HDF5 File Format Specification Version 3.0" (The HDF Group), sections
+// III.A.2, III.G and IV.A.1.
 #ifndef RHARNESS_COMPARE_WEIGHTS_HDF5_FILE_H_
 #define RHARNESS_COMPARE_WEIGHTS_HDF5_FILE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,10 @@ class Hdf5File {
   Result<std::vector<Hdf5Message>> HeapObjects(std::uint64_t heap, std::uint64_t tree,
                                                std::size_t skip) const;
 
+  // The records of a version 2 B-tree, in any order. `type`: what its records are.
+  Result<std::vector<std::string>> Records(std::uint64_t tree,
+                                           std::optional<unsigned> type = std::nullopt) const;
+
  private:
   struct Blocks;
   struct Heap;
@@ -75,7 +80,6 @@ class Hdf5File {
   Result<std::pair<std::uint64_t, std::uint64_t>> Locate(const Heap& heap, std::uint64_t block,
                                                          std::size_t rows,
                                                          std::uint64_t offset) const;
-  Result<std::vector<std::string>> Records(std::uint64_t tree) const;
 
   const InputFile& file_;
   const std::uint64_t begin_;

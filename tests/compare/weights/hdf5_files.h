@@ -128,8 +128,6 @@ def other(file, make, words):
 other('lzf.h5', lambda f: f.create_dataset('x', data=np.zeros(9), compression='lzf'), "the filter lzf (32000), of 'x'")
 other('big.h5', lambda f: f.create_dataset('x', data=np.zeros(9, '>f4'), chunks=(3,)), 'big-endian values in chunks')
 other('filled.h5', lambda f: f.create_dataset('x', (9,), 'f4', chunks=(3,), fillvalue=2), 'values are not 0')
-with h5py.File('grows.h5', 'w', libver='latest') as f: f.create_dataset('x', data=np.zeros(9), chunks=(3,), maxshape=(None,))
-refused.write("grows.h5\ta shape that may grow, of 'x'\n")
 for name, value in (('text.h5', np.array([b'a'])), ('complex.h5', np.zeros(2, 'complex64'))):
     other(name, lambda f: f.create_dataset('x', data=value), 'no plain number')
 other('side.h5', lambda f: f.create_dataset('x', (2**11, 2**14), 'f4', chunks=(2**11, 2**10), compression='gzip', shuffle=True).__setitem__((0, 0), 1), 'side by side')
