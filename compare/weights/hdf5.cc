@@ -138,17 +138,19 @@ class Hdf5Reader {
   }
 
   Status AddAttribute(const std::string& object, const Message& message) {
-    const auto take = [&](std::uint64_t at, std::uint64_t size) { return Take(at, size); };
     if (message.shared) {
-      AddUnreadAttribute("an attribute", object, "is stored elsewhere", message);
+      AddUnreadAttribute("an attribute", object, "is stored elsewhere", message, true);
       return {};
     }
-    auto attribute = ReadHdf5Attribute(message.content, take);
+    auto attribute = ReadHdf5Attribute(message.content, &heaps_);
     if (!attribute.ok() && attribute.error().where.empty()) {
       return Wrong(message.at, attribute.error().message);
     }
     if (!attribute.ok()) return attribute.error();
     text_bytes_ += message.content.size();
+    if (attribute->value.kind() == Json::Kind::kArray) {
+      text_bytes_ += sizeof(Json) * attribute->value.AsArray().size();
+    }
     if (attribute->texts) {
       for (const std::string& text : *attribute->texts) text_bytes_ += text.size();
       out_.groups[object][attribute->name] = std::move(*attribute->texts);
@@ -158,19 +160,21 @@ class Hdf5Reader {
     }
     if (!attribute->unread.empty()) {
       AddUnreadAttribute(fmt::format("the attribute {}", Quoted(attribute->name)), object,
-                         attribute->unread, message);
+                         attribute->unread, message, attribute->points);
       return {};
     }
     out_.attributes[object][attribute->name] = std::move(attribute->value);
     return {};
   }
 
+  // The bytes of one that points elsewhere are those of the whole file; once is enough for all.
   void AddUnreadAttribute(const std::string& what, const std::string& object, std::string_view why,
-                          const Message& message) {
+                          const Message& message, bool points) {
     const std::string of = object.empty() ? "the file" : Quoted(object);
     out_.unread.push_back({.name = fmt::format("{} of {}", what, of),
                            .why = fmt::format("it {}, which is not read", why),
-                           .content = message.content});
+                           .content = points && !points_ ? "" : message.content});
+    points_ = points_ || points;
   }
 
   struct Heap {
@@ -318,9 +322,11 @@ class Hdf5Reader {
   }
 
   const Hdf5File file_;
+  Hdf5GlobalHeaps heaps_{[this](std::uint64_t at, std::uint64_t size) { return Take(at, size); }};
   Hdf5Contents out_;
   std::uint64_t grid_chunks_ = 0;
   std::size_t objects_ = 0;
+  bool points_ = false;  // an attribute points elsewhere
   std::uint64_t text_bytes_ = 0;
 };
 

@@ -28,7 +28,8 @@ struct Hdf5Contents {
   Hdf5Groups groups;                   // objects that have texts as attributes
   // All attributes that are read: by the object's path ("": the file), and by name.
   std::map<std::string, std::map<std::string, Json>> attributes;
-  std::vector<UnreadPart> unread;  // attributes that are not read
+  // Attributes that are not read; without content: it is that of the whole file.
+  std::vector<UnreadPart> unread;
 };
 
 // The HDF5 file that fills [begin, begin + size) of `file`, which `where` names. Errors:

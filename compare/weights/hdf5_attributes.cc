@@ -67,26 +67,6 @@ std::optional<std::uint64_t> CountOf(const std::vector<std::uint64_t>& shape) {
   return count;
 }
 
-// The object of a global heap.
-Result<std::string> HeapObject(std::uint64_t heap, std::uint64_t index, std::uint64_t size,
-                               const TakeBytes& take) {
-  ASSIGN_OR_RETURN(const std::string head, take(heap, 16));
-  if (!head.starts_with("GCOL")) return WrongAttribute("expected GCOL");
-  const std::uint64_t collection = Hdf5Number(head, 8, 8);
-  if (collection > 2 * kMaxHdf5TextBytes) return WrongAttribute("a global heap of too many bytes");
-  for (std::uint64_t at = 16; at + 16 <= collection;) {
-    ASSIGN_OR_RETURN(const std::string object, take(heap + at, 16));
-    const std::uint64_t id = Hdf5Number(object, 0, 2), bytes = Hdf5Number(object, 8, 8);
-    if (id == 0 || bytes > collection - at - 16) break;
-    if (id == index) {
-      if (size > bytes) return WrongAttribute("a text beyond its object in the heap");
-      return take(heap + at + 16, size);
-    }
-    at += 16 + (bytes + 7) / 8 * 8;
-  }
-  return WrongAttribute("a text that is not in its heap");
-}
-
 // A list of texts that end with their first zero, or are filled up with zeros.
 Result<std::vector<std::string>> FixedTexts(const AttributeParts& parts, std::uint64_t count) {
   constexpr unsigned kEndsWithZero = 0;
@@ -105,7 +85,7 @@ Result<std::vector<std::string>> FixedTexts(const AttributeParts& parts, std::ui
 }
 
 Result<std::vector<std::string>> VariableTexts(const AttributeParts& parts, std::uint64_t count,
-                                               const TakeBytes& take) {
+                                               Hdf5GlobalHeaps* heaps) {
   if (count > parts.data.size() / kReferenceBytes) {
     return WrongAttribute("texts beyond their attribute");
   }
@@ -119,7 +99,7 @@ Result<std::vector<std::string>> VariableTexts(const AttributeParts& parts, std:
     std::string text;
     if (size != 0) {
       ASSIGN_OR_RETURN(
-          text, HeapObject(Hdf5Number(reference, 4, 8), Hdf5Number(reference, 12, 4), size, take));
+          text, heaps->Object(Hdf5Number(reference, 4, 8), Hdf5Number(reference, 12, 4), size));
     }
     texts.push_back(std::move(text));
   }
@@ -218,7 +198,20 @@ std::string_view UnreadType(Hdf5Class kind) {
   }
 }
 
-Status ReadValue(const AttributeParts& parts, const TakeBytes& take, Hdf5Attribute* out) {
+// Whether a type may hold what points elsewhere, at any depth: each type begins with a byte of its
+// version and class. A name in a compound that has such a byte is taken for one.
+bool MayPoint(std::string_view type) {
+  return std::ranges::any_of(type, [](char byte) {
+    const std::string_view head(&byte, 1);
+    const Hdf5Class kind = Hdf5ClassOf(head);
+    constexpr unsigned kNewestVersion = 5;
+    const unsigned version = static_cast<unsigned char>(byte) >> 4U;
+    return (kind == Hdf5Class::kReference || kind == Hdf5Class::kVariable) && version > 0 &&
+           version <= kNewestVersion;
+  });
+}
+
+Status ReadValue(const AttributeParts& parts, Hdf5GlobalHeaps* heaps, Hdf5Attribute* out) {
   bool valid = false;
   const auto shape = ShapeOf(parts.space, &valid);
   if (!valid) return WrongAttribute("an attribute without a shape");
@@ -232,25 +225,60 @@ Status ReadValue(const AttributeParts& parts, const TakeBytes& take, Hdf5Attribu
   if (kind == Hdf5Class::kText || variable) {
     if (*count > kMaxHdf5Texts) return WrongAttribute("an attribute of too many texts");
     ASSIGN_OR_RETURN(out->texts,
-                     variable ? VariableTexts(parts, *count, take) : FixedTexts(parts, *count));
+                     variable ? VariableTexts(parts, *count, heaps) : FixedTexts(parts, *count));
     out->value = Shaped(TextsAsJson(*out->texts), *shape);
     return {};
   }
   out->unread = UnreadType(kind);
+  out->points = !out->unread.empty() && MayPoint(parts.type);
   if (!out->unread.empty()) return {};
   const std::uint64_t size = Hdf5Number(parts.type, 4, 4);
   if (size == 0 || *count > parts.data.size() / size) {
     return WrongAttribute("values beyond their attribute");
   }
   const auto type = Hdf5NumberTypeOf(parts.type);
-  out->value = type ? Shaped(NumbersOf(*type, parts.data, *count), *shape)
-                    : ShaOf(parts, parts.data.substr(0, *count * size));
+  out->value = type && *count <= kMaxHdf5Numbers
+                   ? Shaped(NumbersOf(*type, parts.data, *count), *shape)
+                   : ShaOf(parts, parts.data.substr(0, *count * size));
   return {};
 }
 
 }  // namespace
 
-Result<Hdf5Attribute> ReadHdf5Attribute(std::string_view content, const TakeBytes& take) {
+Result<std::vector<Hdf5GlobalHeaps::Place>> Hdf5GlobalHeaps::PlacesOf(std::uint64_t heap) {
+  ASSIGN_OR_RETURN(const std::string head, take_(heap, 16));
+  if (!head.starts_with("GCOL")) return WrongAttribute("expected GCOL");
+  const std::uint64_t collection = Hdf5Number(head, 8, 8);
+  if (collection > 2 * kMaxHdf5TextBytes) return WrongAttribute("a global heap of too many bytes");
+  std::vector<Place> places;
+  for (std::uint64_t at = 16; at + 16 <= collection;) {
+    ASSIGN_OR_RETURN(const std::string object, take_(heap + at, 16));
+    const std::uint64_t index = Hdf5Number(object, 0, 2), bytes = Hdf5Number(object, 8, 8);
+    if (index == 0 || bytes > collection - at - 16) break;
+    if (++objects_ > kMaxHdf5HeapObjects) return WrongAttribute("global heaps of too many objects");
+    places.push_back({.index = index, .at = heap + at + 16, .bytes = bytes});
+    at += 16 + (bytes + 7) / 8 * 8;
+  }
+  std::ranges::stable_sort(places, {}, &Place::index);
+  return places;
+}
+
+Result<std::string> Hdf5GlobalHeaps::Object(std::uint64_t heap, std::uint64_t index,
+                                            std::uint64_t size) {
+  auto known = known_.find(heap);
+  if (known == known_.end()) {
+    ASSIGN_OR_RETURN(std::vector<Place> places, PlacesOf(heap));
+    known = known_.emplace(heap, std::move(places)).first;
+  }
+  const auto place = std::ranges::lower_bound(known->second, index, {}, &Place::index);
+  if (place == known->second.end() || place->index != index) {
+    return WrongAttribute("a text that is not in its heap");
+  }
+  if (size > place->bytes) return WrongAttribute("a text beyond its object in the heap");
+  return take_(place->at, size);
+}
+
+Result<Hdf5Attribute> ReadHdf5Attribute(std::string_view content, Hdf5GlobalHeaps* heaps) {
   const std::optional<AttributeParts> parts = SplitAttribute(content);
   if (!parts) return WrongAttribute("a malformed attribute");
   Hdf5Attribute attribute;
@@ -258,10 +286,11 @@ Result<Hdf5Attribute> ReadHdf5Attribute(std::string_view content, const TakeByte
   const bool elsewhere = content[0] != 1 && (static_cast<unsigned char>(content[1]) & 3U) != 0;
   if (elsewhere) {
     attribute.unread = "has a type or a shape that is stored elsewhere";
+    attribute.points = true;
     return attribute;
   }
   if (parts->type.size() < 8) return WrongAttribute("an attribute without a type");
-  RETURN_IF_ERROR(ReadValue(*parts, take, &attribute));
+  RETURN_IF_ERROR(ReadValue(*parts, heaps, &attribute));
   return attribute;
 }
 

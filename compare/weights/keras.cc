@@ -126,6 +126,12 @@ Result<std::unique_ptr<Checkpoint>> Join(InputFile file, ViewCheckpointParts vie
   parts.push_back({"its chunks", "", std::move(made)});
   std::vector<UnreadPart> unread = std::move(views.unread);
   views.unread.clear();
+  for (UnreadPart& part : unread) {
+    if (part.file != nullptr || !part.content.empty()) continue;
+    part.file = std::make_shared<const InputFile>(file);
+    part.begin = views.begin;
+    part.size_bytes = views.size_bytes.value_or(file.size_bytes());
+  }
   if (!views.views.empty()) {
     ASSIGN_OR_RETURN(made, MakeViewCheckpoint(std::move(file), std::move(views)));
     parts.push_back({"its arrays", "", std::move(made)});

@@ -1,4 +1,6 @@
 // Attributes of HDF5 files that the real h5py wrote: loaded with the tensors, by value.
+#include "compare/weights/hdf5_attributes.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,6 +71,13 @@ pair('reference', reference, "the attribute 'r' of the file: it is a reference")
 pair('compound', compound, "the attribute 'c' of the file: it is a compound")
 pair('sequence', sequence, "the attribute 'v' of the file: it is a sequence")
 pair('committed', committed, "the attribute 'o' of the file: it has a type")
+# The message points into a heap of the file, at one place in both files.
+def points(f, v, **how):
+    f.create_dataset('x', data=np.zeros(9), **how)
+    kind = np.dtype([('n', 'i4'), ('s', h5py.string_dtype())])
+    f['x'].attrs['c'] = np.array((1, 'one' if v else 'two'), kind)
+pair('points', points, 'the attribute')
+pair('points_chunked', lambda f, v: points(f, v, chunks=(3,)), 'the attribute')
 # Keras's own attributes name layers and its version: only the rest is loaded with the tensors.
 def keras(f, v):
     f.attrs['keras_version'], f.attrs['backend'] = '3.%d' % v, 'tensorflow'
@@ -116,6 +125,18 @@ TEST_F(Hdf5Attributes, AreComparedByValueAndNamedByTheirPath) {
   }
 }
 
+TEST_F(Hdf5Attributes, ThatPointElsewhereAreEqualWhereTheWholeFileIs) {
+  if (!Run(kPairs)) GTEST_SKIP() << "/usr/bin/python3 has no h5py";
+  for (const std::string name : {"points", "points_chunked", "sequence", "reference"}) {
+    const auto a = PartsOf(name + "0.h5"), b = PartsOf(name + "1.h5");
+    ASSERT_EQ(a.size(), b.size());
+    const auto part = std::ranges::find(a, PartKind::kPart, &UnreadPart::kind) - a.begin();
+    ASSERT_LT(static_cast<std::size_t>(part), a.size());
+    EXPECT_FALSE(*DifferenceOf(a[part], PartsOf(name + "0.h5")[part])) << name;
+    EXPECT_TRUE(*DifferenceOf(a[part], b[part])) << name;
+  }
+}
+
 TEST_F(Hdf5Attributes, AreInTheDigestOfWhatIsLoadedWithTheTensors) {
   if (!Run(kPairs)) GTEST_SKIP() << "/usr/bin/python3 has no h5py";
   for (const auto& row : Rows("pairs.txt")) {
@@ -129,6 +150,29 @@ TEST_F(Hdf5Attributes, AreInTheDigestOfWhatIsLoadedWithTheTensors) {
     }
     EXPECT_EQ(a.empty(), row[0] == "keras") << "a file without attributes says so";
   }
+}
+
+// Else as many texts as objects take time in the square of both.
+TEST(Hdf5GlobalHeaps, AreReadOnceWhateverPointsToThem) {
+  constexpr std::uint64_t kObjects = 1000;
+  const auto number = [](std::uint64_t value) {
+    return std::string(reinterpret_cast<const char*>(&value), 8);
+  };
+  std::string file = "GCOL" + std::string(4, '\1') + number(16 + 24 * kObjects);
+  for (std::uint64_t i = 1; i <= kObjects; ++i) file += number(i) + number(8) + number(7 * i);
+  std::size_t reads = 0;
+  Hdf5GlobalHeaps heaps([&](std::uint64_t at, std::uint64_t size) -> Result<std::string> {
+    ++reads;
+    return file.substr(at, size);
+  });
+  for (std::uint64_t i = 1; i <= kObjects; ++i) {
+    const auto text = heaps.Object(0, i, 8);
+    ASSERT_TRUE(text.ok()) << text.error().ToString();
+    EXPECT_EQ(*text, number(7 * i));
+  }
+  EXPECT_EQ(reads, 1 + 2 * kObjects);
+  EXPECT_EQ(heaps.Object(0, kObjects + 1, 8).error().message, "a text that is not in its heap");
+  EXPECT_EQ(heaps.Object(0, 1, 9).error().message, "a text beyond its object in the heap");
 }
 
 }  // namespace
