@@ -31,7 +31,8 @@ void AddLoaded(const fs::path& home, const fs::path& below, std::vector<std::str
 
 }  // namespace
 
-std::vector<std::string> LoadedFilesBeside(const fs::path& path) {
+std::vector<std::string> LoadedFilesBeside(const fs::path& path,
+                                           const std::function<bool(const std::string&)>& counts) {
   const fs::path home = path.parent_path();
   std::vector<std::string> names;
   AddLoaded(home, "", &names);
@@ -44,6 +45,7 @@ std::vector<std::string> LoadedFilesBeside(const fs::path& path) {
       AddLoaded(home, entry->path().filename(), &names);
     }
   }
+  std::erase_if(names, [&](const std::string& name) { return !counts(name); });
   std::ranges::sort(names);
   names.resize(std::min(names.size(), kMaxLoadedFiles));
   return names;

@@ -5,6 +5,7 @@
 #define RHARNESS_COMPARE_WEIGHTS_LOADED_FILES_H_
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,8 +20,10 @@ inline constexpr std::size_t kMaxLoadedFiles = 64;  // of one checkpoint
 
 // The names of the files in the folder of `path` that are loaded with it by their names
 // (SideFile::kModel), sorted; with a modules.json those of the folders beside it as well, as
-// sentence-transformers reads them. The first kMaxLoadedFiles; none where it cannot be listed.
-std::vector<std::string> LoadedFilesBeside(const std::filesystem::path& path);
+// sentence-transformers reads them. Of those that count the first kMaxLoadedFiles; none where it
+// cannot be listed. `counts`: a program's sources beside its checkpoint are many, and no output.
+std::vector<std::string> LoadedFilesBeside(const std::filesystem::path& path,
+                                           const std::function<bool(const std::string&)>& counts);
 
 // The checkpoint at `path` with these files among its unread(), as parts that decide; names that
 // are not there are left out. Errors: those of InputFile::Open and ReadAt.

@@ -95,11 +95,12 @@ std::vector<ArtifactPart> LoadedWith(const Manifest& manifest, const Workspace& 
   std::vector<ArtifactPart> loaded;
   std::ranges::copy_if(recorded.parts, std::back_inserter(loaded), &ArtifactPart::loaded);
   const fs::path home = fs::path(recorded.path).parent_path();
-  for (std::string& name : LoadedFilesBeside(folder.through() / recorded.path)) {
+  const auto counts = [&](const std::string& name) {
     const bool known = std::ranges::find(loaded, name, &ArtifactPart::path) != loaded.end();
     const fs::path place = (fs::path(manifest.working_directory) / home / name).lexically_normal();
-    if (known || IsInput(manifest, workspace, place) || !folder.OpenFile(home / name).ok())
-      continue;
+    return !known && !IsInput(manifest, workspace, place) && folder.OpenFile(home / name).ok();
+  };
+  for (std::string& name : LoadedFilesBeside(folder.through() / recorded.path, counts)) {
     loaded.push_back({.path = std::move(name), .sha256 = {}, .loaded = true});
   }
   return loaded;

@@ -43,13 +43,18 @@ Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Reco
 }
 
 // Files beside a checkpoint that the run wrote, and that a loader loads with it.
-void FindLoaded(const fs::path& path, WallTime started, Artifact* artifact) {
-  for (std::string& name : LoadedFilesBeside(path)) {
-    if (!SafeRelativePath(name, "").ok() || !IsChangedSince(path.parent_path() / name, started)) {
-      continue;
-    }
+void FindLoaded(const fs::path& path, Artifact* artifact, Recording* out) {
+  const auto written = [&](const std::string& name) {
+    return SafeRelativePath(name, "").ok() &&
+           IsChangedSince(path.parent_path() / name, out->started);
+  };
+  for (std::string& name : LoadedFilesBeside(path, written)) {
     artifact->parts.push_back({.path = std::move(name), .sha256 = {}, .loaded = true});
   }
+  if (artifact->parts.size() < kMaxLoadedFiles) return;
+  out->remarks.push_back(
+      fmt::format("{}: the run wrote many files that are loaded with it; the first {} are recorded",
+                  artifact->path, kMaxLoadedFiles));
 }
 
 Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recording* out) {
@@ -65,7 +70,7 @@ Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recordi
   ASSIGN_OR_RETURN(FileDigest digest, HashFile(path));
   seen.sha256 = std::move(digest.sha256);
   seen.size_bytes = digest.size_bytes;
-  if (seen.role == "weights") FindLoaded(path, out->started, &seen);
+  if (seen.role == "weights") FindLoaded(path, &seen, out);
   if (seen.role == "weights" || seen.role == "optimizer") {
     const Status read = ReadTensorRecords(path, &seen);
     if (!read.ok()) {

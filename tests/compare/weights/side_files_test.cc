@@ -146,9 +146,10 @@ TEST_F(SideFileParts, AreThoseBesideAFileThatAreLoadedWithIt) {
   Write("{}", "config.json");
   Write("log", "train.log");
   Write("{}", "1_Pooling/config.json");
-  EXPECT_EQ(LoadedFilesBeside(model), std::vector<std::string>{"config.json"});
+  const auto all = [](const std::string&) { return true; };
+  EXPECT_EQ(LoadedFilesBeside(model, all), std::vector<std::string>{"config.json"});
   Write("[]", "modules.json");
-  const std::vector<std::string> names = LoadedFilesBeside(model);
+  const std::vector<std::string> names = LoadedFilesBeside(model, all);
   EXPECT_EQ(names,
             (std::vector<std::string>{"1_Pooling/config.json", "config.json", "modules.json"}));
   const auto with = WithLoadedFiles(*OpenCheckpoint(model), model, {"config.json", "gone.json"});
@@ -156,6 +157,15 @@ TEST_F(SideFileParts, AreThoseBesideAFileThatAreLoadedWithIt) {
   EXPECT_EQ((*with)->tensors().size(), 1u);
   ASSERT_EQ((*with)->unread().size(), 1u);
   EXPECT_EQ((*with)->unread()[0].kind, PartKind::kModel);
+}
+
+// A project's folder: more sources than are listed go before the one file that the run wrote.
+TEST_F(SideFileParts, AreFoundBehindManyThatDoNotCount) {
+  const auto model = Write(FileOf({{"w", "F32", "[1]", BytesOf<float>({1})}}), "model.safetensors");
+  for (std::size_t i = 0; i <= kMaxLoadedFiles; ++i) Write("1", "a" + std::to_string(i) + ".py");
+  Write("{}", "tokenizer.json");
+  const auto written = [](const std::string& name) { return name.ends_with(".json"); };
+  EXPECT_EQ(LoadedFilesBeside(model, written), std::vector<std::string>{"tokenizer.json"});
 }
 
 }  // namespace
