@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "compare/curves/tensorboard.h"
+#include "compare/curves/tracker_log.h"
 #include "compare/siblings.h"
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/open_checkpoint.h"
@@ -79,6 +81,15 @@ Result<Work> PairUp(const ComparisonRequest& request, Sides* sides) {
   ASSIGN_OR_RETURN(work.pairs, PairFolders(request.a, request.b));
   work.skips_unknown = true;
   return work;
+}
+
+// Two folders of which no file is compared may each be the log of a run: why that is not read.
+Status CheckLogs(const ComparisonRequest& request, Sides* sides) {
+  for (const fs::path& path : {request.a, request.b}) {
+    const Result<Subject>& subject = sides->Of(path);
+    if (!subject.ok() && (HoldsEventFiles(path) || HoldsTrackerLog(path))) return subject.error();
+  }
+  return {};
 }
 
 // Whether neither file is of a kind that is read.
@@ -222,6 +233,7 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
     gathered.push_back(comparison.ok() ? std::move(*comparison)
                                        : Finished(Unreadable(pair, comparison.error())));
   }
+  if (work.skips_unknown && gathered.empty()) RETURN_IF_ERROR(CheckLogs(request, &sides));
   for (const auto& [name, why] : work.pairs.unpaired) {
     gathered.push_back(Finished(Undone(name, "unpaired", why)));
   }

@@ -76,6 +76,20 @@ TEST_F(CompareResultFolders, OfManyGroupsAreReadOnceEach) {
   EXPECT_THAT(loads_, Each(Pair(testing::_, 1)));
 }
 
+// Its files alone are of no kind that is compared, and two ways of saying nothing are no answer.
+TEST_F(CompareResultFolders, OfALogThatIsNotReadSayWhy) {
+  for (const char side : {'a', 'b'}) {
+    for (const char run : {'0', '1'}) {
+      const auto metrics = temp_->path() / std::string(1, side) / std::string(32, run) / "metrics";
+      std::filesystem::create_directories(metrics);
+      ASSERT_TRUE(WriteFileAtomic(metrics / "loss", "1 0.5 1\n").ok());
+    }
+  }
+  const auto set = CompareAll(Request("a", "b"));
+  ASSERT_FALSE(set.ok());
+  EXPECT_THAT(set.error().message, HasSubstr("holds several runs"));
+}
+
 TEST_F(CompareResultFolders, WithAnUnreadableLogAreNamedAndNotComparedAsFiles) {
   Group("a", 1);
   Break(Group("b", 11));
