@@ -198,10 +198,11 @@ class CsvReader {
     return {};
   }
 
-  // An empty cell is a value that was not logged. The first other cell sets the type of a column.
+  // An empty cell, or "-", is a value that was not logged. The first other cell sets the type of a
+  // column.
   Status AddCell(const std::string& cell, std::int64_t step, Column* column) {
     if (column->use == ColumnUse::kStep || column->use == ColumnUse::kOtherStep) return {};
-    if (column->name.empty() || cell.empty()) return {};
+    if (column->name.empty() || cell.empty() || cell == "-") return {};
     const auto number = NumberOfCell(cell, separator_);
     if (number && !std::isnan(number->value)) column->has_numbers = true;
     if (column->use == ColumnUse::kText) return {};

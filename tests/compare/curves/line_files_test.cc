@@ -163,10 +163,11 @@ std::string ReadWithRemarks(std::string_view text) {
 TEST(Csv, NamesColumnsOfText) {
   EXPECT_EQ(ReadWithRemarks("step,loss,phase,note\n1,\"0.5\",warm,\n2,\"0.25\",main,1\n"),
             "loss=0.25 note=1 f: what is no number is not compared: 'phase' (text)");
-  EXPECT_EQ(ReadWithRemarks("step,loss,val,phase\n1,0.5,-,none\n2,0.25,3,b\n"),
+  EXPECT_EQ(ReadWithRemarks("step,loss,val,phase\n1,0.5,x,none\n2,0.25,3,b\n"),
             "loss=0.25 f: what is no number is not compared: 'phase' (text), 'val' (text and "
             "numbers)");
   EXPECT_EQ(ReadWithRemarks("step,score\n1,12.50%\n2,13.75 %\n"), "score=13.75 ");
+  EXPECT_EQ(ReadWithRemarks("step,loss,val\n1,0.5,-\n2,-,3\n3,0.25,-\n"), "loss=0.25 val=3 ");
 }
 
 TEST(JsonLines, NameWhatIsNoNumberAndReadAllThatIsOne) {
