@@ -75,6 +75,24 @@ std::string LogHtml(const std::string& log) {
                      HtmlText(Tail(log, kMostLogBytes), kMostLogBytes, Lines::kKeep));
 }
 
+// Those that a screen shows, too; further ones in a block that opens.
+std::string ItemsHtml(const DocumentSection& section, const HtmlPlace& place) {
+  const std::size_t shown = std::min(section.items.size(), kMostPageItems);
+  const std::size_t open = section.folded ? shown : std::min(shown, section.most.items);
+  std::string first, further;
+  for (std::size_t i = 0; i < shown; ++i) {
+    (i < open ? first : further) += fmt::format("<li>{}</li>\n", HtmlText(section.items[i], 1000));
+  }
+  std::string out;
+  if (!first.empty()) out = fmt::format("<ul>\n{}</ul>\n", first);
+  const std::string rest = HtmlLeftOut(section.items.size(), shown, place.record);
+  if (further.empty()) return out + rest;
+  return out +
+         fmt::format(
+             "<details class=\"fold\"><summary>{} more</summary><ul>\n{}</ul>\n{}</details>\n",
+             FormatCount(section.items.size() - open), further, rest);
+}
+
 // Its table as far as `room` bytes go: fewer rows, counted, tell more than none.
 std::string SectionHtml(const DocumentSection& section, const HtmlPlace& place, std::size_t room) {
   const bool inside = place.level > 2;
@@ -89,13 +107,7 @@ std::string SectionHtml(const DocumentSection& section, const HtmlPlace& place, 
   if (!inside) out += facts;
   out +=
       PicturesHtml(section.pictures, inside ? facts : "") + SignsHtml(section.strip, place.record);
-  std::string items;
-  const std::size_t shown = std::min(section.items.size(), kMostPageItems);
-  for (std::size_t i = 0; i < shown; ++i) {
-    items += fmt::format("<li>{}</li>\n", HtmlText(section.items[i], 1000));
-  }
-  if (!items.empty()) out += fmt::format("<ul>\n{}</ul>\n", items);
-  out += HtmlLeftOut(section.items.size(), shown, place.record) + LogHtml(section.log);
+  out += ItemsHtml(section, place) + LogHtml(section.log);
   room -= std::min(room, out.size() + kFrameBytes);
   out += RowsHtml(section, place, room);
   if (!section.folded) return out;

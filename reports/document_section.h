@@ -81,7 +81,7 @@ struct DocumentLimits {
   std::size_t page = 400;  // of a section with folds: folds
   std::size_t screen = 60;
   std::size_t markdown = 100;
-  std::size_t items = 12;  // of a list on a screen
+  std::size_t items = 12;  // of a list on a screen, and before the fold of a page
 };
 
 // A sign of a strip, and what stands there when it is pointed at.

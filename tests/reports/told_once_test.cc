@@ -144,6 +144,21 @@ TEST(ToldOnce, StandsOnceInEveryFormat) {
   EXPECT_EQ(CountIn(page, "40 runs (digits-1, digits-2, digits-3 and 37 more)"), 1u);
 }
 
+// A thousand drifted runs, each with another change of its reruns.
+TEST(ToldOnce, LeavesTheRunsInSightHoweverMuchIsTold) {
+  Report report;
+  AddRuns(&report, 1000, "a", Verdict::kDrifted, "");
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    report.runs[i].findings.push_back(
+        {.code = "reruns_differ", .message = fmt::format("{} tensors differ", i)});
+  }
+  Tally(&report);
+  const std::string page = WriteHtml(DocumentOf(report));
+  const std::string open = page.substr(0, page.find("<summary>994 more</summary>"));
+  EXPECT_LT(open.size(), page.size());
+  EXPECT_EQ(CountIn(open, "tensors differ"), 6u);
+}
+
 TEST(ToldOnce, IsFoldedOnAGreenNight) {
   Report report;
   AddRuns(&report, 2, "a", Verdict::kIdentical, "Identical.");
