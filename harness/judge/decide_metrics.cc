@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "compare/metrics/paired.h"
 
@@ -30,11 +33,6 @@ VariancePrior PriorOf(const Family::ByConfiguration& by_configuration, const std
     dfs.push_back(static_cast<double>(values.size() - 1));
   }
   return FitVariancePrior(variances, dfs);
-}
-
-const Metric* Find(const RecordedMetrics& recorded, const std::string& name) {
-  const auto at = std::ranges::find(recorded.metrics, name, &Metric::name);
-  return at == recorded.metrics.end() ? nullptr : &*at;
 }
 
 // The finite values of the reruns, NaN for others; and how many did not report it.
@@ -94,7 +92,14 @@ MetricDecision DecideUnpaired(const ComparedRun& run, const Metric& metric,
 class Decider {
  public:
   Decider(const std::vector<ComparedRun>& runs, const Family& family)
-      : runs_(runs), family_(family), own_(runs.front().recorded.configuration) {}
+      : runs_(runs), family_(family), own_(runs.front().recorded.configuration) {
+    for (const ComparedRun& run : runs_) {
+      auto& places = places_.emplace_back();
+      for (std::size_t i = 0; i < run.recorded.metrics.size(); ++i) {
+        places.emplace(run.recorded.metrics[i].name, i);
+      }
+    }
+  }
 
   DecidedMetrics Decide() {
     decided_.runs.resize(runs_.size());
@@ -113,18 +118,21 @@ class Decider {
  private:
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
+    std::set<std::string_view> known;
     for (const ComparedRun& run : runs_) {
       for (const Metric& metric : run.recorded.metrics) {
-        if (std::ranges::find(names, metric.name) == names.end()) names.push_back(metric.name);
+        if (known.insert(metric.name).second) names.push_back(metric.name);
       }
     }
     return names;
   }
 
   MetricDecision& Place(std::size_t run, const std::string& name) {
-    const std::vector<Metric>& metrics = runs_[run].recorded.metrics;
-    const auto at = std::ranges::find(metrics, name, &Metric::name);
-    return decided_.runs[run][static_cast<std::size_t>(at - metrics.begin())];
+    return decided_.runs[run][places_[run].at(name)];
+  }
+  const Metric* Find(std::size_t run, const std::string& name) const {
+    const auto at = places_[run].find(name);
+    return at == places_[run].end() ? nullptr : &runs_[run].recorded.metrics[at->second];
   }
 
   void DecideMetric(const std::string& name) {
@@ -135,7 +143,7 @@ class Decider {
     PairedInput input{.name = name};
     std::vector<std::size_t> owners;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      const Metric* metric = Find(runs_[i].recorded, name);
+      const Metric* metric = Find(i, name);
       if (metric == nullptr || runs_[i].reruns.empty()) continue;
       const std::string& seed = runs_[i].recorded.seeds;
       if (seed.empty()) {
@@ -163,7 +171,7 @@ class Decider {
             PairedDecision paired) {
     for (std::size_t i = 0; i < owners.size(); ++i) {
       MetricDecision& decision = paired.runs[i];
-      const Metric& metric = *Find(runs_[owners[i]].recorded, name);
+      const Metric& metric = *Find(owners[i], name);
       decision.primary = DecidesVerdict(metric, runs_[owners[i]].recorded.metrics);
       if (decision.primary && decision.reason.find("apart") != std::string::npos) {
         decided_.apart.push_back(owners[i]);
@@ -178,6 +186,7 @@ class Decider {
   const std::vector<ComparedRun>& runs_;
   const Family& family_;
   const std::string own_;
+  std::vector<std::map<std::string_view, std::size_t>> places_;  // by run, of its metrics by name
   DecidedMetrics decided_;
 };
 
