@@ -135,6 +135,14 @@ TEST_F(RecordFinds, TheCommitAsCodeInARepository) {
   ASSERT_EQ(manifest.data.size(), 1u);
 }
 
+TEST_F(RecordFinds, TheSourcesInARepositoryWithoutACommit) {
+  ASSERT_EQ(Run({"git", "init", "-q"}).outcome.exit_code, 0);
+  ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  const Manifest manifest = Recorded();
+  EXPECT_FALSE(manifest.code.files.empty());
+  EXPECT_TRUE(Admit(manifest).empty()) << testing::PrintToString(manifest.notes);
+}
+
 TEST_F(RecordFinds, ThePathsOfTheFirstVersionInALaterOne) {
   std::string program = kFoundProgram;
   for (std::size_t at = 0; (at = program.find("\"out/", at)) != program.npos; at += 5) {

@@ -69,7 +69,8 @@ std::vector<fs::path> SourcesOf(const std::vector<std::string>& command, const f
 // source.
 void NoteMissingSources(const RecordRequest& request, const std::optional<GitTree>& tree,
                         const fs::path& base, const fs::path& folder, Recording* out) {
-  if (out->code.files.empty() && !tree) return;  // then nothing of the code is recorded
+  // Of no commit: then nothing of the code is recorded yet.
+  if (out->code.files.empty() && (!tree || tree->commit.empty())) return;
   for (const fs::path& source : SourcesOf(request.command, base, folder)) {
     const bool listed = std::ranges::find(out->code.files, source.string(), &CodeFile::path) !=
                         out->code.files.end();
