@@ -17,6 +17,7 @@
 #include "harness/base/log.h"
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
+#include "probes/failed_cases.h"
 #include "probes/library/loader.h"
 #include "probes/runner.h"
 
@@ -30,6 +31,7 @@ constexpr int kExitInfrastructure = 4;
 
 struct CommandOptions {
   std::string one;
+  int milliseconds = 0;  // for the one
   RunOptions run;
   std::vector<std::string> library_paths;
   std::vector<std::string> also_search;
@@ -73,7 +75,12 @@ int RunOne(const CommandOptions& options) {
   if (probe == nullptr) return Fail(InvalidInput("there is no such probe", options.one));
   const int out = ReserveStdout();
   if (out < 0) return Fail(IoErrorFromErrno("cannot reserve stdout", errno));
-  ProbeResult result = probe->run(options.run.context);
+  ProbeContext context = options.run.context;
+  if (options.milliseconds > 0) {
+    context.until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(options.milliseconds);
+  }
+  ProbeResult result = probe->run(context);
   result.folders.assign(FoldersUsed().begin(), FoldersUsed().end());
   const int code = PrintTo(out, ToJson(result).Dump() + "\n");
   // Libraries of the stack do not run their exit code: it is not under test.
@@ -105,7 +112,7 @@ int List(const CommandOptions& options) {
   return PrintTo(STDOUT_FILENO, json.Dump(2) + "\n");
 }
 
-// One line for each probe that did not work, and for a broken suite.
+// One line for each probe that did not work, or has a case that failed, and for a broken suite.
 int Judge(const Json& fingerprint) {
   int code = kExitOk;
   bool any = false;
@@ -114,6 +121,10 @@ int Judge(const Json& fingerprint) {
     const std::string& status = probe.Find("status")->AsString();
     any = any || status != "absent";
     if (status == "absent" && absent.empty()) absent = probe.Find("message")->AsString();
+    if (const std::string failures = FailuresInWords(probe); !failures.empty()) {
+      LogError(fmt::format("{}: {}", probe.Find("name")->AsString(), TerminalSafe(failures)));
+      code = kExitInfrastructure;
+    }
     if (status == "ok" || status == "absent") continue;
     LogError(fmt::format("{} {}: {}", probe.Find("name")->AsString(), status,
                          TerminalSafe(probe.Find("message")->AsString())));
@@ -220,6 +231,7 @@ int RunProbeCommand(int argc, char** argv, std::string_view needs) {
   app.set_version_flag("--version", fmt::format("{}\n{}", kVersion, needs));
   app.add_option("--one", options.one)->group("");
   app.add_option("--seed", options.run.context.seed)->group("");
+  app.add_option("--milliseconds", options.milliseconds)->group("");
   CLI::App* one = app.add_option_group("one", "")->group("");
   AddContextOptions(one, &options);
   AddSubcommands(&app, &options);

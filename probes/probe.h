@@ -26,6 +26,8 @@ struct ProbeContext {
   std::uint64_t seed = 1;                            // of input data; part of the fingerprint
   std::vector<std::filesystem::path> library_paths;  // searched before the loader's own path
   std::string python;  // the interpreter whose NumPy is probed; empty: none
+  // From then on no further case is begun, so that the others are kept. Empty: no limit.
+  std::optional<std::chrono::steady_clock::time_point> until;
 };
 
 // The results of a probe, case by case: a case is one set of parameters, such as "fp32 1x1x4096".

@@ -12,6 +12,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "probes/failed_cases.h"
 #include "probes/library/loader.h"
 #include "probes/stack.h"
 
@@ -76,7 +77,10 @@ std::map<std::string, std::string> ChildEnvironment() {
   return environment;
 }
 
-ProcessSpec ChildOf(const std::string& program, const Probe& probe, const ProbeContext& context) {
+// `limit`: of the child, which begins no case in the last tenth of it.
+ProcessSpec ChildOf(const std::string& program, const Probe& probe, const ProbeContext& context,
+                    std::chrono::nanoseconds limit) {
+  using Milliseconds = std::chrono::milliseconds;
   ProcessSpec spec;
   spec.argv = {program,
                "--one",
@@ -86,7 +90,9 @@ ProcessSpec ChildOf(const std::string& program, const Probe& probe, const ProbeC
                "--repeat",
                std::to_string(context.repeats),
                "--seed",
-               std::to_string(context.seed)};
+               std::to_string(context.seed),
+               "--milliseconds",
+               std::to_string(std::chrono::duration_cast<Milliseconds>(limit * 9 / 10).count())};
   if (!context.python.empty()) spec.argv.insert(spec.argv.end(), {"--python", context.python});
   for (const auto& path : context.library_paths) {
     spec.argv.insert(spec.argv.end(), {"--library-path", path.string()});
@@ -155,7 +161,8 @@ Result<ProbeResult> RunChild(const std::string& program, const Probe& probe,
   const auto should_cancel = [&] {
     return ended || (options.should_cancel && options.should_cancel());
   };
-  return ResultOf(RunProcess(ChildOf(program, probe, options.context), limits, {}, should_cancel));
+  return ResultOf(RunProcess(ChildOf(program, probe, options.context, limits.timeout), limits, {},
+                             should_cancel));
 }
 
 // Adds the cases that are missing on one side or differ.
@@ -259,8 +266,13 @@ Result<ProbeResult> RunFresh(Children& children, std::size_t probe, int processe
       return FailedProbe(
           fmt::format("asked another question in process {}: its parameters differ", i));
     }
+    UniteFailures(&first, &next);
     AddChangedCases(first, next, &unstable);
   }
+  std::erase_if(unstable, [&](const std::string& name) {
+    const auto choice = first.choices.find(name);
+    return choice != first.choices.end() && choice->second.Find(kFailedMember) != nullptr;
+  });
   first.unstable.assign(unstable.begin(), unstable.end());
   return first;
 }

@@ -176,7 +176,12 @@ void ReadTree(JsonReader& reader, FingerprintTree* out, bool region) {
 
 void ReadBehaviour(JsonReader& reader, FingerprintProbe* out) {
   reader.ForEachMember("choice", [&](const std::string& name, JsonReader& value) {
-    out->choices[name] = SortedText(value.json());
+    const Json* why = value.json().IsObject() ? value.json().Find("failed") : nullptr;
+    if (why == nullptr || why->kind() != Json::Kind::kString) {
+      out->choices[name] = SortedText(value.json());
+    } else {
+      out->failed[name] = TerminalSafe(why->AsString());
+    }
   });
   reader.ForEachMember("tree", [&](const std::string& name, JsonReader& value) {
     if (!value.json().IsObject()) return value.Fail("expected an object");
@@ -188,6 +193,11 @@ void ReadBehaviour(JsonReader& reader, FingerprintProbe* out) {
   reader.ReadOptional("deterministic", &out->deterministic);
   reader.ReadArray("unstable", &out->unstable);
   std::ranges::sort(out->unstable);
+  for (const auto& [name, why] : out->failed) {
+    out->trees.erase(name);
+    out->bits.erase(name);
+    std::erase(out->unstable, name);
+  }
 }
 
 void ReadProbe(JsonReader& reader, FingerprintProbe* out) {

@@ -50,6 +50,8 @@ struct FingerprintProbe {
   std::map<std::string, std::string> choices;     // case to JSON text, members sorted by name
   std::map<std::string, FingerprintTree> trees;
   std::map<std::string, std::string> bits;  // case to SHA-256
+  // Case to the error's text: of those that failed beside others, which are in none of the above.
+  std::map<std::string, std::string> failed;
   bool deterministic = true;
   std::vector<std::string> unstable;  // cases
 

@@ -17,12 +17,13 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<BehaviourChange, std::string_view>, 12> kNames = {
+constexpr std::array<std::pair<BehaviourChange, std::string_view>, 13> kNames = {
     {{BehaviourChange::kNone, "none"},
      {BehaviourChange::kNewlyWrong, "newly_wrong"},
      {BehaviourChange::kGone, "gone"},
      {BehaviourChange::kAppeared, "appeared"},
      {BehaviourChange::kAskedOtherwise, "asked_otherwise"},
+     {BehaviourChange::kFailsOnBoth, "fails_on_both"},
      {BehaviourChange::kNonDeterminismGained, "non_determinism_gained"},
      {BehaviourChange::kNonDeterminismLost, "non_determinism_lost"},
      {BehaviourChange::kCompilerOutput, "compiler_output"},
@@ -121,11 +122,17 @@ std::string ChangesOf(const FingerprintDifference& difference) {
                        difference.compared == 1 ? "" : "s", stack);
   }
   // Another question, or another number of threads, is no change of the stack.
-  const auto asked = static_cast<std::size_t>(std::ranges::count(
-      difference.probes, BehaviourChange::kAskedOtherwise, &ProbeDifference::change));
+  const auto asked = static_cast<std::size_t>(std::ranges::count_if(
+      difference.probes, [](const ProbeDifference& probe) { return ShowsNothing(probe.change); }));
   if (asked == changed) {
-    return fmt::format("{} of {} probes ran with different parameters, and so show nothing{}",
-                       asked, changed + static_cast<std::size_t>(difference.same),
+    const bool failed = std::ranges::any_of(difference.probes, [](const ProbeDifference& probe) {
+      return probe.change == BehaviourChange::kFailsOnBoth;
+    });
+    return fmt::format("{} of {} probes {}, and so show nothing{}", asked,
+                       changed + static_cast<std::size_t>(difference.same),
+                       failed ? "have cases that failed on both sides, or ran with different "
+                                "parameters"
+                              : "ran with different parameters",
                        difference.same > 0 ? "; the others saw no change" : "");
   }
   if (difference.same == 0 && asked == 0) {

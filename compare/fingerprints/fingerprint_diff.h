@@ -14,12 +14,13 @@ namespace rharness {
 // In the order of the search for a cause: identity, compiler output, choice, tree, bits.
 enum class BehaviourChange {
   kNone,
-  kNewlyWrong,  // ok before; failed, crashed or timed out now
+  kNewlyWrong,  // ok before; failed, crashed or timed out now, as a whole or in a case
   kGone,        // ok before; absent or not probed now
   kAppeared,    // not ok before; ok now
   // Ok on both sides, but with other parameters, or with another order because of another number of
   // threads: no conclusion.
   kAskedOtherwise,
+  kFailsOnBoth,  // all that could be compared is the same, and a case failed on both sides
   kNonDeterminismGained,
   kNonDeterminismLost,
   kCompilerOutput,   // other code from the same source or PTX
@@ -28,6 +29,10 @@ enum class BehaviourChange {
   kHardwarePath,     // another width of fused addition: another instruction
   kRounding,         // same choice and order, other bits: rounding, epilogue or math
 };
+// Whether it says nothing of the stack.
+inline bool ShowsNothing(BehaviourChange change) {
+  return change == BehaviourChange::kAskedOtherwise || change == BehaviourChange::kFailsOnBoth;
+}
 std::string_view BehaviourChangeName(BehaviourChange change);  // "heuristic_drift", ...
 
 struct ProbeDifference {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "compare/fingerprints/choice_parts.h"
+#include "compare/fingerprints/failed_case_diff.h"
 #include "compare/fingerprints/tree_change.h"
 
 namespace rharness {
@@ -357,8 +358,12 @@ ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintPr
   const bool is = after != nullptr && after->Ok();
   const bool asked_alike = was && is && before->parameters == after->parameters &&
                            before->family == after->family && before->device == after->device;
-  if (asked_alike) return ProbeComparison(*before, *after).Run();
   ProbeDifference out;
+  if (asked_alike) {
+    out = ProbeComparison(*before, *after).Run();
+    AddFailedCases(*before, *after, &out);
+    return out;
+  }
   out.probe = (after != nullptr ? after : before)->name;
   // The baseline decides what runs depend on.
   out.family = (before != nullptr ? before : after)->family;

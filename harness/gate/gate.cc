@@ -205,6 +205,8 @@ class Decision {
       case BehaviourChange::kAskedOtherwise:
         return Close(Ending::kNoEvidence, "asked_otherwise", probe,
                      "only answers to the same question compare");
+      case BehaviourChange::kFailsOnBoth:
+        return Close(Ending::kNoEvidence, "fails_on_both", probe, "a failed case shows nothing");
       case BehaviourChange::kNonDeterminismGained:
         Close(Ending::kChange, "non_determinism_gained", probe,
               "a repeatable result must stay repeatable");

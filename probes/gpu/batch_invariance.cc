@@ -26,29 +26,40 @@ std::vector<std::byte> FirstRow(const DeviceGemmShape& shape, const std::vector<
   return row;
 }
 
-Status RecordBatch(const ProbeContext& context, const BlasContext& blas, NumberType input,
-                   NumberType output, ProbeResult* result) {
+// Row 0 of the product with so many rows.
+Result<std::vector<std::byte>> RecordRow(const ProbeContext& context, const BlasContext& blas,
+                                         const DeviceGemmShape& shape, const std::string& name,
+                                         ProbeResult* result) {
+  ASSIGN_OR_RETURN(const auto gemm, Gemm::Create(blas, shape));
+  // The same seed: row 0 of A and all of B are the same for every number of rows.
+  const auto a = EncodeAll(shape.input, RoundingValues(shape.a_size(), context.seed));
+  const auto b = EncodeAll(shape.input, RoundingValues(shape.b_size(), context.seed + 1));
+  const auto first_row = [&]() -> Result<std::vector<std::byte>> {
+    ASSIGN_OR_RETURN(const auto d, gemm->Run(a, b, {}));
+    return FirstRow(shape, d);
+  };
+  return RecordBits(context, name, first_row, result);
+}
+
+void RecordBatch(const ProbeContext& context, const BlasContext& blas, NumberType input,
+                 NumberType output, ProbeResult* result) {
   std::map<std::string, int> classes;  // row 0's hash to the class, numbered as first seen
   Json by_rows = Json::MakeObject();
   for (const int rows : kBatchRows) {
     const DeviceGemmShape shape{rows, kBatchColumns, kDepth, input, output};
-    ASSIGN_OR_RETURN(const auto gemm, Gemm::Create(blas, shape));
-    // The same seed: row 0 of A and all of B are the same for every number of rows.
-    const auto a = EncodeAll(input, RoundingValues(shape.a_size(), context.seed));
-    const auto b = EncodeAll(input, RoundingValues(shape.b_size(), context.seed + 1));
     const std::string name = fmt::format("{} M={}", NumberTypeName(input), rows);
-    const auto first_row = [&]() -> Result<std::vector<std::byte>> {
-      ASSIGN_OR_RETURN(const auto d, gemm->Run(a, b, {}));
-      return FirstRow(shape, d);
-    };
-    ASSIGN_OR_RETURN(const auto row, RecordBits(context, name, first_row, result));
+    const auto row = RecordRow(context, blas, shape, name, result);
+    if (!row.ok()) {
+      NoteUnsupported(row.error(), name, result);
+      continue;
+    }
     const auto next = static_cast<int>(classes.size());
-    by_rows.Set(std::to_string(rows), classes.try_emplace(HashOf(row), next).first->second);
+    by_rows.Set(std::to_string(rows), classes.try_emplace(HashOf(*row), next).first->second);
   }
+  if (classes.empty()) return;
   const std::string name(NumberTypeName(input));
   result->choices[name] = by_rows;
   result->counts["classes " + name] = classes.size();
-  return {};
 }
 
 Result<ProbeResult> MeasureBatchInvariance(const ProbeContext& context) {
@@ -59,7 +70,7 @@ Result<ProbeResult> MeasureBatchInvariance(const ProbeContext& context) {
   constexpr std::pair<T, T> types[] = {
       {T::kFp32, T::kFp32}, {T::kTf32, T::kFp32}, {T::kBf16, T::kBf16}, {T::kFp16, T::kFp16}};
   for (const auto& [input, output] : types) {
-    RETURN_IF_ERROR(RecordBatch(context, blas, input, output, &result));
+    RecordBatch(context, blas, input, output, &result);
   }
   return result;
 }

@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kLookedAt = 8;  // engines per mode, to find those for a type
+constexpr std::size_t kLookedAt = 16;  // engines per mode, to find those for a type
 
 // What all engines of a pass are asked.
 struct Question {

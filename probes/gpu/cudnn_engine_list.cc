@@ -61,11 +61,11 @@ Result<ProbeResult> MeasureNamed(const ProbeContext& context, bool* driver_there
 }
 
 ProbeResult RunCudnnEngineList(const ProbeContext& context) {
-  return Finish(MeasureCudnnEngineList(context));
+  return Finish(MeasureCudnnEngineList(context), Shows::kChoices);
 }
 ProbeResult RunNamed(const ProbeContext& context) {
   bool driver_there = false;
-  ProbeResult result = Finish(MeasureNamed(context, &driver_there));
+  ProbeResult result = Finish(MeasureNamed(context, &driver_there), Shows::kChoices);
   // Only beside rankings: alone it would pass for something that the probe saw.
   if (result.status == ProbeStatus::kOk) {
     result.choices["runtime-compiled engines"] = Json::MakeObject().Set("listed", driver_there);

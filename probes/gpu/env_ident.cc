@@ -127,7 +127,9 @@ Result<ProbeResult> MeasureEnvIdent(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult RunEnvIdent(const ProbeContext& context) { return Finish(MeasureEnvIdent(context)); }
+ProbeResult RunEnvIdent(const ProbeContext& context) {
+  return Finish(MeasureEnvIdent(context), Shows::kChoices);
+}
 
 const RegisterProbe kEnvIdentProbe(
     {.name = "env_ident_cuda",

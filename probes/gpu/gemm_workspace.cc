@@ -29,7 +29,27 @@ Result<Matrices> Upload(const ProbeContext& context, const Device& device,
 }
 
 Status RecordWorkspace(const ProbeContext& context, const BlasContext& blas,
-                       const DeviceGemmShape& shape, ProbeResult* result) {
+                       const LtProduct& product, const DeviceGemmShape& shape, const Matrices& all,
+                       const LtLimits& limits, const std::string& name, ProbeResult* result) {
+  ASSIGN_OR_RETURN(const auto found, product.Heuristic(limits, 1));
+  if (found.empty()) {
+    result->notes.push_back(name + ": no algorithm");
+    return {};
+  }
+  ASSIGN_OR_RETURN(result->choices[name], product.Describe(found[0].algo));
+  const auto run = [&]() -> Result<std::vector<std::byte>> {
+    RETURN_IF_ERROR(product.Run(found[0].algo, all.a.pointer(), all.b.pointer(), all.c.pointer(),
+                                all.c.pointer(), 0.0F, all.workspace.pointer(),
+                                limits.workspace_bytes));
+    RETURN_IF_ERROR(blas.device->Synchronize());
+    return blas.device->Read(all.c, shape.c_size() * BytesOf(shape.output));
+  };
+  const auto made = RecordBits(context, name, run, result);
+  return made.ok() ? Status() : made.error();
+}
+
+Status RecordWorkspaces(const ProbeContext& context, const BlasContext& blas,
+                        const DeviceGemmShape& shape, ProbeResult* result) {
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
   ASSIGN_OR_RETURN(const Matrices all, Upload(context, *blas.device, shape));
   for (const std::size_t workspace : kWorkspaces) {
@@ -37,21 +57,9 @@ Status RecordWorkspace(const ProbeContext& context, const BlasContext& blas,
       const std::string name =
           fmt::format("{} {} workspace {} MiB alignment {}", NumberTypeName(shape.input),
                       shape.Name(), workspace >> 20, alignment);
-      ASSIGN_OR_RETURN(const auto found, product->Heuristic({workspace, alignment}, 1));
-      if (found.empty()) {
-        result->notes.push_back(name + ": no algorithm");
-        continue;
-      }
-      result->choices[name] = product->Describe(found[0].algo);
-      const auto run = [&]() -> Result<std::vector<std::byte>> {
-        RETURN_IF_ERROR(product->Run(found[0].algo, all.a.pointer(), all.b.pointer(),
-                                     all.c.pointer(), all.c.pointer(), 0.0F,
-                                     all.workspace.pointer(), workspace));
-        RETURN_IF_ERROR(blas.device->Synchronize());
-        return blas.device->Read(all.c, shape.c_size() * BytesOf(shape.output));
-      };
-      const auto made = RecordBits(context, name, run, result);
-      if (!made.ok()) return made.error();
+      NoteUnsupported(RecordWorkspace(context, blas, *product, shape, all, {workspace, alignment},
+                                      name, result),
+                      name, result);
     }
   }
   return {};
@@ -66,7 +74,8 @@ Result<ProbeResult> MeasureGemmWorkspace(const ProbeContext& context) {
   for (const DeviceGemmShape& shape : {DeviceGemmShape{16, 16, 4096, T::kBf16, T::kBf16},
                                        DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
                                        DeviceGemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
-    RETURN_IF_ERROR(RecordWorkspace(context, blas, shape, &result));
+    const std::string name = fmt::format("{} {}", NumberTypeName(shape.input), shape.Name());
+    NoteUnsupported(RecordWorkspaces(context, blas, shape, &result), name, &result);
   }
   return result;
 }

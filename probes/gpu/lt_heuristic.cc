@@ -10,13 +10,12 @@ namespace {
 constexpr int kHeuristicRanks = 8;
 
 Status RecordHeuristics(const BlasContext& blas, const DeviceGemmShape& shape,
-                        ProbeResult* result) {
+                        const std::string& name, ProbeResult* result) {
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
   ASSIGN_OR_RETURN(const auto found, product->Heuristic({}, kHeuristicRanks));
-  const std::string name = fmt::format("{} {}", NumberTypeName(shape.input), shape.Name());
   if (found.empty()) result->notes.push_back(name + ": no algorithm");
   for (std::size_t rank = 0; rank < found.size(); ++rank) {
-    Json choice = product->Describe(found[rank].algo);
+    ASSIGN_OR_RETURN(Json choice, product->Describe(found[rank].algo));
     choice.Set("workspace_bytes", found[rank].workspaceSize);
     result->choices[fmt::format("{} rank {}", name, rank)] = std::move(choice);
   }
@@ -38,14 +37,16 @@ Result<ProbeResult> MeasureLtHeuristic(const ProbeContext& context) {
   for (const auto& [input, output] : types) {
     for (const auto& [m, n, k] :
          {std::array{128, 128, 256}, {256, 256, 1024}, {16, 16, 2048}, {4096, 4096, 4096}}) {
-      RETURN_IF_ERROR(RecordHeuristics(blas, {m, n, k, input, output}, &result));
+      const DeviceGemmShape shape{m, n, k, input, output};
+      const std::string name = fmt::format("{} {}", NumberTypeName(input), shape.Name());
+      NoteUnsupported(RecordHeuristics(blas, shape, name, &result), name, &result);
     }
   }
   return result;
 }
 
 ProbeResult RunLtHeuristic(const ProbeContext& context) {
-  return Finish(MeasureLtHeuristic(context));
+  return Finish(MeasureLtHeuristic(context), Shows::kChoices);
 }
 
 const RegisterProbe kLtHeuristicProbe({.name = "lt_heuristic",

@@ -165,7 +165,9 @@ Result<ProbeResult> MeasureNcclBits(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult RunNcclBits(const ProbeContext& context) { return Finish(MeasureNcclBits(context)); }
+ProbeResult RunNcclBits(const ProbeContext& context) {
+  return Finish(MeasureNcclBits(context), Shows::kChoices);
+}
 
 const RegisterProbe kNcclBitsProbe({.name = "nccl_bits",
                                     .family = "collective",

@@ -20,7 +20,8 @@ constexpr Collective kCollectives[] = {Collective::kAllReduce, Collective::kRedu
 Result<std::unique_ptr<RankBuffers>> AllocateLargest(const NcclRanks& ranks, ProbeResult* result) {
   for (std::size_t bytes = kMostBytes;; bytes /= 2) {
     auto buffers = RankBuffers::Allocate(ranks, bytes);
-    if (buffers.ok() || bytes <= (std::size_t{1} << 20)) return buffers;
+    const bool has_no_room = !buffers.ok() && buffers.error().code == ErrorCode::kIo;
+    if (!has_no_room || bytes <= (std::size_t{1} << 20)) return buffers;
     result->notes.push_back(fmt::format("no room for {} bytes on each device", bytes));
   }
 }
@@ -79,7 +80,7 @@ Result<ProbeResult> MeasureNcclChoice(const ProbeContext& context) {
 }
 
 ProbeResult RunNcclChoice(const ProbeContext& context) {
-  return Finish(MeasureNcclChoice(context));
+  return Finish(MeasureNcclChoice(context), Shows::kChoices);
 }
 
 const RegisterProbe kNcclChoiceProbe(

@@ -234,7 +234,9 @@ Result<ProbeResult> MeasureNcclTree(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult RunNcclTree(const ProbeContext& context) { return Finish(MeasureNcclTree(context)); }
+ProbeResult RunNcclTree(const ProbeContext& context) {
+  return Finish(MeasureNcclTree(context), Shows::kChoices);
+}
 
 const RegisterProbe kNcclTreeProbe(
     {.name = "nccl_tree",

@@ -9,12 +9,10 @@
 namespace rharness {
 namespace {
 
-constexpr char kFailedCases[] = "failed cases";
-
-bool ShowsAnything(const ProbeResult& result) {
-  return !result.bits.empty() || !result.trees.empty() || !result.unstable.empty() ||
-         std::ranges::any_of(result.choices, [](const auto& choice) {
-           return choice.second.Find("failed") == nullptr;
+bool ShowsAnything(const ProbeResult& result, Shows shows) {
+  if (!result.bits.empty() || !result.trees.empty() || !result.unstable.empty()) return true;
+  return shows == Shows::kChoices && std::ranges::any_of(result.choices, [](const auto& choice) {
+           return choice.second.Find(kFailedMember) == nullptr;
          });
 }
 
@@ -27,19 +25,21 @@ std::uint64_t SplitMix(std::uint64_t value) {
 
 }  // namespace
 
-ProbeResult Finish(Result<ProbeResult> result) {
+ProbeResult Finish(Result<ProbeResult> result, Shows shows) {
   if (result.ok()) {
-    const bool failed = result->counts.contains(kFailedCases) && !ShowsAnything(*result);
-    return failed ? FailedProbe("every case failed: " + result->notes.front()) : std::move(*result);
+    const bool is_told = result->status != ProbeStatus::kOk;  // by a part of it
+    if (is_told || ShowsAnything(*result, shows)) return std::move(*result);
+    const std::string why = result->notes.empty() ? "it ran nothing" : result->notes.front();
+    if (result->counts.contains(kFailedCases)) return FailedProbe("every case failed: " + why);
+    return result->notes.empty() ? FailedProbe(why) : AbsentProbe(why);
   }
   const std::string text = result.error().ToString();
+  if (result.error().code == ErrorCode::kTimeout) {
+    ProbeResult late = FailedProbe(text);
+    late.status = ProbeStatus::kTimedOut;
+    return late;
+  }
   return result.error().code == ErrorCode::kNotFound ? AbsentProbe(text) : FailedProbe(text);
-}
-
-void RecordFailure(const std::string& name, const Error& error, ProbeResult* result) {
-  result->choices[name].Set("failed", error.ToString());
-  result->notes.push_back(name + ": " + error.ToString());
-  ++result->counts[kFailedCases];
 }
 
 void NoteUnsupported(const Status& done, const std::string& name, ProbeResult* result) {
@@ -54,8 +54,14 @@ std::string HashOf(std::span<const std::byte> bytes) { return ToHex(Sha256Of(byt
 
 std::string HashOf(std::string_view text) { return Sha256HexOf(text); }
 
+Status HaveTime(const ProbeContext& context) {
+  if (!context.until || std::chrono::steady_clock::now() < *context.until) return {};
+  return TimeoutError("not run: the time of the probe was up");
+}
+
 Result<std::vector<std::byte>> RecordBits(const ProbeContext& context, const std::string& name,
                                           const MakeBytes& make, ProbeResult* result) {
+  RETURN_IF_ERROR(HaveTime(context));
   ASSIGN_OR_RETURN(std::vector<std::byte> first, make());
   result->bits[name] = HashOf(first);
   for (int repeat = 1; repeat < context.repeats; ++repeat) {
@@ -69,6 +75,7 @@ Result<std::vector<std::byte>> RecordBits(const ProbeContext& context, const std
 
 Status RecordTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
                   ProbeResult* result) {
+  RETURN_IF_ERROR(HaveTime(context));
   RevealOptions options;
   options.seed = context.seed;
   options.repeats = std::max(0, context.repeats - 1);

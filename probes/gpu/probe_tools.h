@@ -10,25 +10,29 @@
 #include <vector>
 
 #include "harness/base/result.h"
+#include "probes/failed_cases.h"
 #include "probes/gpu/device.h"
 #include "probes/order/reveal.h"
 #include "probes/probe.h"
 
 namespace rharness {
 
-// not_found means a missing library or device: absent. Every other error: failed; so is a result
-// with RecordFailure's entries alone.
-ProbeResult Finish(Result<ProbeResult> result);
+// What a probe must have shown to have worked: something that was computed, or a list of choices.
+enum class Shows { kComputed, kChoices };
+// not_found means a missing library or device: absent. timeout: timed out. Every other error:
+// failed. A result that shows nothing is failed, too, or, where nothing failed and a note says what
+// is unsupported, absent: on a device that died, what was merely listed is no answer.
+ProbeResult Finish(Result<ProbeResult> result, Shows shows = Shows::kComputed);
 
-// A failed case must not hide the others: its failure is its own result, choices[name]["failed"], a
-// note, and one more of counts["failed cases"].
-void RecordFailure(const std::string& name, const Error& error, ProbeResult* result);
-// For the end of a case: unsupported, a removed function or a computation that the library never
-// had, is a note; every other error is recorded as a failure.
+// For the end of a case, whose failure must not hide the others: unsupported, a removed function or
+// a computation that the library never had, is a note; every other error is recorded as a failure.
 void NoteUnsupported(const Status& done, const std::string& name, ProbeResult* result);
 
 std::string HashOf(std::span<const std::byte> bytes);  // SHA-256, hex
 std::string HashOf(std::string_view text);
+
+// Errors, for the end of a case: timeout if there is no time left for it (ProbeContext::until).
+Status HaveTime(const ProbeContext& context);
 
 // Makes a result context.repeats times (at least once); the first one's hash becomes bits[name],
 // and the name is unstable when a later one differs. Returns the first one's bytes.

@@ -62,18 +62,17 @@ Result<ProbeResult> MeasureSoftmaxNormTree(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("seed", context.seed).Set("rows", kNormRows);
   result.libraries = cudnn.cudnn->Describe();
-  RETURN_IF_ERROR(RecordOwn(context, *cudnn.device, &result));
+  NoteUnsupported(RecordOwn(context, *cudnn.device, &result), "own kernels", &result);
   for (const int columns : kColumns) {
-    RETURN_IF_ERROR(RecordNormTrees(context, cudnn, kNormRows, columns, kNormEngines, &result));
+    NoteUnsupported(RecordNormTrees(context, cudnn, kNormRows, columns, kNormEngines, &result),
+                    fmt::format("cudnn layer norm of {} columns", columns), &result);
   }
   const std::pair<cudnnSoftmaxAlgorithm_t, std::string> algorithms[] = {
       {CUDNN_SOFTMAX_FAST, "cudnn softmax fast"},
       {CUDNN_SOFTMAX_ACCURATE, "cudnn softmax accurate"},
       {CUDNN_SOFTMAX_LOG, "cudnn softmax log"}};
   for (const auto& [algorithm, name] : algorithms) {
-    const Status done = RecordSoftmax(context, cudnn, algorithm, name, &result);
-    if (!done.ok() && done.error().code != ErrorCode::kUnsupported) return done.error();
-    if (!done.ok()) result.notes.push_back(name + ": " + done.error().ToString());
+    NoteUnsupported(RecordSoftmax(context, cudnn, algorithm, name, &result), name, &result);
   }
   result.notes.emplace_back("cudnn softmax: no tree, since no summand can cancel another");
   return result;

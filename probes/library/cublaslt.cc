@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace rharness {
@@ -26,6 +27,14 @@ constexpr std::array<ConfigAttribute, 9> kConfig = {{
     {"inner_shape", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2},
     {"cluster_shape", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2},
 }};
+constexpr std::array<std::string_view, 2> kOfEveryVersion = {"id", "tile"};
+
+// That this library has no such algorithm or attribute, or not for this product on this device.
+// Source: cuBLAS, "cublasLtMatmulAlgoInit", "...AlgoConfigSetAttribute", "...AlgoCheck", "Returns".
+bool MeansAbsent(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
+         status == CUBLAS_STATUS_ARCH_MISMATCH;
+}
 
 }  // namespace
 
@@ -120,7 +129,8 @@ Result<std::vector<cublasLtMatmulHeuristicResult_t>> LtProduct::Heuristic(const 
 Result<cublasLtMatmulHeuristicResult_t> LtProduct::Configure(const Json& config) const {
   const CublasLtFunctions& f = lt_->f;
   cublasLtMatmulHeuristicResult_t result{};
-  const auto gone = [&](cublasStatus_t status, std::string_view what) {
+  const auto refused = [&](cublasStatus_t status, std::string_view what) {
+    if (!MeansAbsent(status)) return lt_->Check(status, what).error();
     return NotFound(fmt::format("{}: {}", what, f.cublasLtGetStatusName(status)),
                     lt_->library().soname());
   };
@@ -136,34 +146,37 @@ Result<cublasLtMatmulHeuristicResult_t> LtProduct::Configure(const Json& config)
                                        static_cast<int>(*number), &result.algo)
             : f.cublasLtMatmulAlgoConfigSetAttribute(&result.algo, attribute.id, &bits,
                                                      attribute.bytes);
-    if (status != CUBLAS_STATUS_SUCCESS) return gone(status, attribute.name);
+    if (status != CUBLAS_STATUS_SUCCESS) return refused(status, attribute.name);
   }
   const cublasLtMatmulAlgo_t algo = result.algo;
   const cublasStatus_t checked =
       f.cublasLtMatmulAlgoCheck(lt_->handle(), desc_, a_, b_, c_, c_, &algo, &result);
-  if (checked != CUBLAS_STATUS_SUCCESS) return gone(checked, "cublasLtMatmulAlgoCheck");
+  if (checked != CUBLAS_STATUS_SUCCESS) return refused(checked, "cublasLtMatmulAlgoCheck");
   result.algo = algo;
   return result;
 }
 
-Json LtProduct::Describe(const cublasLtMatmulAlgo_t& algo) const {
+// An older library does not know the newer attributes: absent, not zero.
+Result<Json> LtProduct::Describe(const cublasLtMatmulAlgo_t& algo) const {
   Json config = Json::MakeObject();
+  const auto add = [&](std::string_view name, cublasStatus_t status, auto value) -> Status {
+    if (status == CUBLAS_STATUS_SUCCESS) config.Set(name, value);
+    const bool newer = std::ranges::find(kOfEveryVersion, name) == kOfEveryVersion.end();
+    if (newer && MeansAbsent(status)) return {};
+    return lt_->Check(status, name);
+  };
   for (const ConfigAttribute& attribute : kConfig) {
     std::uint32_t value = 0;
     std::size_t written = 0;
-    // An older library does not know the newer attributes: absent, not zero.
-    if (lt_->f.cublasLtMatmulAlgoConfigGetAttribute(&algo, attribute.id, &value, attribute.bytes,
-                                                    &written) == CUBLAS_STATUS_SUCCESS) {
-      config.Set(attribute.name, value);
-    }
+    const cublasStatus_t status = lt_->f.cublasLtMatmulAlgoConfigGetAttribute(
+        &algo, attribute.id, &value, attribute.bytes, &written);
+    RETURN_IF_ERROR(add(attribute.name, status, value));
   }
   std::uint64_t flags = 0;
   std::size_t written = 0;
-  if (lt_->f.cublasLtMatmulAlgoCapGetAttribute(&algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS,
-                                               &flags, sizeof(flags),
-                                               &written) == CUBLAS_STATUS_SUCCESS) {
-    config.Set("numerical_flags", flags);
-  }
+  const cublasStatus_t status = lt_->f.cublasLtMatmulAlgoCapGetAttribute(
+      &algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof(flags), &written);
+  RETURN_IF_ERROR(add("numerical_flags", status, flags));
   return config;
 }
 

@@ -93,11 +93,13 @@ class LtProduct {
   // Best first, at most `limit`; empty when the library supports none.
   Result<std::vector<cublasLtMatmulHeuristicResult_t>> Heuristic(const LtLimits& limits,
                                                                  int limit) const;
-  // The algorithm of a configuration as Describe gives it. Errors: not_found when the library has
-  // it no longer, or not for this product.
+  // The algorithm of a configuration as Describe gives it. Errors: not_found when the library says,
+  // in a status that is documented for it, that it has it no longer, or not for this product or
+  // device; internal for every other status.
   Result<cublasLtMatmulHeuristicResult_t> Configure(const Json& config) const;
-  // The nine attributes of a configuration, by their lower-case names, and its numerical flags.
-  Json Describe(const cublasLtMatmulAlgo_t& algo) const;
+  // The nine attributes of a configuration, by their lower-case names, and its numerical flags;
+  // without those that an older library does not know. Errors: internal.
+  Result<Json> Describe(const cublasLtMatmulAlgo_t& algo) const;
   // Device addresses; `beta` as the scale type's float. The stream is the default one.
   Status Run(const cublasLtMatmulAlgo_t& algo, const void* a, const void* b, const void* c, void* d,
              float beta, void* workspace, std::size_t workspace_bytes) const;

@@ -37,10 +37,11 @@ Status CudaDriver::Check(CUresult result, std::string_view call) const {
   const char* text = nullptr;
   f.cuGetErrorName(result, &name);
   f.cuGetErrorString(result, &text);
-  return InternalError(
+  std::string message =
       fmt::format("{}: {}: {}", call, name != nullptr ? name : std::to_string(result),
-                  text != nullptr ? text : "an error that the driver cannot name"),
-      library_->soname());
+                  text != nullptr ? text : "an error that the driver cannot name");
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) return IoError(std::move(message), library_->soname());
+  return InternalError(std::move(message), library_->soname());
 }
 
 }  // namespace rharness

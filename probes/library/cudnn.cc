@@ -33,6 +33,11 @@ bool CudnnSaysNotSupported(cudnnStatus_t status, std::uint64_t version) {
   return std::ranges::count(kNotSupported8, code) > 0;
 }
 
+bool CudnnSaysBadParam(cudnnStatus_t status, std::uint64_t version) {
+  const int code = static_cast<int>(status);
+  return version >= 90000 ? code >= 2000 && code < 3000 : code == 3;
+}
+
 Result<std::shared_ptr<Cudnn>> Cudnn::Load(const std::vector<std::filesystem::path>& paths) {
   std::shared_ptr<Cudnn> cudnn(new Cudnn());
   cudnn->paths_ = paths;

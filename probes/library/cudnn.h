@@ -116,6 +116,8 @@ std::string CudnnVersionText(std::uint64_t version);
 
 // The library says that it does not compute this, here or at all: the codes of cuDNN 8 and of 9.
 bool CudnnSaysNotSupported(cudnnStatus_t status, std::uint64_t version);
+// CUDNN_STATUS_BAD_PARAM and its kin: of a query of an attribute also that it is not known.
+bool CudnnSaysBadParam(cudnnStatus_t status, std::uint64_t version);
 
 }  // namespace rharness
 

@@ -64,6 +64,15 @@ Status CudnnDescriptor::GetRaw(cudnnBackendAttributeName_t attribute,
       fmt::format("cudnnBackendGetAttribute {} of {}", static_cast<int>(attribute), name_));
 }
 
+bool CudnnDescriptor::Reports(cudnnBackendAttributeName_t attribute,
+                              cudnnBackendAttributeType_t type) const {
+  std::int64_t count = 0;
+  const cudnnStatus_t status =
+      cudnn_->f.cudnnBackendGetAttribute(descriptor_, attribute, type, 0, &count, nullptr);
+  return !CudnnSaysNotSupported(status, cudnn_->version()) &&
+         !CudnnSaysBadParam(status, cudnn_->version());
+}
+
 Result<std::vector<std::int64_t>> CudnnDescriptor::GetInt64(cudnnBackendAttributeName_t attribute,
                                                             std::int64_t most) const {
   std::vector<std::int64_t> values(static_cast<std::size_t>(most));

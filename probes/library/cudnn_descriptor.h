@@ -70,6 +70,8 @@ class CudnnDescriptor {
   Status SetDescriptor(cudnnBackendAttributeName_t attribute, const CudnnDescriptor& value);
   Status Finalize();
 
+  // False if the library says that it does not know this attribute, or not of this descriptor.
+  bool Reports(cudnnBackendAttributeName_t attribute, cudnnBackendAttributeType_t type) const;
   // At most `most` values, of 8 or 4 bytes as the attribute's type has. Names of enumerations are
   // read as numbers, since a newer library has more of them.
   Result<std::vector<std::int64_t>> GetInt64(cudnnBackendAttributeName_t attribute,

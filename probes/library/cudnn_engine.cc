@@ -116,12 +116,16 @@ Result<CudnnConfig> ReadConfig(CudnnDescriptor descriptor) {
   ASSIGN_OR_RETURN(config.notes, engine.GetEnum(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
                                                 CUDNN_TYPE_NUMERICAL_NOTE, kMostNotes));
   // Left out if an older cuDNN, or an engine known only by name, does not report it.
-  const auto behavior =
-      engine.GetEnum(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, kMostNotes);
-  if (behavior.ok()) config.behavior = *behavior;
+  if (engine.Reports(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE)) {
+    ASSIGN_OR_RETURN(config.behavior, engine.GetEnum(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+                                                     CUDNN_TYPE_BEHAVIOR_NOTE, kMostNotes));
+  }
   RETURN_IF_ERROR(ReadKnobs(descriptor, &config));
-  const auto workspace = descriptor.GetInt64(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, 1);
-  if (workspace.ok() && !workspace->empty()) config.workspace_bytes = workspace->front();
+  if (descriptor.Reports(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, CUDNN_TYPE_INT64)) {
+    ASSIGN_OR_RETURN(const auto workspace,
+                     descriptor.GetInt64(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, 1));
+    if (!workspace.empty()) config.workspace_bytes = workspace.front();
+  }
   config.descriptor = std::make_shared<CudnnDescriptor>(std::move(descriptor));
   return config;
 }

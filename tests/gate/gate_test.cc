@@ -188,6 +188,12 @@ TEST(Gate, ClosesForWantOfEvidenceOnAnswersToAnotherQuestion) {
                {"asked_otherwise"}, 3);
 }
 
+TEST(Gate, ClosesForWantOfEvidenceOnWhatFailedOnBothSides) {
+  const auto failing =
+      SampleStack().Probe("math_bits", "math").Choice("expf", R"({"failed": "x"})");
+  ExpectClosed(Input(failing, failing, "version: 1"), {"fails_on_both"}, 3);
+}
+
 TEST(Gate, APassingDrillAllowsNoChange) {
   GateInput input = Input(SampleStack(), Rounded());
   input.history = {RunOf("b", {})};

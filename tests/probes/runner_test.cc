@@ -6,6 +6,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "probes/failed_cases.h"
 
 namespace rharness {
 namespace {
@@ -53,6 +54,40 @@ TEST(ProbeRunner, WritesWhatAProbeSaw) {
             R"j("canonical":"((0 1) 2)"}},"bits":{"case":)j"
             R"j("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},)j"
             R"j("deterministic":true,"unstable":[],"counts":{"launches":7},"notes":["a note"]})j");
+}
+
+TEST(ProbeRunner, PrintsACaseThatFailedAndDoesNotEndWellWithIt) {
+  const ProcessResult result = Ask({"run", "--probe", "partly"});
+  EXPECT_EQ(result.outcome.exit_code, 4);
+  EXPECT_THAT(result.stderr_text, HasSubstr("partly: 1 case failed, of 2 (first: bad: status 13)"));
+  const auto json = ParseJson(result.stdout_text, "stdout");
+  ASSERT_TRUE(json.ok());
+  const Json& probe = ProbeOf(*json);
+  EXPECT_EQ(Text(probe, "status"), "ok") << "the other case is an answer";
+  EXPECT_EQ(probe.Find("bits")->AsObject().size(), 1U) << "a case that failed has no bits";
+  EXPECT_EQ(Text(*probe.Find("choice")->Find("bad"), "failed"), "status 13");
+  EXPECT_TRUE(probe.Find("deterministic")->AsBool());
+}
+
+TEST(ProbeRunner, AProbeKnowsWhenItsTimeIsUp) {
+  const Json json = Fingerprint({"--probe", "timed"});
+  EXPECT_NE(ProbeOf(json).Find("bits")->Find("late"), nullptr) << "0.9 of its second";
+}
+
+TEST(FailedCases, OfOneProcessAreFailedAndNotUnstable) {
+  ProbeResult first, next;
+  for (ProbeResult* result : {&first, &next}) {
+    result->choices["a"] = Json().Set("algorithm", 1);
+    result->choices["b"] = Json().Set("algorithm", 2);
+    result->bits = {{"a", "1"}, {"a tile 0,0", "2"}, {"b", "3"}};
+  }
+  RecordFailure("a", InternalError("status 13"), &next);
+  UniteFailures(&first, &next);
+  EXPECT_EQ(Text(first.choices.at("a"), "failed"), "status 13");
+  EXPECT_EQ(first.counts.at(kFailedCases), 1U);
+  EXPECT_EQ(first.bits, (std::map<std::string, std::string>{{"b", "3"}}));
+  EXPECT_EQ(next.bits, first.bits);
+  EXPECT_EQ(next.choices.at("a").Dump(), first.choices.at("a").Dump());
 }
 
 TEST(ProbeRunner, NamesTheSignalOfACrash) {
@@ -184,9 +219,9 @@ TEST(ProbeRunner, ListsProbesInOrderOfNames) {
   const Json json = ParseJson(result.stdout_text, "stdout").value();
   EXPECT_EQ(Text(json, "schema"), "rharness.probes/v1");
   const Json::Array& probes = json.Find("probes")->AsArray();
-  ASSERT_EQ(probes.size(), 14U);
+  ASSERT_EQ(probes.size(), 16U);
   EXPECT_EQ(Text(probes.front(), "name"), "alternating");
-  EXPECT_EQ(Text(probes.back(), "name"), "steady");
+  EXPECT_EQ(Text(probes.back(), "name"), "timed");
   EXPECT_THAT(Ask({"list"}).stdout_text, HasSubstr("\nsteady "));
 }
 

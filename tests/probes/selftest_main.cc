@@ -6,12 +6,14 @@
 
 #include "harness/base/digest.h"
 #include "probes/command.h"
+#include "probes/failed_cases.h"
 #include "probes/library/loader.h"
 #include "probes/probe.h"
 
 namespace rharness {
 namespace {
 
+constexpr std::chrono::seconds kOneSecond(1);
 constexpr std::string_view kEmptySha256 =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -70,6 +72,23 @@ ProbeResult Asking(const ProbeContext&) {
   return result;
 }
 
+// One case works, and one does not.
+ProbeResult Partly(const ProbeContext&) {
+  ProbeResult result;
+  result.bits["good"] = kEmptySha256;
+  result.bits["bad"] = kEmptySha256;
+  RecordFailure("bad", InternalError("status 13"), &result);
+  return result;
+}
+
+// As a probe that begins no case that it has no time for.
+ProbeResult Timed(const ProbeContext& context) {
+  ProbeResult result;
+  const bool late = context.until && *context.until < std::chrono::steady_clock::now() + kOneSecond;
+  result.bits[context.until ? late ? "late" : "in time" : "without a limit"] = kEmptySha256;
+  return result;
+}
+
 ProbeResult NotHere(const ProbeContext&) { return AbsentProbe("no such library"); }
 ProbeResult NotWorking(const ProbeContext&) { return FailedProbe("status 13"); }
 
@@ -108,6 +127,8 @@ const RegisterProbe kSilent(Of("silent", Silent));
 const RegisterProbe kQuit(Of("quit", Quit));
 const RegisterProbe kAlternating(Of("alternating", Alternating));
 const RegisterProbe kAsking(Of("asking", Asking));
+const RegisterProbe kPartly(Of("partly", Partly));
+const RegisterProbe kTimed(Limited(Of("timed", Timed)));
 const RegisterProbe kNotHere(Of("not_here", NotHere));
 const RegisterProbe kNotWorking(Of("not_working", NotWorking));
 const RegisterProbe kOpening(Of("opening", Opening));

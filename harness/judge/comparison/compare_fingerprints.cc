@@ -52,10 +52,10 @@ void CompareFingerprints(const Fingerprint& a, const Fingerprint& b, Comparison*
         "nothing_compared", "a probe must have worked on both sides", comparison->headline));
     return;
   }
-  const bool asked = std::ranges::all_of(difference.probes, [](const ProbeDifference& probe) {
-    return probe.change == BehaviourChange::kAskedOtherwise;
-  });
-  // Answers to another question, or with another number of threads, show nothing of the stack.
+  const bool asked = std::ranges::all_of(
+      difference.probes, [](const ProbeDifference& probe) { return ShowsNothing(probe.change); });
+  // Answers to another question, or with another number of threads, show nothing of the stack; nor
+  // does what failed on both sides.
   comparison->verdict = difference.probes.empty() ? Verdict::kIdentical
                         : asked                   ? Verdict::kInconclusive
                                                   : Verdict::kDrifted;

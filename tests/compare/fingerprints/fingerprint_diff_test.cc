@@ -298,6 +298,33 @@ TEST(FingerprintDiff, WhatNeverRepeatsDiffersInNothingElse) {
   EXPECT_TRUE(Diff(with("one"), with("two")).probes.empty());
 }
 
+TEST(FingerprintDiff, ACaseThatFailsBesideOthersIsNewlyWrong) {
+  const auto after = SampleStack()
+                         .Probe("gemm_tree_fp16")
+                         .Choice("64x64x16", R"({"algorithm": 21, "failed": "status 13"})");
+  const ProbeDifference probe = OnlyChange(after, BehaviourChange::kNewlyWrong);
+  EXPECT_EQ(probe.sentence,
+            "gemm_tree_fp16: 1 case that worked before failed (first: 64x64x16: status 13)");
+  EXPECT_TRUE(probe.gone_cases.empty());
+  EXPECT_TRUE(probe.choice_cases.empty()) << "it has no other choice";
+}
+
+TEST(FingerprintDiff, WhatFailedOnBothSidesIsNotUnchanged) {
+  const auto failing = SampleStack()
+                           .Probe("gemm_tree_fp16")
+                           .Choice("64x64x16", R"({"algorithm": 21, "failed": "status 13"})");
+  const FingerprintDifference difference = Diff(failing, failing);
+  ASSERT_EQ(difference.probes.size(), 1U);
+  EXPECT_EQ(difference.probes[0].change, BehaviourChange::kFailsOnBoth);
+  ExpectSays(difference.probes[0], "1 case failed on both sides and shows nothing");
+  EXPECT_EQ(difference.summary.find("nothing changed"), std::string::npos) << difference.summary;
+  // Beside another change it is said, too.
+  auto other = failing;
+  other.Probe("gemm_tree_fp16").Bits("64x64x32", "other");
+  const ProbeDifference both = OnlyChange(other, BehaviourChange::kRounding, failing);
+  ExpectSays(both, "failed on both sides");
+}
+
 TEST(FingerprintDiff, TellsWrongFromGoneFromAppeared) {
   for (const char* status : {"failed", "crashed", "timed_out"}) {
     const auto after = SampleStack().Probe("math_bits", "math", status).Message("bad answer");
