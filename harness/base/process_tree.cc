@@ -256,7 +256,10 @@ std::optional<std::uint64_t> ProcessStartTicks(int pid) {
 }
 
 void KillSession(const std::string& session) {
-  if (session.empty() || session == JobSession()) return;
+  if (!session.empty() && session != JobSession()) KillMarked(session);
+}
+
+void KillMarked(const std::string& session) {
   EndCgroups(kCgroupPrefix + session);
   const std::string text = fmt::format("{}={}", kJobMarker, session);
   Repeatedly([&] {

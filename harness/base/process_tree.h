@@ -71,6 +71,9 @@ class ProcessTree {
   std::map<int, ProcessStat> members_;
 };
 
+// KillSession, also of this process's own session.
+void KillMarked(const std::string& session);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_BASE_PROCESS_TREE_H_

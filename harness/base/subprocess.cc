@@ -35,6 +35,7 @@ namespace boost_process = boost::process;
 
 #include "harness/base/confinement.h"
 #include "harness/base/descriptor.h"
+#include "harness/base/job_keeper.h"
 #include "harness/base/log.h"
 #include "harness/base/process_watch.h"
 #include "harness/base/read_only_mounts.h"
@@ -348,7 +349,7 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
 
   Confinement confinement(spec, limits, job);
   launch.cgroup_fds = confinement.entrances();
-
+  const KeptJob kept(spec.marked);
   child.started = std::chrono::steady_clock::now();
   child.pid = Spawn(&launch);
   if (child.pid == 0) {

@@ -115,7 +115,8 @@ struct ProcessResult {
 // ten times a second. A kill by the kernel at the control group's limit is kMemoryLimit; any other
 // SIGKILL is kSignalled. Watched memory counts pages shared inside the tree once (proportional set
 // size). No core files are written. Thread-safe; blocks.
-// Never fails: a child that could not be started is an Outcome. Cost: vfork, so independent of this
+// Never fails: a child that could not be started is an Outcome. If this process is killed, what it
+// started here ends all the same, unless it is not marked (job_keeper.h). Cost: vfork, so independent of this
 // process's size; watching costs about 1 % of a core.
 ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits = {},
                          const std::function<void(int pid)>& on_start = {},

@@ -118,7 +118,7 @@ TEST_F(StoppedDrill, LeavesNothingRunningBesideWhatResumeStarts) {
   const int escaped = PidIn("escaped");
   const int background = PidIn("background");
   ASSERT_GT(std::min({leader, escaped, background}), 1);
-  drill.Signal(SIGKILL);
+  drill.KillWithKeeper();
   drill.Wait();
   // The leader is gone as well: nobody leads the others any more.
   ::kill(leader, SIGKILL);
@@ -175,7 +175,7 @@ exec )sh" + made.stdout_text.substr(0, made.stdout_text.find('\n')) +
   const int git = PidIn("hangs");
   const int escaped = PidIn("escaped");
   ASSERT_GT(std::min(git, escaped), 1);
-  drill.Signal(SIGKILL);
+  drill.KillWithKeeper();
   drill.Wait();
   EXPECT_TRUE(Lives(escaped));
   const ProcessResult result = Resume();

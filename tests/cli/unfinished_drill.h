@@ -9,12 +9,16 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "harness/base/process_tree.h"
 #include "harness/drill/journal.h"
 #include "tests/cli/drill_program.h"
 
@@ -61,6 +65,17 @@ class Background {
   Background& operator=(const Background&) = delete;
 
   void Signal(int signal) const { ::kill(pid_, signal); }
+  // As a machine's trouble does it that ends all of rharness and not what it started.
+  void KillWithKeeper() const {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const int pid = std::atoi(entry.path().filename().c_str());
+      const auto stat = pid > 0 ? ReadProcessStat(pid) : std::nullopt;
+      const auto name = ReadFile(entry.path() / "comm");
+      if (!stat || stat->parent != pid_ || !name.ok() || *name != "job-keeper\n") continue;
+      ::kill(pid, SIGKILL);
+    }
+    Signal(SIGKILL);
+  }
   // waitpid's status.
   int Wait() {
     int status = -1;
