@@ -42,4 +42,9 @@ std::string QuotedShort(std::string_view text) {
   return fmt::format("'{}{}'", CleanText(text, 60), text.size() > 60 ? "..." : "");
 }
 
+std::string LastLine(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \r\n\t") + 1);
+  return CleanText(text.substr(text.rfind('\n') + 1), 200);
+}
+
 }  // namespace rharness

@@ -15,6 +15,8 @@ namespace rharness {
 std::string CleanText(std::string_view text, std::size_t most = 4096);
 // At most 60 bytes of it in quotes, for a message.
 std::string QuotedShort(std::string_view text);
+// The last line that is not blank, cleaned; at most 200 bytes. Empty: none.
+std::string LastLine(std::string_view text);
 
 }  // namespace rharness
 

@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "harness/base/capped_buffer.h"
+#include "harness/base/clean_text.h"
 #include "harness/base/disk_meter.h"
 #include "harness/base/process_tree.h"
 
@@ -96,6 +97,7 @@ struct Stream {
       const ssize_t count = ::read(fd.get(), block.data(), block.size());
       if (count > 0) {
         buffer.Append({block.data(), static_cast<std::size_t>(count)});
+        last = Now();
         if (buffer.total_bytes() > most_bytes) fd.Close();
       } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
         fd.Close();
@@ -107,13 +109,14 @@ struct Stream {
 
   Descriptor fd;
   CappedBuffer buffer;
+  SteadyTime last{};         // when something was read
   std::uint64_t most_bytes;  // further output is no longer read
 };
 
 class Watcher {
  public:
   Watcher(StartedProcess child, const ProcessLimits& limits,
-          const std::function<bool()>& should_cancel);
+          const std::function<bool()>& should_cancel, const std::function<void()>& on_failure);
   ProcessResult Run();
 
  private:
@@ -125,6 +128,8 @@ class Watcher {
   void CheckDisk();
   void LookAtFiles();
   void Stop(OutcomeKind reason, std::string detail);
+  void NoteLastWords();
+  void TellFailure() const;
   void Escalate(SteadyTime now);
   void Reap(Outcome* outcome);
   void Drain();
@@ -133,6 +138,7 @@ class Watcher {
   StartedProcess child_;
   const ProcessLimits& limits_;
   const std::function<bool()>& should_cancel_;
+  const std::function<void()>& on_failure_;
   Descriptor pidfd_;
   Stream stdout_;
   Stream stderr_;
@@ -149,13 +155,17 @@ class Watcher {
   SteadyTime next_escalation_ = SteadyTime::max();
   bool killed_ = false;
   std::uint64_t peak_memory_bytes_ = 0;
+  nanoseconds silence_{0};
+  std::string last_line_;
 };
 
 Watcher::Watcher(StartedProcess child, const ProcessLimits& limits,
-                 const std::function<bool()>& should_cancel)
+                 const std::function<bool()>& should_cancel,
+                 const std::function<void()>& on_failure)
     : child_(std::move(child)),
       limits_(limits),
       should_cancel_(should_cancel),
+      on_failure_(on_failure),
       pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, child_.pid, 0))),
       stdout_(std::move(child_.stdout_read), limits),
       stderr_(std::move(child_.stderr_read), limits),
@@ -179,6 +189,7 @@ ProcessResult Watcher::Run() {
       CheckLimits(now);
     }
   }
+  if (!reason_) TellFailure();
   tree_.KillAll();
   Outcome outcome;
   Reap(&outcome);
@@ -192,6 +203,8 @@ ProcessResult Watcher::Run() {
           .stderr_text = stderr_.buffer.Text(),
           .stdout_bytes = stdout_.buffer.total_bytes(),
           .stderr_bytes = stderr_.buffer.total_bytes(),
+          .silence = silence_,
+          .last_line = std::move(last_line_),
           .footprint = std::move(footprint_)};
 }
 
@@ -278,6 +291,9 @@ void Watcher::LookAtFiles() {
 void Watcher::Stop(OutcomeKind reason, std::string detail) {
   reason_ = reason;
   detail_ = std::move(detail);
+  // What a handler prints at the end says nothing about what it did before.
+  NoteLastWords();
+  if (reason != OutcomeKind::kCancelled) TellFailure();
   // Memory and disk go on growing while a handler runs; time does no harm.
   if (reason == OutcomeKind::kMemoryLimit || reason == OutcomeKind::kDiskLimit) {
     return Escalate(Now());
@@ -287,6 +303,21 @@ void Watcher::Stop(OutcomeKind reason, std::string detail) {
   // A stopped process would sleep through the request.
   tree_.Signal(SIGCONT);
   next_escalation_ = Now() + kTermGrace;
+}
+
+void Watcher::NoteLastWords() {
+  const Stream& later = stdout_.last > stderr_.last ? stdout_ : stderr_;
+  silence_ = Now() - std::max(later.last, child_.started);
+  last_line_ = LastLine(later.buffer.Text());
+}
+
+// A leader that ended by itself is not reaped yet.
+void Watcher::TellFailure() const {
+  if (!on_failure_) return;
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(child_.pid), &info, WEXITED | WNOHANG | WNOWAIT);
+  const bool succeeded = !reason_ && info.si_code == CLD_EXITED && info.si_status == 0;
+  if (!succeeded) on_failure_();
 }
 
 void Watcher::Escalate(SteadyTime now) {
@@ -357,8 +388,9 @@ void Watcher::CheckDiskAtEnd(Outcome* outcome) {
 }  // namespace
 
 ProcessResult WatchProcess(StartedProcess child, const ProcessLimits& limits,
-                           const std::function<bool()>& should_cancel) {
-  return Watcher(std::move(child), limits, should_cancel).Run();
+                           const std::function<bool()>& should_cancel,
+                           const std::function<void()>& on_failure) {
+  return Watcher(std::move(child), limits, should_cancel, on_failure).Run();
 }
 
 }  // namespace rharness

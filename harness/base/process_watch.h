@@ -21,9 +21,10 @@ struct StartedProcess {
   std::chrono::steady_clock::time_point started;
 };
 
-// Blocks until the child is reaped and its tree is gone.
+// Blocks until the child is reaped and its tree is gone. `on_failure`: see RunProcess.
 ProcessResult WatchProcess(StartedProcess child, const ProcessLimits& limits,
-                           const std::function<bool()>& should_cancel);
+                           const std::function<bool()>& should_cancel,
+                           const std::function<void()>& on_failure);
 
 }  // namespace rharness
 

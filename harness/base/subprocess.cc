@@ -319,7 +319,8 @@ std::string JobSession() {
 
 ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
                          const std::function<void(int pid)>& on_start,
-                         const std::function<bool()>& should_cancel) {
+                         const std::function<bool()>& should_cancel,
+                         const std::function<void()>& on_failure) {
   if (std::string why = WhyUnusable(spec); !why.empty()) return NotStarted(std::move(why));
   StartedProcess child;
   const std::string job = NewJobId();
@@ -372,7 +373,7 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
   child.stdout_read = std::move(out.read);
   child.stderr_read = std::move(err.read);
   if (on_start) on_start(child.pid);
-  ProcessResult result = WatchProcess(std::move(child), limits, should_cancel);
+  ProcessResult result = WatchProcess(std::move(child), limits, should_cancel, on_failure);
   if (limits.footprint) AddStarted(launch.program, spec, limits, &result.footprint);
   return result;
 }

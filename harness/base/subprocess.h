@@ -101,6 +101,9 @@ struct ProcessResult {
   std::string stderr_text;
   std::uint64_t stdout_bytes = 0;  // total written; closed when full: more than was kept
   std::uint64_t stderr_bytes = 0;
+  // When rharness stopped it: for how long it had printed nothing, and its last line until then.
+  std::chrono::nanoseconds silence{0};
+  std::string last_line;
   // The program that was started, and what samples saw: processes that lived for less than some
   // milliseconds, or files mapped at the very end, may be missing.
   Footprint footprint;
@@ -112,15 +115,17 @@ struct ProcessResult {
 // while its parent lived, every process with the job's marker, and its control group. Without one,
 // a process that clears its environment and leaves the process group within a twentieth of a second
 // can escape; it cannot delay the call. `on_start` gets the pid; `should_cancel` is polled about
-// ten times a second. A kill by the kernel at the control group's limit is kMemoryLimit; any other
-// SIGKILL is kSignalled. Watched memory counts pages shared inside the tree once (proportional set
-// size). No core files are written. Thread-safe; blocks.
-// Never fails: a child that could not be started is an Outcome. If this process is killed, what it
-// started here ends all the same, unless it is not marked (job_keeper.h). Cost: vfork, so independent of this
+// ten times a second; `on_failure` is called at most once, as soon as the leader failed or met a
+// limit, before anything else is ended. A kill by the kernel at the control group's limit is
+// kMemoryLimit; any other SIGKILL is kSignalled. Watched memory counts pages shared inside the tree
+// once (proportional set size). No core files are written. Thread-safe; blocks. Never fails: a
+// child that could not be started is an Outcome. If this process is killed, what it started here
+// ends all the same, unless it is not marked (job_keeper.h). Cost: vfork, so independent of this
 // process's size; watching costs about 1 % of a core.
 ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits = {},
                          const std::function<void(int pid)>& on_start = {},
-                         const std::function<bool()>& should_cancel = {});
+                         const std::function<bool()>& should_cancel = {},
+                         const std::function<void()>& on_failure = {});
 
 // The named variables of this process's environment that are set.
 std::map<std::string, std::string> PickEnvironment(const std::vector<std::string>& names);

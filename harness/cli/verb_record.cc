@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -189,6 +188,7 @@ Result<int> Write(const RecordOptions& options, const RecordRequest& request,
 }
 
 Result<int> RecordAndWrite(RecordOptions options) {
+  RETURN_IF_ERROR(CheckAllocation(ProcessEnvironment()));
   const auto task = TaskPlaceOf(ProcessEnvironment());
   CatchInterrupts();
   const auto interrupted = [] { return record_interrupted.load(); };

@@ -106,7 +106,12 @@ Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out, int node, b
 }
 
 int Run(const RerunArguments& arguments) {
-  const auto ticket = LoadTicket(arguments.ticket);
+  auto ticket = LoadTicket(arguments.ticket);
+  if (!ticket.ok() && !arguments.node.empty()) {
+    ticket = Error{ticket.error().code,
+                   ticket.error().message + "; expected a file system that all nodes share",
+                   ticket.error().where};
+  }
   if (!ticket.ok()) return FailWith(ticket.error());
   const fs::path out = arguments.out;
   const auto node = NodeOf(arguments.node, *ticket);

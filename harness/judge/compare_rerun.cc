@@ -10,6 +10,7 @@
 #include "compare/curves/series.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/execution/rerun/gang_merge.h"
 #include "harness/judge/eval_sets.h"
 #include "harness/judge/facts_of.h"
 #include "harness/judge/item_outputs.h"
@@ -185,7 +186,8 @@ RerunEnd EndOf(const Evidence& evidence) {
                 fmt::format("the run {}{}", active ? "" : "was ", evidence.outcome.ToString()));
   }
   for (const Finding& remark : evidence.remarks) {
-    if (remark.code == "output_missing" || remark.code == "output_unreadable") {
+    if (remark.code == "output_missing" || remark.code == "output_unreadable" ||
+        remark.code == kOutputDiffers) {
       return stop(RerunEnd::State::kFailed, remark.message);
     }
     if (remark.layer) {

@@ -1,6 +1,7 @@
-// What a process that is killed had started ends with it.
+// What a process that is killed had started ends with it; what fails is told at once.
 #include "harness/base/job_keeper.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -81,6 +82,40 @@ TEST(JobKeeper, LeavesAloneWhatAnUnmarkedClientStartedAndEndsWithItsProcess) {
   std::this_thread::sleep_for(milliseconds(500));
   EXPECT_TRUE(IsAlive(task)) << "as a job of Slurm's";
   ::kill(-task, SIGKILL);
+}
+
+TEST(RunProcess, TellsAFailureBeforeItEndsWhatTheLeaderLeft) {
+  const ScopedTempDir folder = std::move(ScopedTempDir::Make()).value();
+  const std::filesystem::path file = folder.path() / "left";
+  bool lived = false;
+  int told = 0;
+  const auto on_failure = [&] {
+    ++told;
+    lived = IsAlive(PidIn(file));
+  };
+  const std::string text = "sleep 600 & echo $! > " + file.string() + "; exit ";
+  const ProcessResult failed = RunProcess(Shell(text + "3"), Timeout(), {}, {}, on_failure);
+  EXPECT_EQ(failed.outcome.exit_code, 3);
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(lived);
+  EXPECT_TRUE(RunProcess(Shell(text + "0"), Timeout(), {}, {}, on_failure).outcome.Succeeded());
+  EXPECT_EQ(told, 1) << "no failure";
+  RunProcess(Shell("sleep 600"), Timeout(milliseconds(200)), {}, {}, on_failure);
+  EXPECT_EQ(told, 2) << "a limit";
+  RunProcess(
+      Shell("sleep 600"), Timeout(), {}, [] { return true; }, on_failure);
+  EXPECT_EQ(told, 2) << "stopped by the caller";
+}
+
+TEST(RunProcess, KeepsTheLastLineBeforeTheStopAndHowLongItWasSilent) {
+  const ProcessResult result = RunProcess(
+      Shell("trap 'echo caught; exit 1' TERM; echo step 12; while :; do sleep 0.1; done"),
+      Timeout(milliseconds(800)));
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::kTimedOut);
+  EXPECT_THAT(result.stdout_text, ::testing::HasSubstr("caught"));
+  EXPECT_EQ(result.last_line, "step 12");
+  EXPECT_GT(result.silence, milliseconds(300));
+  EXPECT_LE(result.silence, result.outcome.wall);
 }
 
 }  // namespace

@@ -28,9 +28,12 @@ constexpr std::string_view kScript =
     "task=\"$2/$SLURM_ARRAY_TASK_ID\"\n"
     "if [ \"${SLURM_JOB_NUM_NODES:-1}\" -gt 1 ]; then\n"
     "  others=$((SLURM_JOB_NUM_NODES - 1))\n"
-    "  srun --overlap --relative=1 --nodes=$others --ntasks=$others --ntasks-per-node=1 \\\n"
+    "  mkdir -p \"$task/out\"\n"
+    "  (srun --overlap --relative=1 --nodes=$others --ntasks=$others --ntasks-per-node=1 \\\n"
     "    --export=ALL --kill-on-bad-exit=0 --no-kill --mem=0 --mpi=none \\\n"
-    "    \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\" --node step &\n"
+    "    \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\" --node step \\\n"
+    "    2> \"$task/out/step.log\"\n"
+    "  echo \"srun: ended with $?\" >> \"$task/out/step.log\") &\n"
     "fi\n"
     "exec \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\"\n";
 

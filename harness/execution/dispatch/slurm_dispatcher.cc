@@ -305,8 +305,13 @@ AttemptEnd SlurmDispatcher::GiveUp(const Task& task, const TaskDecision& decisio
   const fs::path kept = task.folder.parent_path() / ("failed." + task.folder.filename().string());
   std::error_code error;
   fs::rename(task.folder, kept, error);
-  const std::string why =
-      fmt::format("task {}: {}; its log is {}", task.id, decision.why, (kept / "log.txt").string());
+  std::string why = fmt::format("task {}: {}", task.id, decision.why);
+  const ResourceClass needs = ClassOf(task.ticket);
+  if (decision.kind == TaskDecision::Kind::kRefused && needs.nodes > 1) {
+    why += fmt::format("; it needs {} nodes at once, each with {} CPUs and {} GPUs", needs.nodes,
+                       needs.cpus, needs.gpus);
+  }
+  why += "; its log is " + (kept / "log.txt").string();
   if (cancelled_) {
     return WithoutEvidence(task, AttemptEnd::Kind::kCutShort, OutcomeKind::kCancelled, why);
   }

@@ -125,7 +125,8 @@ SlurmPhase PhaseOf(std::string_view state) {
 }
 
 std::string WhyHopeless(const SlurmTask& task) {
-  static constexpr std::array<std::string_view, 14> kNever = {"BadConstraints",
+  static constexpr std::array<std::string_view, 15> kNever = {"BadConstraints",
+                                                              "PartitionConfig",
                                                               "PartitionNodeLimit",
                                                               "PartitionTimeLimit",
                                                               "DependencyNeverSatisfied",

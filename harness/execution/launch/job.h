@@ -84,6 +84,7 @@ std::string ChooseLauncher(std::string_view asked, ImageKind image_kind);
 struct ExecutionHooks {
   std::function<void(int pid)> on_start;  // may be empty
   std::function<bool()> should_cancel;    // may be empty
+  std::function<void()> on_failure;       // may be empty; see RunProcess
 };
 
 class Executor {

@@ -9,7 +9,7 @@ class LocalExecutor : public Executor {
   std::string_view name() const override { return "local"; }
   ProcessResult Execute(const ProcessSpec& spec, const ProcessLimits& limits,
                         const ExecutionHooks& hooks) override {
-    return RunProcess(spec, limits, hooks.on_start, hooks.should_cancel);
+    return RunProcess(spec, limits, hooks.on_start, hooks.should_cancel, hooks.on_failure);
   }
 };
 

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
+
+#include "harness/base/clock.h"
 
 namespace rharness {
 namespace {
@@ -67,6 +70,49 @@ void AddTimes(const GangEnds& ends, Outcome* outcome) {
   }
 }
 
+// Which ranks still ran when the time was over: the silent ones first, each by its node's clock.
+std::string StillRunning(const GangEnds& ends) {
+  struct Still {
+    const TaskEnd* end;
+    std::string host;
+  };
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<Still> still;
+  std::vector<int> ranks;
+  for (std::size_t i = 0; i < ends.nodes.size(); ++i) {
+    for (std::size_t at = 0; ends.nodes[i] && at < ends.nodes[i]->tasks.size(); ++at) {
+      const TaskEnd& end = ends.nodes[i]->tasks[at];
+      if (!end.stopped && end.outcome.kind != OutcomeKind::kTimedOut) continue;
+      still.push_back({&end, ends.hosts[i]});
+      ranks.push_back(end.rank);
+    }
+  }
+  std::ranges::sort(ranks);
+  std::ranges::stable_sort(still, std::greater(),
+                           [](const Still& one) { return one.end->silence; });
+  std::string text = fmt::format("rank{} {} of {} still ran", ranks.size() == 1 ? "" : "s",
+                                 InRanges(ranks), ends.tasks);
+  for (std::size_t i = 0; i < std::min(still.size(), kMostNamed); ++i) {
+    const TaskEnd& end = *still[i].end;
+    text += fmt::format(
+        "; rank {} on {} had printed nothing for {}, {}", end.rank, still[i].host,
+        FormatDuration(end.silence),
+        end.last_line.empty() ? "and nothing before" : "since \"" + end.last_line + "\"");
+  }
+  return text;
+}
+
+Finding TellFirst(const GangEnds& ends) {
+  const FirstFailure& first = *ends.first;
+  Finding finding{.code = std::string(kRankFailed),
+                  .subject = fmt::format("rank {}", first.rank),
+                  .observed = first.outcome.ToString()};
+  finding.message = first.outcome.kind == OutcomeKind::kTimedOut
+                        ? fmt::format("the run {}; {}", finding.observed, StillRunning(ends))
+                        : InWords(first) + "; it was the first to fail";
+  return finding;
+}
+
 // The obstacle of a lost node, or of one that could not do its part. True: there is one.
 bool FindObstacle(const GangEnds& ends, Evidence* evidence, bool* infrastructure) {
   for (std::size_t i = 1; i < ends.nodes.size(); ++i) {
@@ -107,10 +153,7 @@ bool MergeEnds(const GangEnds& ends, Evidence* evidence) {
   Outcome& outcome = evidence->outcome;
   if (ends.first) {
     outcome = ends.first->outcome;
-    evidence->remarks.push_back({.code = std::string(kRankFailed),
-                                 .subject = fmt::format("rank {}", ends.first->rank),
-                                 .observed = outcome.ToString(),
-                                 .message = InWords(*ends.first) + "; it was the first to fail"});
+    evidence->remarks.push_back(TellFirst(ends));
     AddTimes(ends, &outcome);
     return false;
   }

@@ -12,6 +12,8 @@ namespace rharness {
 
 // A node whose beat stopped, or that never came up. Its subject is the host.
 inline constexpr std::string_view kNodeLost = "node_lost";
+// Two nodes wrote a declared output with different bytes: neither is that of the run, which fails.
+inline constexpr std::string_view kOutputDiffers = "output_differs";
 
 struct GangEnds {
   std::vector<std::optional<PartEnd>> nodes;  // by number, node 0 among them; empty: lost

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "harness/base/clean_text.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/strict_member_reader.h"
 #include "harness/records/manifest/evidence_members.h"
@@ -60,6 +63,8 @@ void Members(Io& io, T& task) {
   io.Must(kCountNumber, "rank", task.rank);
   io.Object("outcome", task.outcome);
   io.May("stopped", task.stopped);
+  io.May(kSeconds, "silent_seconds", task.silence);
+  io.May("last_line", task.last_line);
   io.ObjectUnlessEmpty("observation", task.observation);
 }
 
@@ -86,6 +91,38 @@ Result<Rendezvous> ParseRendezvous(const Json& json, std::string_view file) {
 }
 Result<PartEnd> ParsePartEnd(const Json& json, std::string_view file) {
   return ParseStrictly<PartEnd>(json, file);
+}
+
+std::string InRanges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+    if (last > i) text += fmt::format("-{}", numbers[last]);
+    i = last;
+  }
+  return text;
+}
+
+StepWord ReadStepLog(std::string_view text) {
+  StepWord word;
+  std::string other;    // of a node
+  bool failed = false;  // the first error has the cause
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.starts_with("srun: ")) {
+      const bool is_error = line.starts_with("srun: error: ");
+      if (!failed) word.why = LastLine(line);
+      failed |= is_error;
+      word.is_final |= is_error || line.starts_with("srun: ended with ");
+    } else if (!line.empty()) {
+      other = LastLine(line);
+    }
+  }
+  if (!word.why.empty() && !other.empty()) word.why += fmt::format(" ({})", other);
+  return word;
 }
 
 std::string InWords(const FirstFailure& failure) {

@@ -5,6 +5,7 @@
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_NOTES_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_GANG_NOTES_H_
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ struct TaskEnd {
   int rank = 0;
   Outcome outcome;
   bool stopped = false;  // with the others, after a failure elsewhere
+  // Of one that was stopped, here or at a limit: for how long it had printed nothing by then, by
+  // this node's clock, and the last line of its output.
+  std::chrono::nanoseconds silence{0};
+  std::string last_line;
   std::optional<Observation> observation;
 };
 
@@ -68,6 +73,19 @@ Result<PartEnd> ParsePartEnd(const Json& json, std::string_view file);
 
 // "rank 3 on n3 exited with 1: ModuleNotFoundError: numpy".
 std::string InWords(const FirstFailure& failure);
+
+// Sorted numbers: "0-3, 7".
+std::string InRanges(const std::vector<int>& numbers);
+
+// What srun says of the step that starts the other nodes, by its stderr, in which their lines are,
+// too. Pure. Source: Slurm 22.05, messages of srun.
+struct StepWord {
+  std::string why;        // empty: nothing that keeps a node from coming up
+  bool is_final = false;  // else it goes on trying
+};
+// The file of that stderr, beside the gang's folders; its last line tells the end of srun.
+inline constexpr char kStepLog[] = "step.log";
+StepWord ReadStepLog(std::string_view text);
 
 }  // namespace rharness
 

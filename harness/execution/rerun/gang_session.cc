@@ -133,7 +133,7 @@ Status GangSession::TellReady(const NodeReady& ready) {
   return WriteJsonFile(Of("ready", node_, ".json"), ToJson(ready));
 }
 
-Result<std::vector<NodeReady>> GangSession::WaitForReady() {
+Result<std::vector<NodeReady>> GangSession::WaitForReady(const Trouble& trouble) {
   const auto began = SteadyClock::now();
   const int wanted = node_ == 0 ? nodes_ : 1;
   std::vector<NodeReady> ready;
@@ -151,13 +151,18 @@ Result<std::vector<NodeReady>> GangSession::WaitForReady() {
       return TimeoutError(fmt::format("node {} fell silent before the start", silent));
     }
     if (stop_) return ProcessError(WhyCalledOff());
-    const bool waits = SteadyClock::now() - began < times_.gather;
-    if (!waits && !IsThere(Of("taken", node))) {
-      return TimeoutError(
-          fmt::format("node {} did not come up within {}", Missing("taken", ""),
-                      FormatDuration(std::chrono::duration_cast<Seconds>(times_.gather))));
-    }
     Refresh(folder_);
+    const auto waited = SteadyClock::now() - began;
+    if (!IsThere(Of("taken", node))) {
+      const std::string why = trouble ? trouble(waited) : "";
+      const std::string missing = fmt::format("node {} did not come up", Missing("taken", ""));
+      if (!why.empty()) return TimeoutError(missing + ": " + why);
+      if (waited >= times_.gather) {
+        return TimeoutError(
+            fmt::format("{} within {}", missing,
+                        FormatDuration(std::chrono::duration_cast<Seconds>(times_.gather))));
+      }
+    }
     std::this_thread::sleep_for(times_.poll);
   }
   return ready;
@@ -185,6 +190,12 @@ Result<Rendezvous> GangSession::WaitForStart() {
   }
 }
 
+void GangSession::TellFailing(int rank, const std::string& host) {
+  FirstFailure failing{.node = node_, .rank = rank, .host = host, .outcome = {}, .last_line = {}};
+  failing.outcome.detail = "it failed, and its node told no more";
+  Tell(failing);
+}
+
 void GangSession::Tell(const FirstFailure& failure) {
   const fs::path mine = Of("failed", node_, fmt::format("-{}.json", failure.rank));
   if (!WriteJsonFile(mine, ToJson(failure)).ok()) return;
@@ -195,7 +206,14 @@ void GangSession::Tell(const FirstFailure& failure) {
 Status GangSession::TellDone() { return WriteFileAtomic(File(kDone), ""); }
 
 Status GangSession::TellEnd(const PartEnd& end) {
-  return WriteJsonFile(Of("end", node_, ".json"), ToJson(end));
+  const Json json = ToJson(end);
+  const auto until = SteadyClock::now() + times_.lost / 2;
+  // A disk that is full for a moment must not take away what the node has to say.
+  for (;;) {
+    Status told = WriteJsonFile(Of("end", node_, ".json"), json);
+    if (told.ok() || SteadyClock::now() >= until) return told;
+    std::this_thread::sleep_for(times_.poll);
+  }
 }
 
 Result<std::vector<std::optional<PartEnd>>> GangSession::WaitForEnds() {
@@ -223,7 +241,15 @@ std::optional<FirstFailure> GangSession::First() const {
   const auto json = ReadNote(File(kFirst));
   if (!json.ok()) return std::nullopt;
   auto failure = ParseFirstFailure(*json, kFirst);
-  return failure.ok() ? std::optional(std::move(*failure)) : std::nullopt;
+  if (!failure.ok()) return std::nullopt;
+  // Written again since, with what became of it.
+  const auto details =
+      ReadNote(Of("failed", failure->node, fmt::format("-{}.json", failure->rank)));
+  if (details.ok()) {
+    auto whole = ParseFirstFailure(*details, kFirst);
+    if (whole.ok() && whole->rank == failure->rank) failure = std::move(whole);
+  }
+  return std::move(*failure);
 }
 
 std::vector<int> GangSession::Lost() const {

@@ -2,9 +2,9 @@
 //
 // Role: keeps the nodes of one attempt together over a folder that all of them see; nothing else
 // connects them. Files there: taken-N (O_EXCL), beat-N (a count that grows while N lives),
-// ready-N.json, start.json or stop.json (node 0's), first.json (the first failure, by link), done
-// (node 0's command ended), end-N.json. Clocks of nodes are never compared: a node is
-// lost if another sees no new beat of it. Not here: what a node does (rerun.h).
+// ready-N.json, start.json or stop.json (node 0's), failed-N-RANK.json, first.json (a link to the
+// first of these), done (node 0's command ended), end-N.json. Clocks of nodes are never compared: a
+// node is lost if another sees no new beat of it. Not here: what a node does (rerun.h).
 //
 // Cost: each node looks at five files five times a second; node 0 also at one per node.
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SESSION_H_
@@ -46,8 +46,10 @@ class GangSession {
 
   Status TellReady(const NodeReady& ready);
   // Node 0: of all nodes, by number. Others: of node 0 alone. Errors, each naming the nodes:
-  // timeout (they did not come up, or are silent), process (cancelled).
-  Result<std::vector<NodeReady>> WaitForReady();
+  // timeout (they did not come up, or are silent), process (cancelled). `trouble`: asked while a
+  // node is not up; its answer, if any, is why none is to come.
+  using Trouble = std::function<std::string(std::chrono::nanoseconds waited)>;
+  Result<std::vector<NodeReady>> WaitForReady(const Trouble& trouble = {});
   // Node 0 alone.
   Status Start(const Rendezvous& start);
   // Nobody starts, or goes on, for this reason.
@@ -55,6 +57,9 @@ class GangSession {
   // Errors: as WaitForReady; process with the reason if node 0 called it off.
   Result<Rendezvous> WaitForStart();
 
+  // A task of this node has failed, details follow: the first of a gang is its cause, however long
+  // it takes to end what it started.
+  void TellFailing(int rank, const std::string& host);
   // Of the tasks of this node. Only the first of a gang counts.
   void Tell(const FirstFailure& failure);
   // Whether its tasks must end: a task failed somewhere, a node is lost, or it is cancelled. Also

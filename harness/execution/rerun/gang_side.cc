@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "harness/base/clean_text.h"
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/execution/rerun/allocation_watch.h"
@@ -26,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kLoopback[] = "127.0.0.1";
+constexpr std::uint64_t kMostRead = std::uint64_t{4} << 20;
 
 std::string TextOf(const sockaddr* address) {
   sockaddr_in four{};
@@ -78,8 +81,7 @@ bool IsGang(const Ticket& ticket) {
   return gang && (gang->nodes > 1 || gang->start != GangStart::kOnce);
 }
 
-// Another process may take it before the run does: then the run fails, as any run whose port is
-// taken, and says so.
+// Another process may take it before the run does: FailedByPort.
 int FreePort() {
   const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -91,6 +93,24 @@ int FreePort() {
     return 29500;  // torchrun's own default
   }
   return ntohs(address.sin_port);
+}
+
+bool IsPortTaken(int port) {
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;  // what the run itself left is no obstacle to the next one
+  (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return socket.valid() &&
+         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 &&
+         errno == EADDRINUSE;
+}
+
+bool FailedByPort(std::string_view stderr_text, int port, bool is_taken) {
+  const bool in_use = stderr_text.find("ddress already in use") != stderr_text.npos ||
+                      stderr_text.find("EADDRINUSE") != stderr_text.npos;
+  return in_use && (is_taken || stderr_text.find(std::to_string(port)) != stderr_text.npos);
 }
 
 std::vector<int> GpusOfNode(const Ticket& ticket, int node) {
@@ -163,7 +183,8 @@ Result<NodeReady> GangSide::Gather(const Workspace& workspace, NodeReady mine) {
     ASSIGN_OR_RETURN(start_, session_.WaitForStart());
     return mine;
   }
-  const auto nodes = session_.WaitForReady();
+  const auto nodes = session_.WaitForReady(
+      [this](std::chrono::nanoseconds waited) { return StepTrouble(waited); });
   NodeReady why;
   if (nodes.ok()) {
     why = WhyNotReady(*nodes);
@@ -196,6 +217,30 @@ TasksResult GangSide::Run(TasksOfNode node, WallTime started, Evidence* evidence
   return result;
 }
 
+std::string GangSide::StepTrouble(std::chrono::nanoseconds waited) {
+  // An error of one node, while another is still on its way, is not the other's.
+  constexpr std::chrono::seconds kAfterError{10};
+  constexpr std::chrono::seconds kAfterWord{60};
+  const auto log = ReadFile(folder_.parent_path().parent_path() / kStepLog, kMostRead);
+  const StepWord word = log.ok() ? ReadStepLog(*log) : StepWord();
+  if (word.why.empty()) return "";
+  if (!step_failed_) step_failed_ = waited;
+  return waited - *step_failed_ < (word.is_final ? kAfterError : kAfterWord) ? "" : word.why;
+}
+
+bool GangSide::IsOfThePort(Evidence* evidence) const {
+  const bool is_taken = IsPortTaken(start_.port);
+  for (const TaskEnd& task : tasks_) {
+    const auto said = ReadFile(LogOf(folder_, "stderr", task.rank), kMostRead);
+    if (!said.ok() || !FailedByPort(*said, start_.port, is_taken)) continue;
+    evidence->obstacle = fmt::format(
+        "port {} of {} was free when it was chosen, and taken when rank {} came to use it: {}",
+        start_.port, start_.hosts.empty() ? "node 0" : start_.hosts[0], task.rank, LastLine(*said));
+    return true;
+  }
+  return false;
+}
+
 Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
   RETURN_IF_ERROR(session_.TellDone());
   GangEnds ends{.nodes = {},
@@ -206,15 +251,18 @@ Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
   ASSIGN_OR_RETURN(ends.nodes, session_.WaitForEnds());
   ends.first = session_.First();
   ends.nodes[0] = PartEnd{.evidence = {}, .infrastructure = false, .tasks = tasks_};
-  const bool again = MergeEnds(ends, evidence);
+  bool again = MergeEnds(ends, evidence);
+  if (ends.first && evidence->obstacle.empty()) again |= IsOfThePort(evidence);
   if (gang_.workspace == GangWorkspace::kShared) return again;
+  const auto name = [&](int node) {
+    const auto at = static_cast<std::size_t>(node);
+    return NodeInWords(at, start_.hosts[at]);
+  };
   for (int node = 1; node < gang_.nodes; ++node) {
     const fs::path other = PlaceOf(folder_.parent_path().parent_path(), ticket_, node) /
                            RerunFolder({}, ticket_.run_id(), ticket_.rerun) / "workspace";
-    ASSIGN_OR_RETURN(auto remarks,
-                     UniteWorkspaces(ticket_.manifest, workspace, other,
-                                     NodeInWords(static_cast<std::size_t>(node),
-                                                 start_.hosts[static_cast<std::size_t>(node)])));
+    ASSIGN_OR_RETURN(auto remarks, UniteWorkspaces(ticket_.manifest, {workspace.path, name(0)},
+                                                   {other, name(node)}));
     std::ranges::move(remarks, std::back_inserter(evidence->remarks));
   }
   return again;

@@ -6,10 +6,13 @@
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SIDE_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SIDE_H_
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/result.h"
@@ -25,6 +28,10 @@ bool IsGang(const Ticket& ticket);
 std::vector<int> GpusOfNode(const Ticket& ticket, int node);
 // A port of this machine that nobody listens on now.
 int FreePort();
+bool IsPortTaken(int port);
+// Whether a run failed since `port`, which was chosen for it, had been taken meanwhile: its stderr
+// says that an address is in use, and names the port, or somebody has it still.
+bool FailedByPort(std::string_view stderr_text, int port, bool is_taken);
 std::filesystem::path GangFolder(const std::filesystem::path& folder, const Ticket& ticket);
 
 class GangSide {
@@ -64,6 +71,10 @@ class GangSide {
   // Whether other nodes observe what node 0's command starts on them.
   bool Watches() const;
   Status StartWatch(const Workspace& workspace);
+  // Why no node that is not up will come; empty: not known.
+  std::string StepTrouble(std::chrono::nanoseconds waited);
+  // Whether the first failure is that of the port, which is then the evidence's obstacle.
+  bool IsOfThePort(Evidence* evidence) const;
 
   const Ticket& ticket_;
   const Gang& gang_;
@@ -74,7 +85,8 @@ class GangSide {
   Rendezvous start_;
   std::vector<TaskEnd> tasks_;
   NotesAt notes_;
-  std::unique_ptr<ObservedRun> watch_;  // of a node without tasks
+  std::unique_ptr<ObservedRun> watch_;                   // of a node without tasks
+  std::optional<std::chrono::nanoseconds> step_failed_;  // when srun first told trouble
 };
 
 }  // namespace rharness

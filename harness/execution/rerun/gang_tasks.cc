@@ -9,7 +9,9 @@
 #include <thread>
 #include <utility>
 
+#include "harness/base/clean_text.h"
 #include "harness/base/files.h"
+#include "harness/base/trouble.h"
 #include "harness/execution/rerun/rerun_job.h"
 
 namespace rharness {
@@ -18,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostJoined = std::size_t{16} << 20;
-constexpr std::size_t kMostLine = 200;
 
 // srun and mpirun inside the command need what the allocation says.
 void AddAllocation(const Gang& gang, std::map<std::string, std::string>* variables) {
@@ -26,17 +27,6 @@ void AddAllocation(const Gang& gang, std::map<std::string, std::string>* variabl
   for (const auto& [name, value] : ProcessEnvironment()) {
     if (name.starts_with("SLURM_") && name != "SLURM_JWT") (*variables)[name] = value;
   }
-}
-
-std::string LastLine(std::string_view text) {
-  const auto is_space = [](char c) { return c == '\n' || c == ' ' || c == '\r'; };
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  text.remove_prefix(text.rfind('\n') == text.npos ? 0 : text.rfind('\n') + 1);
-  return TerminalSafe(text.substr(0, kMostLine));
-}
-
-fs::path LogOf(const fs::path& logs, std::string_view name, int rank) {
-  return logs / fmt::format("{}-{}", name, rank);
 }
 
 class Task {
@@ -68,6 +58,7 @@ class Task {
   const Evidence& evidence() const { return evidence_; }
   const ImageProof& proof() const { return proof_; }
   const Status& launched() const { return launched_; }
+  const std::string& full() const { return full_; }
 
  private:
   void Carry(WallTime started) {
@@ -82,12 +73,13 @@ class Task {
       end_.outcome.detail = spec.error().message;
       return TellFailure("");
     }
-    const ExecutionHooks hooks{.on_start =
-                                   [&](int pid) {
-                                     if (place_.local_rank == 0 && node_.on_start)
-                                       node_.on_start(pid);
-                                   },
-                               .should_cancel = [&] { return node_.session->MustStop(); }};
+    const ExecutionHooks hooks{
+        .on_start =
+            [&](int pid) {
+              if (place_.local_rank == 0 && node_.on_start) node_.on_start(pid);
+            },
+        .should_cancel = [&] { return node_.session->MustStop(); },
+        .on_failure = [&] { node_.session->TellFailing(place_.rank, Host()); }};
     ProcessResult result = node_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
     observed.Collect(&result, started, &evidence_);
@@ -96,7 +88,16 @@ class Task {
     if (!proof.ok()) launched_ = proof.error();
     end_.outcome = evidence_.outcome;
     end_.stopped = end_.outcome.kind == OutcomeKind::kCancelled;
-    if (!end_.outcome.Succeeded() && !end_.stopped) TellFailure(LastLine(result.stderr_text));
+    end_.silence = result.silence;
+    end_.last_line = result.last_line;
+    if (!end_.outcome.Succeeded() && !end_.stopped) {
+      // Before the others have ended there may be room again.
+      if (const auto full = WhyFull(node_.workspace.path)) {
+        full_ = fmt::format("rank {} {} where its file system is full: {}", place_.rank,
+                            end_.outcome.ToString(), *full);
+      }
+      TellFailure(LastLine(result.stderr_text));
+    }
     (void)WriteFileAtomic(LogOf(node_.logs, "stdout", place_.rank), result.stdout_text);
     (void)WriteFileAtomic(LogOf(node_.logs, "stderr", place_.rank), result.stderr_text);
     end_.observation = std::move(evidence_.observation);
@@ -122,12 +123,16 @@ class Task {
     return job;
   }
 
-  void TellFailure(std::string last_line) const {
+  std::string Host() const {
     const auto node = static_cast<std::size_t>(place_.node);
     const auto& hosts = node_.start.hosts;
+    return node < hosts.size() ? hosts[node] : "";
+  }
+
+  void TellFailure(std::string last_line) const {
     node_.session->Tell({.node = place_.node,
                          .rank = place_.rank,
-                         .host = node < hosts.size() ? hosts[node] : "",
+                         .host = Host(),
                          .outcome = end_.outcome,
                          .last_line = std::move(last_line)});
   }
@@ -138,6 +143,7 @@ class Task {
   Evidence evidence_;
   ImageProof proof_;
   Status launched_;
+  std::string full_;
 };
 
 void WaitForHead(const GangSession& session) {
@@ -147,6 +153,10 @@ void WaitForHead(const GangSession& session) {
 }
 
 }  // namespace
+
+fs::path LogOf(const fs::path& logs, std::string_view name, int rank) {
+  return logs / fmt::format("{}-{}", name, rank);
+}
 
 TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* evidence) {
   const int tasks = node.ticket.manifest.gang->starts_on(node.node);
@@ -175,6 +185,7 @@ TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* eviden
   }
   for (const auto& task : all) {
     if (result.launched.ok()) result.launched = task->launched();
+    if (result.full.empty()) result.full = task->full();
     result.ends.push_back(std::move(task->end()));
   }
   result.proof = all[0]->proof();
@@ -196,16 +207,8 @@ std::string JoinLogs(const fs::path& logs, std::string_view name, int tasks) {
   }
   std::string joined;
   for (const std::string& text : order) {
-    std::string who;
     const std::vector<int>& same = ranks[text];
-    for (std::size_t i = 0; i < same.size(); ++i) {
-      std::size_t last = i;
-      while (last + 1 < same.size() && same[last + 1] == same[last] + 1) ++last;
-      who += fmt::format("{}{}", who.empty() ? "" : ", ", same[i]);
-      if (last > i) who += fmt::format("-{}", same[last]);
-      i = last;
-    }
-    joined += fmt::format("== rank{} {} ==\n{}{}", same.size() > 1 ? "s" : "", who, text,
+    joined += fmt::format("== rank{} {} ==\n{}{}", same.size() > 1 ? "s" : "", InRanges(same), text,
                           text.ends_with('\n') ? "" : "\n");
   }
   return joined;

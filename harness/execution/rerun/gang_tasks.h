@@ -39,6 +39,8 @@ struct TasksResult {
   ImageProof proof;           // of the first task
   // Why the launcher could not start them, or cannot prove their image; none: it could.
   Status launched;
+  // Of a task that failed where the file system is full at that moment, in words; empty: none.
+  std::string full;
 };
 
 // The tasks of this node by its record's start form. For kOnce other nodes than 0 have none: such a
@@ -47,6 +49,8 @@ struct TasksResult {
 // first task used.
 TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* evidence);
 
+// Where a rank's output is while the nodes gather it.
+std::filesystem::path LogOf(const std::filesystem::path& logs, std::string_view name, int rank);
 // The output of all ranks in one text, equal ones once: "== ranks 0-3 ==" before each. `name`:
 // "stdout" or "stderr". At most 16 MiB, the same share for each.
 std::string JoinLogs(const std::filesystem::path& logs, std::string_view name, int tasks);

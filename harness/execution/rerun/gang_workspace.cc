@@ -1,15 +1,21 @@
 // Proving a workspace from another node, and bringing outputs of several nodes together.
 #include "harness/execution/rerun/gang_workspace.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "harness/base/digest.h"
+#include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/execution/rerun/found_data.h"
+#include "harness/execution/rerun/gang_merge.h"
 
 namespace rharness {
 namespace {
@@ -40,22 +46,36 @@ Result<std::optional<Obstacle>> Prove(const Manifest& manifest, const fs::path& 
   return std::optional<Obstacle>();
 }
 
+bool IsBelow(const fs::path& path, const std::string& place) {
+  const fs::path rest = path.lexically_relative(place);
+  return !rest.empty() && *rest.begin() != "..";
+}
+
 bool IsDeclaredOutput(const Manifest& manifest, const fs::path& path) {
   return path == fs::path(manifest.metrics_path) ||
          std::ranges::any_of(manifest.artifacts, [&](const Artifact& artifact) {
-           return fs::path(artifact.path) == path;
+           return IsBelow(path, artifact.path);
          });
 }
 
 bool IsInput(const Manifest& manifest, const fs::path& path) {
-  const auto is_below = [&](const std::string& place) {
-    const fs::path rest = path.lexically_relative(place);
-    return !rest.empty() && *rest.begin() != "..";
-  };
   return std::ranges::any_of(manifest.data,
-                             [&](const DataItem& item) { return is_below(item.path); }) ||
+                             [&](const DataItem& item) { return IsBelow(path, item.path); }) ||
          std::ranges::any_of(manifest.code.files,
                              [&](const CodeFile& file) { return path == file.path; });
+}
+
+// A link that the run left in the way could lead anywhere.
+Status MoveInto(const fs::path& from, const fs::path& workspace, const fs::path& path) {
+  RETURN_IF_ERROR(MakeDirectoriesBelow(workspace, path.parent_path()));
+  ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(workspace));
+  std::optional<HeldFolder> below;
+  if (path.has_parent_path()) {
+    ASSIGN_OR_RETURN(below, held.OpenFolder(path.parent_path()));
+  }
+  const int to = below ? below->fd() : held.fd();
+  if (::renameat(AT_FDCWD, from.c_str(), to, path.filename().c_str()) == 0) return {};
+  return IoErrorFromErrno("cannot be moved", errno, from.string());
 }
 
 }  // namespace
@@ -84,33 +104,37 @@ Result<Workspace> AttachWorkspace(const Ticket& ticket, const NodeReady& head,
   return workspace;
 }
 
-Result<std::vector<Finding>> UniteWorkspaces(const Manifest& manifest, const Workspace& here,
-                                             const fs::path& other, const std::string& node) {
+Result<std::vector<Finding>> UniteWorkspaces(const Manifest& manifest, const NodeWorkspace& here,
+                                             const NodeWorkspace& other) {
   std::vector<Finding> remarks;
   std::error_code error;
-  for (fs::recursive_directory_iterator at(other, error), end; !error && at != end;
+  for (fs::recursive_directory_iterator at(other.path, error), end; !error && at != end;
        at.increment(error)) {
-    const fs::path path = at->path().lexically_relative(other);
+    const fs::path path = at->path().lexically_relative(other.path);
     if (*path.begin() == ".tmp" || at->is_symlink() || !at->is_regular_file()) continue;
     if (IsInput(manifest, path)) continue;
     const fs::path place = here.path / path;
     std::error_code ignored;
     if (!fs::exists(fs::symlink_status(place, ignored))) {
-      fs::create_directories(place.parent_path(), error);
-      if (!error) fs::rename(at->path(), place, error);
-      if (error) return IoErrorFromErrno("cannot be moved", error.value(), at->path().string());
+      RETURN_IF_ERROR(MoveInto(at->path(), here.path, path));
       continue;
     }
     if (!IsDeclaredOutput(manifest, path)) continue;
     const auto ours = HashFile(place);
     const auto theirs = HashFile(at->path());
     if (ours.ok() && theirs.ok() && ours->sha256 == theirs->sha256) continue;
+    const auto shown = [](const auto& hashed) {
+      return hashed.ok() ? "sha256 " + hashed->sha256 : hashed.error().message;
+    };
     remarks.push_back(
-        {.code = "output_differs",
+        {.code = std::string(kOutputDiffers),
          .subject = path.string(),
-         .message = fmt::format("{} wrote another {} than node 0", node, path.string())});
+         .observed = shown(theirs),
+         .limit = shown(ours),
+         .message = fmt::format("{} and {} wrote different bytes as '{}': {}, and {}", here.name,
+                                other.name, path.string(), shown(ours), shown(theirs))});
   }
-  if (error) return IoErrorFromErrno("cannot be listed", error.value(), other.string());
+  if (error) return IoErrorFromErrno("cannot be listed", error.value(), other.path.string());
   return remarks;
 }
 

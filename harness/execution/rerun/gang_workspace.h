@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "harness/base/result.h"
 #include "harness/execution/rerun/gang_notes.h"
@@ -18,12 +20,18 @@ namespace rharness {
 Result<Workspace> AttachWorkspace(const Ticket& ticket, const NodeReady& head,
                                   const std::function<bool()>& should_cancel);
 
-// Moves the files that a run wrote in another node's workspace into this one, by their paths, so
-// that sharded outputs lie together. A file that both have stays; if they differ, and the manifest
-// declares it, that is a remark "output_differs". Links are not followed. Errors: io.
-Result<std::vector<Finding>> UniteWorkspaces(const Manifest& manifest, const Workspace& here,
-                                             const std::filesystem::path& other,
-                                             const std::string& node);
+// A node's workspace, and its name as in NodeInWords.
+struct NodeWorkspace {
+  std::filesystem::path path;
+  std::string name;
+};
+
+// Moves the files that a run wrote in another node's workspace into `here`, by their paths, so that
+// sharded outputs lie together. A file that both have stays; if they differ, and the manifest
+// declares it or a folder above it, that is a remark kOutputDiffers. Links are not followed, on
+// either side. Errors: io, integrity (a link of `here` is in the way).
+Result<std::vector<Finding>> UniteWorkspaces(const Manifest& manifest, const NodeWorkspace& here,
+                                             const NodeWorkspace& other);
 
 }  // namespace rharness
 

@@ -262,6 +262,16 @@ void GangRecording::Merge(Manifest* manifest) const {
   if (is_once_) DescribeAllocation(ProcessEnvironment(), manifest);
 }
 
+Status CheckAllocation(const Variables& environment) {
+  const int parts = PartsOfMixedJob(environment);
+  if (parts == 0) return {};
+  return Unsupported(fmt::format("a run in a heterogeneous job of Slurm, of {} components, cannot "
+                                 "be started again as it was; expected one allocation of nodes "
+                                 "that are alike",
+                                 parts),
+                     "SLURM_HET_SIZE");
+}
+
 int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& should_cancel) {
   ProcessSpec spec;
   spec.inherit_stdio = true;

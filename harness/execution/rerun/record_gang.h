@@ -94,6 +94,9 @@ class GangRecording {
 void MergeRecords(const TaskPlace& place, const std::vector<RecordedPart>& parts, bool once,
                   Manifest* manifest);
 
+// Errors: unsupported, in a heterogeneous job of Slurm.
+Status CheckAllocation(const Variables& environment);
+
 // Records the allocation of a command that starts its tasks itself (`record -- srun ...` in a batch
 // script); a rerun gets one of the same size. If the manifest has no parts of other nodes, its
 // observation says that these were not seen. Does nothing outside of an allocation of several

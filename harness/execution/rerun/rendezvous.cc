@@ -240,6 +240,12 @@ int TasksPerNodeOfAllocation(const Variables& environment) {
   return nodes > 0 && tasks % nodes == 0 ? tasks / nodes : 0;
 }
 
+int PartsOfMixedJob(const Variables& environment) {
+  const int parts = NumberOf(environment, "SLURM_HET_SIZE")
+                        .value_or(NumberOf(environment, "SLURM_PACK_SIZE").value_or(0));
+  return parts > 1 ? parts : 0;
+}
+
 bool IsRendezvousVariable(std::string_view name) { return MeaningOf(name).has_value(); }
 
 std::vector<std::string> RendezvousNames(const Variables& environment) {

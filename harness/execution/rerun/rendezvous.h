@@ -48,6 +48,9 @@ int NodesOfAllocation(const Variables& environment);
 // How many tasks it has on each node; 0: not known.
 int TasksPerNodeOfAllocation(const Variables& environment);
 
+// Of a heterogeneous job of Slurm, whose nodes have several kinds of allocation: how many; else 0.
+int PartsOfMixedJob(const Variables& environment);
+
 // The names of rendezvous variables that are set, sorted.
 std::vector<std::string> RendezvousNames(const Variables& environment);
 bool IsRendezvousVariable(std::string_view name);

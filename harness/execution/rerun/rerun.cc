@@ -317,6 +317,10 @@ class Attempt {
                     .executor = context_.executor,
                     .on_start = [&](int pid) { journalled = Record(AttemptState::kStarted, pid); }},
                    evidence_.started, &evidence_);
+    if (!ran.full.empty()) {
+      infrastructure_ = true;
+      (void)Block(ran.full);
+    }
     if (!IsHead()) {
       if (!ran.launched.ok()) return Block(ran.launched.error().ToString());
       return {};

@@ -76,6 +76,9 @@ TEST(SlurmStates, SaysAtOnceWhatWillNeverStart) {
   const TaskDecision decision = Queued("PENDING", "BadConstraints");
   EXPECT_EQ(decision.kind, Kind::kRefused);
   EXPECT_THAT(decision.why, HasSubstr("BadConstraints"));
+  // As Slurm 22.05 says of more CPUs or nodes than any node or the partition has.
+  EXPECT_EQ(Queued("PENDING", "PartitionConfig").kind, Kind::kRefused);
+  EXPECT_EQ(Queued("PENDING", "PartitionNodeLimit").kind, Kind::kRefused);
   EXPECT_EQ(Queued("REQUEUE_HOLD", "None").kind, Kind::kRefused);
   EXPECT_EQ(Queued("PENDING", "Resources").kind, Kind::kWait);
 }

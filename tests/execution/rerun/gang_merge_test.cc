@@ -3,8 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+
+#include "harness/base/descriptor.h"
+#include "harness/execution/rerun/gang_side.h"
 
 namespace rharness {
 namespace {
@@ -157,6 +162,37 @@ TEST(GangMerge, TheFirstFailureIsTheOutcomeWhateverOthersDidLater) {
   EXPECT_EQ(evidence.gang->ranks[3].outcome, "stopped with the others");
 }
 
+TEST(GangMerge, ATimeOutNamesTheRanksThatStillRanTheMostSilentFirst) {
+  GangEnds ends = TwoByTwo();
+  const auto still = [&](std::size_t node, std::size_t task, int seconds, const char* line) {
+    TaskEnd& end = ends.nodes[node]->tasks[task];
+    end.outcome.kind = OutcomeKind::kTimedOut;
+    end.outcome.wall = std::chrono::seconds(60);
+    end.silence = std::chrono::seconds(seconds);
+    end.last_line = line;
+  };
+  still(0, 0, 5, "step 31");
+  still(1, 0, 58, "step 3");
+  still(1, 1, 59, "");
+  ends.nodes[1]->tasks[1].stopped = true;
+  ends.nodes[1]->tasks[1].outcome.kind = OutcomeKind::kCancelled;
+  ends.first = FirstFailure{.node = 0,
+                            .rank = 0,
+                            .host = "n1",
+                            .outcome = ends.nodes[0]->tasks[0].outcome,
+                            .last_line = "step 31"};
+  Evidence evidence = HeadOf(ends);
+  EXPECT_FALSE(MergeEnds(ends, &evidence));
+  EXPECT_EQ(evidence.outcome.kind, OutcomeKind::kTimedOut);
+  const Finding* found = Find(evidence, kRankFailed);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(
+      found->message,
+      "the run timed out after 1 min 0 s; ranks 0, 2-3 of 4 still ran; rank 3 on n2 had printed "
+      "nothing for 59 s, and nothing before; rank 2 on n2 had printed nothing for 58 s, "
+      "since \"step 3\"; rank 0 on n1 had printed nothing for 5.0 s, since \"step 31\"");
+}
+
 TEST(GangMerge, ALostNodeIsInfrastructureEvenIfTheOthersFailedByThemselves) {
   GangEnds ends = TwoByTwo();
   ends.nodes[1].reset();
@@ -195,6 +231,42 @@ TEST(GangMerge, AnObstacleOfOneNodeIsThatOfTheRerunWithItsLayer) {
   EXPECT_FALSE(MergeEnds(ends, &evidence));
   EXPECT_EQ(evidence.obstacle, "node 1 (n2): the data changed");
   EXPECT_EQ(evidence.obstacle_layer, Layer::kData);
+}
+
+TEST(GangMerge, WhatSrunSaysOfItsStepIsFinalOnlyWhereItGaveUp) {
+  EXPECT_THAT(ReadStepLog("rharness: info: node 1 is ready\n").why, IsEmpty());
+  const StepWord waits = ReadStepLog(
+      "srun: Job 12 step creation temporarily disabled, retrying (Requested nodes are busy)\n");
+  EXPECT_THAT(waits.why, HasSubstr("Requested nodes are busy"));
+  EXPECT_FALSE(waits.is_final);
+  const StepWord failed = ReadStepLog(
+      "error: ticket.json: cannot open\nsrun: error: n2: task 0: Exited with exit code 4\n"
+      "srun: ended with 4\n");
+  EXPECT_EQ(failed.why,
+            "srun: error: n2: task 0: Exited with exit code 4 (error: ticket.json: cannot open)");
+  EXPECT_TRUE(failed.is_final);
+  EXPECT_TRUE(ReadStepLog("srun: ended with 0").is_final);
+}
+
+TEST(GangMerge, AnAddressInUseIsThatOfTheChosenPortOnlyWithAProof) {
+  const char* torch =
+      "RuntimeError: The server socket has failed to bind to [::]:4711 (errno: 98 - Address "
+      "already in use).";
+  const char* python = "OSError: [Errno 98] Address already in use";
+  EXPECT_TRUE(FailedByPort(torch, 4711, false));
+  EXPECT_FALSE(FailedByPort(torch, 29500, false)) << "a port of the program's own";
+  EXPECT_FALSE(FailedByPort(python, 4711, false));
+  EXPECT_TRUE(FailedByPort(python, 4711, true));
+  EXPECT_FALSE(FailedByPort("ValueError: no data on 4711", 4711, true));
+  const Descriptor taker(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  const int port = FreePort();
+  EXPECT_FALSE(IsPortTaken(port));
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  ASSERT_EQ(::bind(taker.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(::listen(taker.get(), 1), 0);
+  EXPECT_TRUE(IsPortTaken(port));
 }
 
 TEST(GangMerge, WhyAGangCannotStartNamesTheNode) {

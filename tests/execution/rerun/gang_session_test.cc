@@ -123,6 +123,59 @@ TEST_F(GangSessions, TheFirstFailureStopsAllAndStaysTheFirst) {
   EXPECT_EQ(first->outcome.exit_code, 7);
 }
 
+TEST_F(GangSessions, TheFirstThatBeginsToFailIsTheCauseThoughOthersTellTheirEndBefore) {
+  auto head = Node(0, 3);
+  auto one = Node(1, 3);
+  auto two = Node(2, 3);
+  for (auto* node : {&head, &one, &two}) ASSERT_TRUE((*node)->Join().ok());
+  two->TellFailing(2, "n2");  // it takes long to end what it started
+  one->TellFailing(1, "n1");
+  one->Tell(Failure(1, 1));
+  ASSERT_TRUE(head->First().has_value());
+  EXPECT_EQ(head->First()->rank, 2);
+  EXPECT_EQ(head->First()->outcome.kind, OutcomeKind::kLost) << "its node may be gone by now";
+  FirstFailure killed = Failure(2, 0);
+  killed.outcome.kind = OutcomeKind::kSignalled;
+  killed.outcome.signal = 11;
+  two->Tell(killed);
+  EXPECT_EQ(head->First()->rank, 2);
+  EXPECT_EQ(head->First()->outcome.signal, 11);
+}
+
+TEST_F(GangSessions, WhyNoNodeWillComeIsSaidBeforeTheTimeIsOver) {
+  auto head = Node(0, 2);
+  ASSERT_TRUE(head->Join().ok());
+  ASSERT_TRUE(head->TellReady(Ready("n0")).ok());
+  const auto ready = head->WaitForReady([](std::chrono::nanoseconds waited) {
+    return waited > milliseconds(50) ? "srun: error: n1: launch failed" : "";
+  });
+  ASSERT_FALSE(ready.ok());
+  EXPECT_EQ(ready.error().message, "node 1 did not come up: srun: error: n1: launch failed");
+}
+
+// Beats are numbers, and no file's time is looked at: an hour more or less changes nothing.
+TEST_F(GangSessions, ClocksThatDifferByAnHourAreNoMatter) {
+  auto head = Node(0, 2);
+  auto one = Node(1, 2);
+  ASSERT_TRUE(head->Join().ok());
+  ASSERT_TRUE(one->Join().ok());
+  std::error_code gone;  // a beat is replaced meanwhile
+  int shifted = 0;
+  for (int i = 0; i < 120; ++i) {
+    for (const auto& [name, by] : {std::pair("beat-0", -1), std::pair("beat-1", 1)}) {
+      const auto now = std::filesystem::file_time_type::clock::now();
+      std::filesystem::last_write_time(folder_->path() / "g" / name, now + std::chrono::hours(by),
+                                       gone);
+      shifted += gone ? 0 : 1;
+    }
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  EXPECT_GT(shifted, 0);
+  EXPECT_THAT(head->Lost(), ::testing::IsEmpty());
+  EXPECT_THAT(one->Lost(), ::testing::IsEmpty());
+  EXPECT_FALSE(one->MustStop());
+}
+
 TEST_F(GangSessions, ANodeThatFallsSilentIsLostAndItsEndIsNotAwaited) {
   auto head = Node(0, 2);
   ASSERT_TRUE(head->Join().ok());

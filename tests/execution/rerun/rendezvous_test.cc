@@ -100,6 +100,13 @@ TEST(Rendezvous, TellsEachTaskWhereItIsUnderTheRecordedNames) {
                                    Pair("SLURM_TASKS_PER_NODE", "2(x2)"), Pair("WORLD_SIZE", "4")));
 }
 
+TEST(Rendezvous, AHeterogeneousJobIsKnownByItsComponents) {
+  Variables task = TaskOfSrun();
+  EXPECT_EQ(PartsOfMixedJob(task), 0);
+  task["SLURM_HET_SIZE"] = "2";
+  EXPECT_EQ(PartsOfMixedJob(task), 2);
+}
+
 TEST(Rendezvous, NamesAreKeptAndOtherVariablesAreNot) {
   EXPECT_THAT(RendezvousNames({{"RANK", "1"}, {"HOME", "/x"}, {"SLURM_CPU_BIND", "q"}}),
               ElementsAre("RANK"));
