@@ -129,8 +129,17 @@ std::string GangSession::WhyCalledOff() const {
   return "was called off: " + (is_text ? TerminalSafe(why->AsString()) : "no reason is given");
 }
 
+Status GangSession::Write(const fs::path& file, const Json& json) const {
+  const auto until = SteadyClock::now() + times_.lost / 2;
+  for (;;) {
+    Status told = WriteJsonFile(file, json);
+    if (told.ok() || SteadyClock::now() >= until) return told;
+    std::this_thread::sleep_for(times_.poll);
+  }
+}
+
 Status GangSession::TellReady(const NodeReady& ready) {
-  return WriteJsonFile(Of("ready", node_, ".json"), ToJson(ready));
+  return Write(Of("ready", node_, ".json"), ToJson(ready));
 }
 
 Result<std::vector<NodeReady>> GangSession::WaitForReady(const Trouble& trouble) {
@@ -145,6 +154,9 @@ Result<std::vector<NodeReady>> GangSession::WaitForReady(const Trouble& trouble)
       ASSIGN_OR_RETURN(NodeReady one, ParseNodeReady(json, file.string()));
       ready.push_back(std::move(one));
       continue;
+    }
+    if (IsThere(Of("end", node, ".json")) && !IsThere(file)) {
+      return ProcessError(fmt::format("node {} ended before the start", node));
     }
     if (cancel_ && cancel_()) return ProcessError("was stopped while its nodes gathered");
     if (const std::string silent = SilentNodes(); !silent.empty()) {
@@ -168,9 +180,7 @@ Result<std::vector<NodeReady>> GangSession::WaitForReady(const Trouble& trouble)
   return ready;
 }
 
-Status GangSession::Start(const Rendezvous& start) {
-  return WriteJsonFile(File(kStart), ToJson(start));
-}
+Status GangSession::Start(const Rendezvous& start) { return Write(File(kStart), ToJson(start)); }
 
 Status GangSession::CallOff(const std::string& why) {
   return WriteJsonFile(File(kStop), Json::MakeObject({{"why", why}}));
@@ -206,14 +216,7 @@ void GangSession::Tell(const FirstFailure& failure) {
 Status GangSession::TellDone() { return WriteFileAtomic(File(kDone), ""); }
 
 Status GangSession::TellEnd(const PartEnd& end) {
-  const Json json = ToJson(end);
-  const auto until = SteadyClock::now() + times_.lost / 2;
-  // A disk that is full for a moment must not take away what the node has to say.
-  for (;;) {
-    Status told = WriteJsonFile(Of("end", node_, ".json"), json);
-    if (told.ok() || SteadyClock::now() >= until) return told;
-    std::this_thread::sleep_for(times_.poll);
-  }
+  return Write(Of("end", node_, ".json"), ToJson(end));
 }
 
 Result<std::vector<std::optional<PartEnd>>> GangSession::WaitForEnds() {

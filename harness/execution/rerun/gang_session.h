@@ -79,6 +79,8 @@ class GangSession {
  private:
   std::filesystem::path File(std::string_view name) const { return folder_ / name; }
   std::filesystem::path Of(std::string_view what, int node, std::string_view end = "") const;
+  // A disk that is full for a moment must not take away what a node has to say.
+  Status Write(const std::filesystem::path& file, const Json& json) const;
   void Beat();
   void Watch();
   void WatchBeats();

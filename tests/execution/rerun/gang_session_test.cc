@@ -142,6 +142,23 @@ TEST_F(GangSessions, TheFirstThatBeginsToFailIsTheCauseThoughOthersTellTheirEndB
   EXPECT_EQ(head->First()->outcome.signal, 11);
 }
 
+TEST_F(GangSessions, ANodeThatEndedBeforeTheStartIsNotAwaited) {
+  auto head = Node(0, 2);
+  ASSERT_TRUE(head->Join().ok());
+  ASSERT_TRUE(head->TellReady(Ready("n0")).ok());
+  {
+    auto one = Node(1, 2);
+    ASSERT_TRUE(one->Join().ok());
+    PartEnd end;
+    end.evidence.run_id = "run";
+    end.evidence.rerun = 1;
+    ASSERT_TRUE(one->TellEnd(end).ok());
+  }
+  const auto ready = head->WaitForReady();
+  ASSERT_FALSE(ready.ok());
+  EXPECT_EQ(ready.error().message, "node 1 ended before the start");
+}
+
 TEST_F(GangSessions, WhyNoNodeWillComeIsSaidBeforeTheTimeIsOver) {
   auto head = Node(0, 2);
   ASSERT_TRUE(head->Join().ok());
