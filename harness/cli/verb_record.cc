@@ -1,19 +1,17 @@
 // rharness record: run a command and write its manifest.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 #include <vector>
 
-#include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/manifest_name.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/record_found.h"
 #include "harness/cli/record_options.h"
@@ -132,44 +130,6 @@ Result<std::vector<Property>> DeclaredIn(const std::string& file) {
   return ParseProperties(json, file);
 }
 
-// runs/FAMILY-N.json, the first that is free.
-std::filesystem::path NextManifest(const std::vector<std::string>& command) {
-  std::error_code ignored;
-  const std::filesystem::path here = std::filesystem::current_path(ignored);
-  const std::string family = FamilyByName(command, here);
-  for (int i = 1;; ++i) {
-    std::filesystem::path out = fmt::format("runs/{}-{}.json", family, i);
-    if (!std::filesystem::exists(out, ignored)) return out;
-  }
-}
-
-// For tasks of one run, which cannot agree on a free name, one by the run's. Errors: invalid_input.
-Result<std::string> FreeManifest(const std::vector<std::string>& command,
-                                 const std::optional<TaskPlace>& task) {
-  if (!task) return NextManifest(command).string();
-  if (task->id.empty()) {
-    return InvalidInput(task->launcher + " gives its tasks no common name; expected --out FILE");
-  }
-  std::error_code ignored;
-  const std::string family = FamilyByName(command, std::filesystem::current_path(ignored));
-  return fmt::format("runs/{}-{}.json", family, task->id);
-}
-
-// Reserves the file of a manifest whose name was chosen here. If another recording has taken the
-// name meanwhile, the next free one. Errors: io.
-Status TakePlace(const std::vector<std::string>& command, Manifest* manifest,
-                 std::filesystem::path* out) {
-  for (;;) {
-    const Descriptor made(
-        ::open(out->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-    if (made.valid()) return {};
-    if (errno != EEXIST) return IoErrorFromErrno("cannot create", errno, out->string());
-    *out = out->parent_path() / NextManifest(command).filename();
-    manifest->run_id = out->stem().string();
-    if (manifest->origin) manifest->origin->id = manifest->run_id;
-  }
-}
-
 // The manifest is complete: says what it lacks, and writes it.
 Result<int> Write(const RecordOptions& options, const RecordRequest& request,
                   const Recording& recording, bool chosen, Manifest manifest,
@@ -193,9 +153,11 @@ Result<int> RecordAndWrite(RecordOptions options) {
   CatchInterrupts();
   const auto interrupted = [] { return record_interrupted.load(); };
   if (!task && options.nodes * options.tasks_per_node > 1) {
-    return StartTasks(options.nodes, options.tasks_per_node, interrupted);
+    return StartTasks(options.nodes, options.tasks_per_node,
+                      NextManifest(options.arguments.command), interrupted);
   }
   const bool named = !options.arguments.out.empty();
+  const bool chosen = !named && (!task || !OutOfGang().empty());
   if (!named) {
     ASSIGN_OR_RETURN(options.arguments.out, FreeManifest(options.arguments.command, task));
   }
@@ -216,7 +178,7 @@ Result<int> RecordAndWrite(RecordOptions options) {
   gang ? gang->Merge(&manifest) : DescribeAllocation(ProcessEnvironment(), &manifest);
   manifest.properties = properties;
   SayPins(pins, &manifest);
-  return Write(options, request, recording, !named && !task, std::move(manifest), out);
+  return Write(options, request, recording, chosen, std::move(manifest), out);
 }
 
 // One value each time it is given; a list without end would swallow the "--" before the command.

@@ -53,6 +53,7 @@ Result<RecordedPart> LoadPart(const fs::path& path) {
 RecordRequest AsTask(RecordRequest request, const TaskPlace& place) {
   if (place.rank == 0) return request;
   request.measures = false;
+  request.seeds.clear();  // those of rank 0: others may follow from them
   request.artifacts.clear();
   request.metrics.clear();
   request.metrics_path.clear();
@@ -272,7 +273,8 @@ Status CheckAllocation(const Variables& environment) {
                      "SLURM_HET_SIZE");
 }
 
-int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& should_cancel) {
+int StartTasks(int nodes, int tasks_per_node, const fs::path& out,
+               const std::function<bool()>& should_cancel) {
   ProcessSpec spec;
   spec.inherit_stdio = true;
   spec.argv = OwnCommandLine();
@@ -292,6 +294,7 @@ int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& shoul
     variables["MASTER_ADDR"] = "127.0.0.1";
     variables["MASTER_PORT"] = port;
     variables[kGangVariable] = std::to_string(::getpid());
+    variables[kGangOutVariable] = out.string();
     threads.emplace_back([&, spec, rank] {
       const ProcessResult ended = RunProcess(spec, {}, {}, should_cancel);
       const Outcome& outcome = ended.outcome;

@@ -104,8 +104,10 @@ Status CheckAllocation(const Variables& environment);
 void DescribeAllocation(const Variables& environment, Manifest* manifest);
 
 // Starts this program's own command line once for each task of a run on this machine, with the
-// variables of torchrun. Returns the exit code of rank 0, which ends if any fails.
-int StartTasks(int nodes, int tasks_per_node, const std::function<bool()>& should_cancel);
+// variables of torchrun. Returns the exit code of rank 0, which ends if any fails. `out`: of their
+// manifest, if none is named.
+int StartTasks(int nodes, int tasks_per_node, const std::filesystem::path& out,
+               const std::function<bool()>& should_cancel);
 
 }  // namespace rharness
 

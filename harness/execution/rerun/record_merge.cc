@@ -51,9 +51,17 @@ void MergeCode(const RecordedPart& part, Manifest* manifest) {
   }
 }
 
+// Only the first task of a node is given the data to hash; the others read them undeclared.
+bool IsOfDeclared(const std::string& note, const Manifest& manifest) {
+  return std::ranges::any_of(manifest.data, [&](const DataItem& item) {
+    return note.starts_with(fmt::format("undeclared input {},", item.path));
+  });
+}
+
 // What all ranks say is said once.
 void MergeNotes(const RecordedPart& part, Manifest* manifest) {
   for (const std::string& note : part.manifest.notes) {
+    if (IsOfDeclared(note, *manifest)) continue;
     if (std::ranges::find(manifest->notes, note) != manifest->notes.end()) continue;
     manifest->notes.push_back(note);
   }

@@ -9,6 +9,8 @@
 #include <charconv>
 #include <utility>
 
+#include "harness/records/manifest/meeting_options.h"
+
 namespace rharness {
 namespace {
 
@@ -173,28 +175,23 @@ std::string ValueOf(Meaning meaning, const Rendezvous& start, const TaskPlace& p
   return "";
 }
 
-// Options of torchrun, accelerate, DeepSpeed and programs like them.
-enum class Option { kAddress, kPort, kEndpoint, kNode };
-constexpr std::array<std::pair<std::string_view, Option>, 8> kOptions = {{
-    {"--master_addr", Option::kAddress},
-    {"--main_process_ip", Option::kAddress},
-    {"--master_port", Option::kPort},
-    {"--main_process_port", Option::kPort},
-    {"--rdzv_endpoint", Option::kEndpoint},
-    {"--node_rank", Option::kNode},
-    {"--machine_rank", Option::kNode},
-    {"--dist_url", Option::kEndpoint},
-}};
-
-std::string ValueOf(Option option, const std::string& recorded, const Rendezvous& start, int node) {
+std::string ValueOf(MeetingOption option, const std::string& recorded, const Rendezvous& start,
+                    int node) {
   switch (option) {
-    case Option::kAddress:
+    case MeetingOption::kAddress:
       return start.address;
-    case Option::kPort:
+    case MeetingOption::kPort:
       return std::to_string(start.port);
-    case Option::kNode:
+    case MeetingOption::kNode:
       return std::to_string(node);
-    case Option::kEndpoint:
+    case MeetingOption::kId:
+      return start.id;
+    case MeetingOption::kOwnAddress: {
+      const auto own = static_cast<std::size_t>(node);
+      const bool is_elsewhere = own < start.hosts.size() && start.hosts[own] != start.hosts[0];
+      return is_elsewhere ? start.hosts[own] : start.address;
+    }
+    case MeetingOption::kEndpoint:
       break;
   }
   const auto scheme = recorded.find("://");
@@ -269,17 +266,13 @@ std::vector<std::string> CommandOn(std::vector<std::string> command, const Rende
   for (std::size_t i = 0; i < command.size(); ++i) {
     std::string& argument = command[i];
     const auto equals = argument.find('=');
-    std::string name = argument.substr(0, equals);
-    std::replace(name.begin() + std::min<std::ptrdiff_t>(2, std::ssize(name)), name.end(), '-',
-                 '_');
-    const auto* option =
-        std::ranges::find(kOptions, name, &std::pair<std::string_view, Option>::first);
-    if (option == kOptions.end()) continue;
+    const auto option = MeetingOptionOf(std::string_view(argument).substr(0, equals));
+    if (!option) continue;
     if (equals != argument.npos) {
       const std::string recorded = argument.substr(equals + 1);
-      argument = argument.substr(0, equals + 1) + ValueOf(option->second, recorded, start, node);
+      argument = argument.substr(0, equals + 1) + ValueOf(*option, recorded, start, node);
     } else if (i + 1 < command.size()) {
-      command[i + 1] = ValueOf(option->second, command[i + 1], start, node);
+      command[i + 1] = ValueOf(*option, command[i + 1], start, node);
       ++i;
     }
   }

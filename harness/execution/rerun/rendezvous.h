@@ -20,8 +20,10 @@ namespace rharness {
 
 using Variables = std::map<std::string, std::string>;
 
-// Set for the tasks that `rharness record` starts itself: an id that they share.
+// Set for the tasks that `rharness record` starts itself: an id that they share, and the name of
+// their manifest, which they could not choose together.
 inline constexpr char kGangVariable[] = "RHARNESS_GANG";
+inline constexpr char kGangOutVariable[] = "RHARNESS_GANG_OUT";
 
 // Where a process is in the run that a launcher made it a task of.
 struct TaskPlace {
@@ -67,8 +69,8 @@ struct Rendezvous {
 // known meaning is left out.
 Variables RendezvousVariables(const Gang& gang, const Rendezvous& start, const TaskPlace& place);
 
-// The command on a node: the values of options that name the head, its port or the node's number
-// (--master_addr, --rdzv_endpoint, --node_rank and their like) are those of this start.
+// The command on a node: the values of options by which tasks find each other (meeting_options.h)
+// are those of this start.
 std::vector<std::string> CommandOn(std::vector<std::string> command, const Rendezvous& start,
                                    int node);
 

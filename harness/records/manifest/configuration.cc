@@ -9,6 +9,7 @@
 #include "harness/base/digest.h"
 #include "harness/records/manifest/lineage.h"
 #include "harness/records/manifest/manifest.h"
+#include "harness/records/manifest/meeting_options.h"
 
 namespace rharness {
 namespace {
@@ -69,16 +70,24 @@ std::optional<std::size_t> PositionalSeed(const Manifest& manifest) {
   return found;
 }
 
+// Nor where the tasks of a run met.
 Json CommandWithoutSeeds(const Manifest& manifest) {
   Json command = Json::MakeArray();
   const std::optional<std::size_t> positional = PositionalSeed(manifest);
+  std::map<std::size_t, std::string> places;
+  for (MeetingValue& value : MeetingValuesIn(manifest.command)) {
+    places.emplace(value.argument, std::move(value.fixed));
+  }
   std::string_view previous;
   for (const std::string& argument : manifest.command) {
     const std::string_view text = argument;
     const std::size_t equals = text.find('=');
     const bool after_name = NamesSeed(previous) && previous.find('=') == std::string_view::npos;
-    const bool is_positional = positional && &argument == &manifest.command[*positional];
-    if (is_positional || (after_name && IsSeedValue(text, manifest))) {
+    const auto number = static_cast<std::size_t>(&argument - manifest.command.data());
+    const auto place = places.find(number);
+    if (place != places.end()) {
+      command.Append(place->second + "{place}");
+    } else if (positional == number || (after_name && IsSeedValue(text, manifest))) {
       command.Append("{seed}");
     } else if (equals != std::string_view::npos && NamesSeed(text.substr(0, equals)) &&
                IsSeedValue(text.substr(equals + 1), manifest)) {

@@ -129,8 +129,8 @@ Result<Manifest> LoadManifest(const std::filesystem::path& path);
 // hyperparameters, declared determinism and the command, in which an argument that is a seed's
 // value after one whose name contains "seed" or ends in "random_state" (also "--seed=3") counts as
 // "{seed}", as does a seed's value that is the only argument without an option ("train.py 3"), and
-// a hyperparameter of such a name. 1 and 1.0 are one number; the order of members, files and data
-// does not count.
+// a hyperparameter of such a name, and as "{place}" a place where tasks meet (meeting_options.h).
+// 1 and 1.0 are one number; the order of members, files and data does not count.
 std::string ConfigurationKey(const Manifest& manifest);
 
 }  // namespace rharness

@@ -123,6 +123,13 @@ TEST(Rendezvous, OptionsThatNameTheHeadNameTheNewOne) {
               ElementsAre("torchrun", "--nnodes=2", "--node-rank", "1", "--master_addr=10.0.0.7",
                           "--master-port", "4000", "--rdzv_endpoint=10.0.0.7:4000", "--dist-url",
                           "tcp://10.0.0.7:4000", "train.py", "--node_rank"));
+  Rendezvous of_two = start;
+  of_two.hosts = {"n7", "n8"};
+  of_two.id = "run.1.1";
+  EXPECT_THAT(CommandOn({"torchrun", "--rdzv_id=77", "--local-addr", "n1"}, of_two, 1),
+              ElementsAre("torchrun", "--rdzv_id=run.1.1", "--local-addr", "n8"));
+  of_two.hosts = {"one", "one"};
+  EXPECT_THAT(CommandOn({"--local_addr=n1"}, of_two, 1), ElementsAre("--local_addr=10.0.0.7"));
   EXPECT_THAT(CommandOn({"python3", "train.py", "n1:29500"}, start, 1),
               ElementsAre("python3", "train.py", "n1:29500"));
 }

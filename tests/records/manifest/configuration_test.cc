@@ -54,6 +54,48 @@ TEST(ConfigurationKey, ReplacesAHyperparameterThatIsASeed) {
   EXPECT_EQ(with(3), with(4));
 }
 
+TEST(ConfigurationKey, DoesNotSeeWhereTheTasksOfARunMeet) {
+  const auto of = [](const std::vector<std::string>& command) {
+    return KeyAfter([&](Manifest& m) { m.command = command; });
+  };
+  const auto on = [&](const std::string& host, const std::string& port) {
+    return of({"torchrun", "--nnodes=2", "--master_addr", host, "--master-port=" + port,
+               "--rdzv-endpoint=" + host + ":" + port, "--rdzv_id", "job" + port, "--node_rank",
+               port.substr(0, 1), "--local_addr=" + host, "train.py"});
+  };
+  EXPECT_EQ(on("n1", "1000"), on("n2", "2000"));
+  const std::vector<std::vector<std::string>> same = {
+      {"mpirun", "-np", "4", "-H", "n1,n2", "python", "t.py"},
+      {"/opt/bin/mpirun", "--mca", "btl", "tcp", "--host", "n1", "t"},
+      {"srun", "-N2", "-l", "-w", "n1,n2", "python", "t.py"},
+      {"srun", "-wn1", "--jobid=7", "--nodelist=n1", "python", "t.py"}};
+  for (std::vector<std::string> command : same) {
+    const std::string key = of(command);
+    for (std::string& word : command) {
+      if (const auto at = word.find("n1"); at != word.npos) word.replace(at, 2, "n9");
+      if (word == "--jobid=7") word = "--jobid=8";
+    }
+    EXPECT_EQ(of(command), key) << command[0] << " " << command[1];
+  }
+}
+
+TEST(ConfigurationKey, SeesTheSizeOfARunAndTheOptionsOfItsProgram) {
+  const auto of = [](const std::vector<std::string>& command) {
+    return KeyAfter([&](Manifest& m) { m.command = command; });
+  };
+  EXPECT_NE(of({"torchrun", "--nnodes=2", "t.py"}), of({"torchrun", "--nnodes=4", "t.py"}));
+  EXPECT_NE(of({"torchrun", "--nproc-per-node", "2", "t"}),
+            of({"torchrun", "--nproc-per-node", "4", "t"}));
+  EXPECT_NE(of({"mpirun", "-np", "2", "t"}), of({"mpirun", "-np", "4", "t"}));
+  // -w and -H of the program itself: workers, a size.
+  EXPECT_NE(of({"srun", "-n", "2", "python", "t.py", "-w", "3"}),
+            of({"srun", "-n", "2", "python", "t.py", "-w", "4"}));
+  EXPECT_NE(of({"mpirun", "--oversubscribe", "t", "-H", "3"}),
+            of({"mpirun", "--oversubscribe", "t", "-H", "4"}));
+  EXPECT_NE(of({"train", "-w", "3"}), of({"train", "-w", "4"}));
+  EXPECT_EQ(of({"train", "--master_addr"}), of({"train", "--master_addr"}));
+}
+
 TEST(ConfigurationKey, SeesNumbersThatAreNoSeeds) {
   // After --seed, but no seed's value; and a seed's value after another name.
   EXPECT_NE(KeyAfter([](Manifest& m) { m.command[3] = "99"; }), OriginalKey());
