@@ -196,7 +196,7 @@ void SeedsThatWereSet(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> seeds, of_workers;
   for (const FactDifference& one : LayerOf(in.comparison, Layer::kRandomness).differences) {
     if (!one.key.starts_with("seed_set.")) continue;
-    (one.key.ends_with(kWorker) ? of_workers : seeds).push_back(Change(one));
+    (one.key.find(kWorker) != one.key.npos ? of_workers : seeds).push_back(Change(one));
   }
   if (!seeds.empty()) {
     out->Add(CausePlace::kSeen, {"seed_set_changed", Layer::kRandomness, Strength::kShown,

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -50,6 +52,64 @@ std::optional<Observation> ObservationOf(const GangParts& parts, std::size_t ran
   return own;
 }
 
+std::string HostOf(const GangParts& parts, std::size_t node) {
+  return node < parts.nodes.size() ? parts.nodes[node].host : "";
+}
+
+std::string HostOfRank(const GangParts& parts, std::size_t rank) {
+  return HostOf(parts, static_cast<std::size_t>(parts.ranks[rank].node));
+}
+
+constexpr std::size_t kMostHostsTold = 8;
+
+// "node 0 n1, node 1 n2" of the nodes whose host is another one on the two sides; the value of one
+// side.
+std::string HostsInWords(const std::vector<std::size_t>& others, const GangParts& parts) {
+  std::string words;
+  for (std::size_t i = 0; i < std::min(others.size(), kMostHostsTold); ++i) {
+    words += fmt::format("{}node {} {}", i == 0 ? "" : ", ", others[i], HostOf(parts, others[i]));
+  }
+  if (others.size() > kMostHostsTold) {
+    words += fmt::format(" and {} more", others.size() - kMostHostsTold);
+  }
+  return words;
+}
+
+// The hosts of a run are no fact where they are the recorded ones, by number. Else they are
+// comparable: a sum over ranks may have another order, or cross another switch.
+void AddHosts(const GangParts& there, const GangParts& here, GangFacts* out) {
+  if (there.nodes.size() != here.nodes.size() || here.nodes.size() < 2) return;
+  std::vector<std::size_t> others;
+  std::array<std::multiset<std::string>, 2> hosts;
+  for (std::size_t node = 0; node < here.nodes.size(); ++node) {
+    const std::string then = HostOf(there, node), now = HostOf(here, node);
+    if (then.empty() || now.empty()) return;
+    if (then != now) others.push_back(node);
+    hosts[0].insert(then);
+    hosts[1].insert(now);
+  }
+  if (others.empty()) return;
+  const bool same = hosts[0] == hosts[1];
+  const Fact fact{.layer = Layer::kHardware,
+                  .key = std::string(same ? kGangNodeOrder : kGangNodeSet),
+                  .value = HostsInWords(others, there),
+                  .weight = FactWeight::kContext};
+  out->recorded.push_back(fact);
+  out->observed.push_back(fact);
+  out->observed.back().value =
+      HostsInWords(others, here) +
+      (same ? ", the same nodes in another order" : ", other nodes of the class");
+}
+
+// Says where a value was seen, which is no part of a key: a rerun may run on other hosts.
+void SayHosts(const std::string& then, const std::string& now, Fact* recorded, Fact* observed) {
+  if (recorded != nullptr && observed != nullptr && recorded->value == observed->value) return;
+  if (recorded != nullptr && recorded->value && !then.empty() && then != now) {
+    *recorded->value += " on " + then;
+  }
+  if (observed != nullptr && observed->value && !now.empty()) *observed->value += " on " + now;
+}
+
 // The two sides of a run, with a node's or a rank's facts in place of node 0's.
 class Sides {
  public:
@@ -64,6 +124,7 @@ class Sides {
   }
 
   void AddNodes(GangFacts* out) {
+    AddHosts(there_.parts, here_, out);
     const auto nodes = std::min(there_.parts.nodes.size(), here_.nodes.size());
     const auto differs = [](const GangParts& parts, std::size_t node) {
       return node < parts.nodes.size() && parts.nodes[node].environment.has_value();
@@ -74,7 +135,9 @@ class Sides {
       if (!head) head = Facts();
       manifest_.environment = EnvironmentOf(there_.parts, node, head_environment_);
       evidence_.environment = EnvironmentOf(here_, node, rerun_environment_);
-      Add(*head, Facts(), IsOfNode, fmt::format(" on node {}", node), out);
+      Add(*head, Facts(), IsOfNode,
+          {fmt::format("{}{}", kOnNode, node), HostOf(there_.parts, node), HostOf(here_, node)},
+          out);
     }
     manifest_.environment = head_environment_;
     evidence_.environment = rerun_environment_;
@@ -87,12 +150,20 @@ class Sides {
     for (std::size_t rank = 1; rank < ranks; ++rank) {
       manifest_.observation = ObservationOf(there_.parts, rank, first_);
       evidence_.observation = ObservationOf(here_, rank, rerun_first_);
-      const bool of_node = there_.start == GangStart::kOnce;
-      Add(first, Facts(), IsOfRank, fmt::format(" on {} {}", of_node ? "node" : "rank", rank), out);
+      const std::string_view part = there_.start == GangStart::kOnce ? kOnNode : kOnRank;
+      Add(first, Facts(), IsOfRank,
+          {fmt::format("{}{}", part, rank), HostOfRank(there_.parts, rank),
+           HostOfRank(here_, rank)},
+          out);
     }
   }
 
  private:
+  // Behind a key, and the hosts of the record and of the rerun.
+  struct Place {
+    std::string suffix, then, now;
+  };
+
   GangFacts Facts() const {
     return {.recorded = FactsAsRerun(manifest_, evidence_),
             .observed = FactsOf(evidence_, manifest_)};
@@ -100,7 +171,7 @@ class Sides {
 
   // Keys whose fact is another than the first's, on either side.
   static void Add(const GangFacts& first, const GangFacts& own, bool (*is_wanted)(const Fact&),
-                  const std::string& suffix, GangFacts* out) {
+                  const Place& place, GangFacts* out) {
     const std::array<FactsByKey, 2> firsts = {ByKey(first.recorded, is_wanted),
                                               ByKey(first.observed, is_wanted)};
     const std::array<FactsByKey, 2> owns = {ByKey(own.recorded, is_wanted),
@@ -116,13 +187,17 @@ class Sides {
       }
     }
     for (const std::string& key : keys) {
+      std::array<std::optional<Fact>, 2> facts;
       for (std::size_t side = 0; side < owns.size(); ++side) {
         const auto found = owns[side].find(key);
         if (found == owns[side].end()) continue;
-        Fact fact = found->second;
-        fact.key += suffix;
-        (side == 0 ? out->recorded : out->observed).push_back(std::move(fact));
+        facts[side] = found->second;
+        facts[side]->key += place.suffix;
       }
+      SayHosts(place.then, place.now, facts[0] ? &*facts[0] : nullptr,
+               facts[1] ? &*facts[1] : nullptr);
+      if (facts[0]) out->recorded.push_back(std::move(*facts[0]));
+      if (facts[1]) out->observed.push_back(std::move(*facts[1]));
     }
   }
 
@@ -137,6 +212,15 @@ class Sides {
 };
 
 }  // namespace
+
+GangFacts FactsOfGang(const Manifest& recorded, const Manifest& other) {
+  if (!other.gang) return {};
+  Evidence evidence;
+  evidence.environment = other.environment;
+  evidence.observation = other.observation;
+  evidence.gang = other.gang->parts;
+  return FactsOfGang(recorded, evidence);
+}
 
 GangFacts FactsOfGang(const Manifest& manifest, const Evidence& evidence) {
   GangFacts facts;

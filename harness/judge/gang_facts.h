@@ -2,6 +2,7 @@
 #ifndef RHARNESS_HARNESS_JUDGE_GANG_FACTS_H_
 #define RHARNESS_HARNESS_JUDGE_GANG_FACTS_H_
 
+#include <string_view>
 #include <vector>
 
 #include "compare/facts.h"
@@ -10,6 +11,15 @@
 
 namespace rharness {
 
+// The hosts by node number, where they are others than the recorded ones: the same in another
+// order, or others. Comparable, as other processors of one class are.
+inline constexpr std::string_view kGangNodeOrder = "gang.node_order";
+inline constexpr std::string_view kGangNodeSet = "gang.node_set";
+
+// Behind a key and before a number: a fact of one node or rank alone.
+inline constexpr std::string_view kOnNode = " on node ";
+inline constexpr std::string_view kOnRank = " on rank ";
+
 struct GangFacts {
   std::vector<Fact> recorded;
   std::vector<Fact> observed;
@@ -17,9 +27,11 @@ struct GangFacts {
 
 // Beside the facts of node 0 and rank 0 (facts_of.h): of every other node and rank, the facts that
 // differ from those on either side, under the key of the fact with " on node 1" or " on rank 5"
-// behind it. Node N of the rerun is compared with node N of the record, rank with rank. Nothing
-// where either has no gang.
+// behind it, and the host behind a value that is another one. Node N of the rerun is compared with
+// node N of the record, rank with rank. Nothing where either has no gang.
 GangFacts FactsOfGang(const Manifest& manifest, const Evidence& evidence);
+// Of two records.
+GangFacts FactsOfGang(const Manifest& recorded, const Manifest& other);
 
 }  // namespace rharness
 

@@ -27,6 +27,33 @@ void AddRemarks(const GangEnds& ends, Evidence* evidence) {
   }
 }
 
+// Files that no data account for and that another rank alone read are those of the run; a remark
+// names the rank.
+void AddInputs(const GangEnds& ends, const std::vector<SeenTask>& tasks, Evidence* evidence) {
+  if (!evidence->observation || !evidence->observation->inputs) return;
+  auto& inputs = *evidence->observation->inputs;
+  for (std::size_t rank = 1; rank < tasks.size(); ++rank) {
+    const auto& seen = tasks[rank].observation;
+    if (!seen || !seen->inputs) continue;
+    for (const SeenInput& input : *seen->inputs) {
+      if (inputs.size() >= kMostSeenValues) return;
+      if (std::ranges::find(inputs, input.path, &SeenInput::path) != inputs.end()) continue;
+      inputs.push_back(input);
+      const auto node = static_cast<std::size_t>(tasks[rank].node);
+      const std::string who = ends.start == GangStart::kOnce
+                                  ? NodeInWords(node, ends.hosts[node])
+                                  : fmt::format("rank {} on {}", rank, ends.hosts[node]);
+      evidence->remarks.push_back(
+          {.code = std::string(kRankInput),
+           .subject = input.path,
+           .message =
+               fmt::format("{} read {}, which {} 0 did not read and no data of the record are", who,
+                           input.path, ends.start == GangStart::kOnce ? "node" : "rank")});
+    }
+  }
+  std::ranges::sort(inputs, {}, &SeenInput::path);
+}
+
 void AddParts(const GangEnds& ends, Evidence* evidence) {
   std::vector<SeenNode> nodes;
   // A rank of a lost node has nothing but its place.
@@ -49,6 +76,7 @@ void AddParts(const GangEnds& ends, Evidence* evidence) {
   }
   evidence->gang = PartsOf(nodes, tasks);
   if (!tasks.empty() && tasks[0].observation) evidence->observation = tasks[0].observation;
+  AddInputs(ends, tasks, evidence);
   auto found =
       DifferencesWithin(*evidence->gang, ends.start, evidence->environment, evidence->observation);
   for (Finding& finding : found) {

@@ -15,6 +15,9 @@ inline constexpr std::string_view kNodeLost = "node_lost";
 // Two nodes wrote a declared output with different bytes: neither is that of the run, which fails.
 inline constexpr std::string_view kOutputDiffers = "output_differs";
 
+// A file that a rank read, and neither rank 0 nor the record. Its subject is the file.
+inline constexpr std::string_view kRankInput = "rank_input";
+
 struct GangEnds {
   std::vector<std::optional<PartEnd>> nodes;  // by number, node 0 among them; empty: lost
   std::optional<FirstFailure> first;

@@ -144,6 +144,24 @@ TEST(GangMerge, ANodeOnWhichNothingWasObservedHasNoOtherPython) {
   EXPECT_FALSE(evidence.gang->nodes[1].environment.has_value());
 }
 
+TEST(GangMerge, AFileThatOneRankAloneReadIsTheRunsAndNamesRankAndHost) {
+  GangEnds ends = TwoByTwo();
+  const SeenInput shared{.path = "/etc/set", .sha256 = std::string(64, 'a'), .size_bytes = 1};
+  const SeenInput own{.path = "/data/other.csv", .sha256 = std::string(64, 'b'), .size_bytes = 2};
+  for (auto& node : ends.nodes) {
+    for (TaskEnd& task : node->tasks) task.observation->inputs = {shared};
+  }
+  ends.nodes[1]->tasks[1].observation->inputs->push_back(own);
+  Evidence evidence = HeadOf(ends);
+  MergeEnds(ends, &evidence);
+  ASSERT_TRUE(evidence.observation && evidence.observation->inputs);
+  ASSERT_EQ(evidence.observation->inputs->size(), 2U);
+  EXPECT_EQ(evidence.observation->inputs->front().path, "/data/other.csv");
+  const Finding* found = Find(evidence, kRankInput);
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->message, HasSubstr("rank 3 on n2 read /data/other.csv"));
+}
+
 TEST(GangMerge, TheFirstFailureIsTheOutcomeWhateverOthersDidLater) {
   GangEnds ends = TwoByTwo();
   ends.nodes[0]->tasks[0].outcome = Exited(1);  // its peer was gone
