@@ -62,7 +62,8 @@ void AddGamedayNotes(Command* verb) {
       "data:NAME=row (one row is a copy of another), row-unseen and order-unseen (as if no hash "
       "recorded it); tensor:bit, tensor:zero and tensor:bf16, in the checkpoint that a rerun left; "
       "metric:NAME+2sd (worse by so many standard deviations of the other runs); "
-      "curve:NAME*FACTOR.");
+      "curve:NAME*FACTOR. Of a run of several tasks, those before tensor: may end in ' on rank N', "
+      "for that task alone.");
   verb->Note(
       "Without --fault every run gets a lost seed, its first data item, its rates of learning at "
       "0.1, 1, 5 and 10 % less, its checkpoint, OpenBLAS's kernel, its primary metrics and its "

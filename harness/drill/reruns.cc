@@ -172,6 +172,7 @@ Ticket Reruns::TicketOf(const PlannedRerun& rerun, const Start& start, RerunInpu
           .gpus = options_.dispatch == "local" ? start.gpus : std::vector<int>(),
           .places = std::move(input.places),
           .environment = std::move(input.environment),
+          .ranks = std::move(input.ranks),
           .substitutions = substitutes_.For(input.manifest),
           .node = rerun.node,
           .manifest = std::move(input.manifest)};

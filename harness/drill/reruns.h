@@ -38,11 +38,13 @@ Result<WorkFolder> ResumeWorkFolder(const std::filesystem::path& out);
 // between processes. Errors: those of RefuseOtherSettings and RefuseLinks.
 Status ResumeSettings(const DrillOptions& given, DrillSettings* settings);
 
-// The run of a rerun, the places of its data, and its variables beside those of the record.
+// The run of a rerun, the places of its data, its variables beside those of the record, and what
+// single ranks get.
 struct RerunInput {
   Manifest manifest;
   Places places;
   EnvironmentOverrides environment;
+  std::vector<RankChange> ranks = {};
 };
 
 class Reruns {

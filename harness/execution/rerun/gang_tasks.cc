@@ -29,6 +29,22 @@ void AddAllocation(const Gang& gang, std::map<std::string, std::string>* variabl
   }
 }
 
+void Override(const EnvironmentOverrides& overrides,
+              std::map<std::string, std::string>* variables) {
+  for (const auto& [name, value] : overrides) {
+    if (value) (*variables)[name] = *value;
+    if (!value) variables->erase(name);
+  }
+}
+
+// The program is that of the rerun, which may lie elsewhere than the recorded one.
+void SetCommand(const std::vector<std::string>& own, const Manifest& manifest, Job* job) {
+  std::string program = job->command.empty() ? own[0] : job->command[0];
+  if (own[0] != manifest.command[0]) program = own[0];
+  job->command = own;
+  job->command[0] = std::move(program);
+}
+
 class Task {
  public:
   Task(const TasksOfNode& node, int local, int tasks_here) : node_(node) {
@@ -110,14 +126,15 @@ class Task {
       variables[name] = value;
     }
     AddAllocation(gang, &variables);
-    for (const auto& [name, value] : node_.ticket.environment) {
-      if (value) variables[name] = *value;
-      if (!value) variables.erase(name);
-    }
+    Override(node_.ticket.environment, &variables);
+    const auto own = std::ranges::find(node_.ticket.ranks, place_.rank, &RankChange::rank);
+    const bool has_own = own != node_.ticket.ranks.end();
+    if (has_own) Override(own->environment, &variables);
     Job job = BuildRerunJob(
         node_.ticket, node_.workspace, node_.image_file,
         fmt::format("{}.{}.{}", node_.ticket.job(), node_.ticket.attempt, place_.rank),
         std::move(variables));
+    if (has_own && !own->command.empty()) SetCommand(own->command, node_.ticket.manifest, &job);
     job.command = CommandOn(std::move(job.command), node_.start, place_.node);
     observed->AddTo(&job);
     return job;

@@ -27,6 +27,13 @@ using EnvironmentOverrides = std::map<std::string, std::optional<std::string>>;
 Json OverridesToJson(const EnvironmentOverrides& overrides);
 void ReadOverrides(JsonReader& reader, std::string_view key, EnvironmentOverrides* out);
 
+// What one task of a gang gets in place of what all get.
+struct RankChange {
+  int rank = 0;
+  std::vector<std::string> command;  // empty: as recorded
+  EnvironmentOverrides environment;
+};
+
 struct Ticket {
   std::string drill_id;
   int rerun = 1;    // 1, 2, ..., or a replicate's (RerunName)
@@ -40,8 +47,9 @@ struct Ticket {
   std::vector<int> gpus;        // of the machine; empty: those assigned there
   Places places;
   EnvironmentOverrides environment;
+  std::vector<RankChange> ranks;            // of a gang: those that differ
   std::vector<Substitution> substitutions;  // of the recorded GPUs
-  std::string node;                         // the scheduler's required node; empty: any
+  std::string node;  // the scheduler's required node, of a gang "N1,N2"; empty: any
   Manifest manifest;
 
   const std::string& run_id() const { return manifest.run_id; }

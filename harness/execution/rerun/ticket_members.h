@@ -55,6 +55,15 @@ struct RecordedRunKind {
   static Json Describe(SchemaNoun&);
 };
 
+template <class Io, Is<RankChange> T>
+void Members(Io& io, T& change) {
+  io.Noun("What one task of a gang gets in place of what all get.");
+  io.Must(kCountNumber, "rank", change.rank, About("Its number in the whole run.").Examples("3"));
+  io.UnlessEmpty("command", change.command, "Its command; absent: as recorded.");
+  io.UnlessEmpty(OverridesKind(), "environment", change.environment,
+                 "Variables set over those of the ticket; null unsets one.");
+}
+
 template <class Io, Is<Ticket> T>
 void Members(Io& io, T& ticket) {
   io.Schema("rharness.ticket", 1);
@@ -88,12 +97,14 @@ void Members(Io& io, T& ticket) {
   io.Unless("observe", true, ticket.observe,
             "Whether it is looked at what the rerun uses, where its record has an observation; "
             "left out: yes.");
-  io.UnlessEmpty(kNameOrNone, "node", ticket.node,
-                 About("The node of the cluster that it is for, as its scheduler calls it; "
-                       "missing: any.")
+  io.UnlessEmpty(kPlainText, "node", ticket.node,
+                 About("The node of the cluster that it is for, as its scheduler calls it, of a "
+                       "gang as many between commas; missing: any.")
                      .Examples("gpu-07"));
   io.UnlessEmpty(SubstitutionsKind(), "substitutions", ticket.substitutions,
                  "GPUs that may stand in for the recorded ones; missing: none.");
+  io.ListUnlessEmpty("ranks", ticket.ranks,
+                     "Tasks of a gang with a command or variables of their own; missing: none.");
 }
 
 // A ticket as it is written: with the digest that is over the rest.

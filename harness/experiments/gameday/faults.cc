@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "compare/curves/series.h"
+#include "harness/judge/gang_facts.h"
 #include "harness/records/manifest/command_arguments.h"
 #include "reports/text.h"
 
@@ -125,7 +126,33 @@ bool NamesLearningRate(std::string_view name) {
          last.ends_with("_lr") || last.ends_with("_learning_rate");
 }
 
+namespace {
+
+Fault OnRank(Fault fault, int rank) {
+  fault.rank = rank;
+  fault.name += fmt::format("{}{}", kOnRank, rank);
+  return fault;
+}
+
+Result<std::vector<Fault>> ParseOnRank(const std::string& text, std::size_t at) {
+  const std::string number = text.substr(at + kOnRank.size());
+  int rank = -1;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
+  const bool is_rank = error == std::errc() && end == number.data() + number.size() && rank >= 0;
+  if (!is_rank) return Refuse(text, "expected the number of a rank, such as 'on rank 3'");
+  ASSIGN_OR_RETURN(std::vector<Fault> faults, ParseFaults(text.substr(0, at)));
+  for (Fault& fault : faults) {
+    if (!fault.IsRerun()) return Refuse(text, "is planted in what a run left, and no rank's");
+    fault = OnRank(std::move(fault), rank);
+  }
+  return faults;
+}
+
+}  // namespace
+
 Result<std::vector<Fault>> ParseFaults(const std::string& text) {
+  const auto on_rank = text.rfind(kOnRank);
+  if (on_rank != text.npos) return ParseOnRank(text, on_rank);
   const auto colon = text.find(':');
   const std::string kind = text.substr(0, colon);
   const std::string rest = colon == text.npos ? "" : text.substr(colon + 1);
@@ -153,6 +180,9 @@ std::vector<Fault> DefaultFaults(const Manifest& run) {
     if (faults.size() < kMostFaults) faults.push_back(std::move(fault));
   };
   add(Named(FaultKind::kSeedLost, "seed", "lost", 1.0, ""));
+  if (run.gang && run.gang->starts() > 1) {
+    add(OnRank(Named(FaultKind::kSeedLost, "seed", "lost", 1.0, ""), run.gang->starts() - 1));
+  }
   if (!run.data.empty()) {
     for (const char* what : {"row", "row-unseen", "order-unseen"}) {
       add(DataFault(run.data.front().name, what));
@@ -192,6 +222,11 @@ std::vector<Fault> DefaultFaults(const Manifest& run) {
 }
 
 std::string FaultWords(const Fault& fault) {
+  if (fault.rank) {
+    Fault everywhere = fault;
+    everywhere.rank.reset();
+    return fmt::format("{}{}{}", FaultWords(everywhere), kOnRank, *fault.rank);
+  }
   std::string subject = SafeText(fault.subject, 80);
   const auto scaled = [&](std::string_view article) {
     if (!article.empty()) std::ranges::replace(subject, '_', ' ');

@@ -7,6 +7,7 @@
 //   data:NAME=row                   one row is a copy of a different row
 //   data:NAME=row-unseen            the same, as if no hash had told
 //   data:NAME=order-unseen          all rows shuffled, likewise
+//   ... on rank N                   one of those above, for one task of a gang alone
 //   tensor:bit|zero|bf16            in the kept checkpoint: one bit of one element, one tensor all
 //                                   zero, all values rounded to bfloat16
 //   metric:NAME+Fsd                 worse by F standard deviations of the other runs' records
@@ -14,6 +15,7 @@
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_FAULTS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_GAMEDAY_FAULTS_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,7 @@ struct Fault {
   std::string value;    // of an argument or variable
   double size = 1.0;    // factor, or number of standard deviations
   bool unseen = false;  // of data: as if no hash had detected it
+  std::optional<int> rank = {};  // of a gang: planted there alone
 
   bool IsRerun() const { return kind <= FaultKind::kDataOrder; }
 };

@@ -92,19 +92,24 @@ class Gameday {
   RerunInput InputOf(const PlannedRerun& rerun) const {
     Manifest manifest = inputs_.manifests.at(rerun.run_id);
     Places places = options_.places;
+    std::vector<RankChange> ranks;
     if (const Fault* fault = FaultOf(rerun)) {
       const auto data = inputs_.data.find({rerun.run_id, fault->name});
       const bool has_data = data != inputs_.data.end();
       auto planted = PlantInRun(*fault, manifest, has_data ? data->second : DataItem());
       // A fault that cannot be planted in this run leaves it unchanged, outside of the trials.
-      if (planted.ok()) manifest = std::move(*planted);
-      if (has_data) {
+      if (planted.ok() && fault->rank) {
+        ranks.push_back(ChangeOf(*fault, manifest, *planted));
+      } else if (planted.ok()) {
+        manifest = std::move(*planted);
+      }
+      if (has_data && !fault->rank) {
         places.cache.clear();  // it would repair the planted fault
         const fs::path copies = options_.out / "planted";
         places.maps.emplace_back(copies.string(), copies);
       }
     }
-    return {std::move(manifest), std::move(places), options_.environment};
+    return {std::move(manifest), std::move(places), options_.environment, std::move(ranks)};
   }
 
   std::deque<GroundJudge> Judges() const {

@@ -77,7 +77,7 @@ Result<DataItem> PlantedCopy(const Fault& fault, const Manifest& run, const Plac
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
   RETURN_IF_ERROR(PlantInRows(fault.kind, from, to, key));
   ASSIGN_OR_RETURN(const FileDigest digest, HashFile(to));
-  item.location = to.string();
+  item.location = fault.rank ? fs::absolute(to).string() : to.string();
   item.sha256 = digest.sha256;
   item.size_bytes = digest.size_bytes;
   return item;

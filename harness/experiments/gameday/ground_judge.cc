@@ -216,7 +216,7 @@ Result<Evidence> GroundJudge::Plant(const Fault& fault, const std::string& run_i
   switch (fault.kind) {
     case FaultKind::kDataRow:
     case FaultKind::kDataOrder:
-      if (fault.unseen && planted.obstacle.empty()) {
+      if (fault.unseen && !fault.rank && planted.obstacle.empty()) {
         planted.data = inputs_.manifests.at(run_id).data;
       }
       break;

@@ -156,9 +156,52 @@ Result<Manifest> WithData(const Fault& fault, const Manifest& run, const DataIte
   return planted;
 }
 
+// The rank gets the changed copy where its command names the file.
+Result<Manifest> WithDataOnRank(const Fault& fault, const Manifest& run, const DataItem& data) {
+  const auto item = std::ranges::find(run.data, fault.subject, &DataItem::name);
+  if (item == run.data.end()) return CannotPlant("the record has no such data");
+  Manifest planted = run;
+  bool is_named = false;
+  for (std::string& argument : planted.command) {
+    const bool ends = argument.ends_with(item->path);
+    const std::size_t at = ends ? argument.size() - item->path.size() : 0;
+    if (!ends || item->path.empty() || (at > 0 && argument[at - 1] != '=')) continue;
+    argument = argument.substr(0, at) + data.location;
+    is_named = true;
+  }
+  if (is_named) return planted;
+  return CannotPlant(
+      fmt::format("the command does not name {}, so that no rank can be given another file; where "
+                  "one rank alone reads it, plant it without a rank",
+                  SafeText(item->path, 200)));
+}
+
+// Why a fault cannot be on its rank; empty: it can.
+std::string WhyNotOnRank(const Fault& fault, const Manifest& run) {
+  if (!fault.rank) return "";
+  if (!run.gang) return "the run has no ranks: it was recorded as one process";
+  if (run.gang->start == GangStart::kOnce) {
+    return "the command starts its ranks itself, and a rerun cannot change one of them";
+  }
+  const int ranks = run.gang->starts();
+  return *fault.rank < ranks ? "" : fmt::format("the run has ranks 0 to {}", ranks - 1);
+}
+
 }  // namespace
 
+RankChange ChangeOf(const Fault& fault, const Manifest& run, const Manifest& planted) {
+  RankChange change{.rank = fault.rank.value_or(0), .command = {}, .environment = {}};
+  if (planted.command != run.command) change.command = planted.command;
+  for (const auto& [name, value] : planted.environment.variables) {
+    const auto recorded = run.environment.variables.find(name);
+    const bool same = recorded != run.environment.variables.end() && recorded->second == value;
+    if (!same) change.environment[name] = value;
+  }
+  return change;
+}
+
 Result<Manifest> PlantInRun(const Fault& fault, const Manifest& run, const DataItem& data) {
+  if (const std::string why = WhyNotOnRank(fault, run); !why.empty()) return CannotPlant(why);
   switch (fault.kind) {
     case FaultKind::kSeedLost:
       return WithOtherSeed(run);
@@ -170,7 +213,7 @@ Result<Manifest> PlantInRun(const Fault& fault, const Manifest& run, const DataI
       return WithVariable(fault, run);
     case FaultKind::kDataRow:
     case FaultKind::kDataOrder:
-      return WithData(fault, run, data);
+      return fault.rank ? WithDataOnRank(fault, run, data) : WithData(fault, run, data);
     default:
       return CannotPlant("is planted in what a rerun left");
   }

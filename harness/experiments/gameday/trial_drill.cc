@@ -1,14 +1,35 @@
 // The passes of a drill between its reruns and its report.
 #include "harness/experiments/gameday/trial_drill.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "harness/base/log.h"
 #include "harness/judge/compare_rerun.h"
+#include "harness/judge/gang_facts.h"
 #include "harness/judge/judge_family.h"
 #include "harness/judge/judge_siblings.h"
 
 namespace rharness {
+namespace {
+
+// Of a run over several nodes: the first difference that one rank or node alone has, with the host
+// where it was seen; empty: there is none.
+std::string OnOnePart(const Comparison& judged) {
+  for (const LayerComparison& layer : judged.layers) {
+    for (const FactDifference& one : layer.differences) {
+      const bool is_part =
+          one.key.find(kOnRank) != one.key.npos || one.key.find(kOnNode) != one.key.npos;
+      if (!is_part) continue;
+      return fmt::format("{}: {} -> {}", one.key, one.recorded.value_or("absent"),
+                         one.observed.value_or("absent"));
+    }
+  }
+  return "";
+}
+
+}  // namespace
 
 std::vector<TrialVerdict> JudgeTrial(const std::vector<DrilledRun>& runs,
                                      const TrialGround& ground) {
@@ -35,7 +56,11 @@ std::vector<TrialVerdict> JudgeTrial(const std::vector<DrilledRun>& runs,
   std::vector<TrialVerdict> verdicts;
   for (const RunState* state : all) {
     const Comparison& judged = state->comparison;
-    verdicts.push_back({judged.verdict, judged.needs_confirmation, judged.headline});
+    std::string headline = judged.headline;
+    if (const std::string part = OnOnePart(judged); !part.empty()) {
+      headline = fmt::format("{}; {}", part, headline);
+    }
+    verdicts.push_back({judged.verdict, judged.needs_confirmation, std::move(headline)});
   }
   return verdicts;
 }

@@ -42,6 +42,21 @@ Ticket Example() {
   return ticket;
 }
 
+TEST(Ticket, SaysWhatOneRankGets) {
+  Ticket ticket = Example();
+  ticket.node = "n1,n2";
+  ticket.ranks = {
+      {.rank = 3, .command = {"train"}, .environment = {{"A", "2"}, {"B", std::nullopt}}}};
+  const auto again = ParseTicket(ToJson(ticket), "t.json");
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(again->node, "n1,n2");
+  ASSERT_EQ(again->ranks.size(), 1U);
+  EXPECT_EQ(again->ranks[0].rank, 3);
+  EXPECT_EQ(again->ranks[0].command, std::vector<std::string>{"train"});
+  EXPECT_EQ(again->ranks[0].environment, ticket.ranks[0].environment);
+  EXPECT_NE(TicketSha256(ticket), TicketSha256(Example()));
+}
+
 // Evidence answers to it. The digest of version 0.1.0, 2026-11-29.
 TEST(Ticket, KeepsItsDigest) {
   EXPECT_EQ(TicketSha256(Example()),
@@ -124,6 +139,8 @@ Json WholeTicket() {
   Ticket ticket = Example();
   ticket.node = "gpu-07";
   ticket.substitutions = {{.recorded = "A", .here = "B", .why = "signed"}};
+  ticket.ranks = {
+      {.rank = 3, .command = {"train", "--seed", "8"}, .environment = {{"A", std::nullopt}}}};
   Json json = ToJson(ticket);
   json.Set("manifest", Json::MakeObject({{"schema", "rharness.manifest/v1"}}));
   return json;

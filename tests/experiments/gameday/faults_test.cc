@@ -56,6 +56,65 @@ TEST(Faults, AreOneAFactorAndSayTheirSize) {
   EXPECT_EQ(FaultWords((*faults)[2]), "a learning rate 10 % higher");
 }
 
+Manifest OfFourRanks() {
+  Manifest run = Recorded();
+  run.gang = Gang{.nodes = 2,
+                  .tasks_per_node = 2,
+                  .start = GangStart::kPerTask,
+                  .workspace = GangWorkspace::kShared,
+                  .rendezvous = {},
+                  .parts = {}};
+  return run;
+}
+
+RankChange OnOneRank(const std::string& text, const DataItem& data = {}) {
+  const Fault fault = One(text);
+  const auto planted = PlantInRun(fault, OfFourRanks(), data);
+  EXPECT_TRUE(planted.ok()) << planted.error().ToString();
+  return planted.ok() ? ChangeOf(fault, OfFourRanks(), *planted) : RankChange();
+}
+
+TEST(Faults, OneRankAloneGetsItsSeedOrVariable) {
+  const RankChange seed = OnOneRank("seed:lost on rank 3");
+  EXPECT_EQ(seed.rank, 3);
+  EXPECT_THAT(seed.command, ElementsAre("train", "--seed", "7926", "--lr", "0.1",
+                                        "--data-seed=7926", "--epochs", "7"));
+  EXPECT_TRUE(seed.environment.empty());
+  const RankChange library = OnOneRank("env:PYTHONPATH=/opt/other on rank 1");
+  EXPECT_EQ(library.rank, 1);
+  EXPECT_TRUE(library.command.empty());
+  EXPECT_EQ(library.environment.at("PYTHONPATH"), "/opt/other");
+  EXPECT_EQ(One("seed:lost on rank 3").name, "seed:lost on rank 3");
+  EXPECT_EQ(FaultWords(One("seed:lost on rank 3")), "a lost seed on rank 3");
+}
+
+TEST(Faults, OneRankGetsOtherDataWhereItsCommandNamesTheFile) {
+  DataItem copy;
+  copy.location = "/day/planted/copy";
+  EXPECT_THAT(WhyNot("data:train=row on rank 2", OfFourRanks()), HasSubstr("does not name in.csv"));
+  Manifest run = OfFourRanks();
+  run.command = {"train", "in.csv", "--data=in.csv", "main.csv"};
+  const Fault fault = One("data:train=row on rank 2");
+  const auto planted = PlantInRun(fault, run, copy);
+  ASSERT_TRUE(planted.ok()) << planted.error().ToString();
+  EXPECT_THAT(ChangeOf(fault, run, *planted).command,
+              ElementsAre("train", "/day/planted/copy", "--data=/day/planted/copy", "main.csv"));
+  EXPECT_EQ(planted->data[0].sha256, std::string(64, 'a')) << "all others have the recorded data";
+}
+
+TEST(Faults, ARankThatTheRunDoesNotHaveGetsNone) {
+  EXPECT_THAT(WhyNot("seed:lost on rank 4", OfFourRanks()), HasSubstr("ranks 0 to 3"));
+  EXPECT_THAT(WhyNot("seed:lost on rank 0"), HasSubstr("recorded as one process"));
+  Manifest once = OfFourRanks();
+  once.gang->start = GangStart::kOnce;
+  EXPECT_THAT(WhyNot("seed:lost on rank 0", once), HasSubstr("starts its ranks itself"));
+  for (const char* text : {"seed:lost on rank", "seed:lost on rank x", "seed:lost on rank -1",
+                           "tensor:bit on rank 1", "curve:loss*2 on rank 1"}) {
+    EXPECT_FALSE(ParseFaults(text).ok()) << text;
+  }
+  EXPECT_THAT(DefaultFaults(OfFourRanks())[1].name, testing::StrEq("seed:lost on rank 3"));
+}
+
 TEST(Faults, WhatIsNoneIsRefusedWithWhatWasExpected) {
   for (const char* text : {"",
                            "seed",
