@@ -133,7 +133,9 @@ void AddIsolateNotes(Command* verb) {
       "Axes: env:NAME=VALUE, env:NAME (unset), argument:NAME=VALUE, hyperparameter:NAME=VALUE "
       "and seed:NAME=VALUE (as the command passes them), commit:COMMIT or commit:GOOD..BAD, "
       "data:NAME=SHA256@LOCATION, image:REFERENCE@sha256:DIGEST, python:FOLDER (an "
-      "environment), cpus:NUMBER, node:NAME (of Slurm). Several values between commas are a "
+      "environment), cpus:NUMBER, node:NAME (of Slurm; of a run over several nodes NAME,NAME). "
+      "Behind one of the first four ' on rank N' or ' on node N' sets it there alone. Several "
+      "values between commas are a "
       "chain: the search finds its first bad value. git lists the commits between two. "
       "Variables and seeds have one value, and so has an argument whose recorded value has a "
       "comma.");

@@ -172,6 +172,23 @@ void AddCpus(const Manifest& recorded, const Manifest& drifted, std::vector<Axis
                            {.text = std::to_string(now), .number = now}));
 }
 
+// After what all ranks get, which is where a command of a rank begins.
+void ApplyToRanks(const Axis& axis, const AxisValue& value, TrialRun* run) {
+  for (const int rank : axis.ranks) {
+    auto change = std::ranges::find(run->ranks, rank, &RankChange::rank);
+    if (change == run->ranks.end()) {
+      run->ranks.push_back({.rank = rank, .command = {}, .environment = {}});
+      change = run->ranks.end() - 1;
+    }
+    if (axis.kind == AxisKind::kVariable) {
+      change->environment[axis.subject] = value.setting;
+    } else {
+      if (change->command.empty()) change->command = run->manifest.command;
+      change->command[axis.argument] = value.setting.value_or("");
+    }
+  }
+}
+
 void Apply(const Axis& axis, const AxisValue& value, TrialRun* run) {
   Manifest& manifest = run->manifest;
   switch (axis.kind) {
@@ -241,6 +258,7 @@ Manifest AsSeen(const Manifest& recorded, const Evidence& evidence) {
   }
   if (!evidence.seeds.empty()) seen.seeds = evidence.seeds;
   seen.observation = evidence.observation;
+  if (seen.gang && evidence.gang) seen.gang->parts = *evidence.gang;
   return seen;
 }
 
@@ -281,9 +299,13 @@ Manifest BaseOf(const Manifest& recorded, const std::vector<Axis>& axes) {
 
 TrialRun RunAt(const Manifest& base, const std::vector<Axis>& settable, const Positions& at) {
   TrialRun run{.manifest = base};
-  for (std::size_t i = 0; i < settable.size(); ++i) {
-    const auto position = static_cast<std::size_t>(at[i]);
-    if (position > 0) Apply(settable[i], settable[i].values[position], &run);
+  for (const bool of_ranks : {false, true}) {
+    for (std::size_t i = 0; i < settable.size(); ++i) {
+      const auto position = static_cast<std::size_t>(at[i]);
+      if (position == 0 || settable[i].ranks.empty() == of_ranks) continue;
+      const AxisValue& value = settable[i].values[position];
+      of_ranks ? ApplyToRanks(settable[i], value, &run) : Apply(settable[i], value, &run);
+    }
   }
   return run;
 }

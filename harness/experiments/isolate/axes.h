@@ -15,6 +15,7 @@
 
 #include "compare/facts.h"
 #include "harness/base/result.h"
+#include "harness/execution/rerun/ticket.h"
 #include "harness/experiments/isolate/search.h"
 #include "harness/records/manifest/evidence.h"
 #include "harness/records/manifest/manifest.h"
@@ -53,6 +54,7 @@ struct Axis {
   std::string name;                 // "env:OMP_NUM_THREADS", "commit", "data:train"; unique
   std::string subject;              // the variable, or the data item
   std::size_t argument = 0;         // of kArgument: its place in the command
+  std::vector<int> ranks;           // of these two: tasks of a gang that alone get it; empty: all
   std::vector<AxisValue> values;    // recorded first, drifted last; for a chain also those between
   std::string cannot_be_set;        // why; empty: it can
   bool chain_may_be_found = false;  // two commits: a repository may have those between
@@ -67,6 +69,7 @@ struct GivenAxis {
   std::string kind;
   std::string name;                 // before the first '='; empty for kinds without a name
   std::vector<std::string> values;  // after it, one per position; empty: unset
+  std::string part;                 // " on rank 3", " on node 1"; empty: of the whole run
   std::vector<Image> images;        // of "image"
 };
 // "REPOSITORY@sha256:DIGEST" as an image; the command line's reader of such references.
@@ -78,7 +81,8 @@ using ParseImageText = std::function<Result<Image>(std::string_view)>;
 //   commit:COMMIT[,COMMIT...], commit:GOOD..BAD (the caller finds those between)
 //   data:NAME=SHA256[@LOCATION]               image:REFERENCE@sha256:DIGEST[,...]
 //   python:FOLDER[,FOLDER...] (environments)  cpus:NUMBER
-//   node:NAME
+//   node:NAME, of a gang node:NAME,NAME
+// Behind one of the first four: " on rank N" or " on node N", for that part of a gang alone.
 // Errors: invalid_input with the expected form.
 Result<GivenAxis> ParseGivenAxis(const std::string& text, const ParseImageText& parse_image);
 
@@ -105,12 +109,13 @@ Positions LastOf(const std::vector<Axis>& settable);
 // The record with the parts that cannot be set and stay as drifted: the start of trials.
 Manifest BaseOf(const Manifest& recorded, const std::vector<Axis>& axes);
 
-// The record of a trial: inputs as set, outputs as recorded. `node`: where it must run, and
-// `python`: its environment in place of its own, if an axis sets it.
+// The record of a trial: inputs as set, outputs as recorded. `node`: where it must run, `python`:
+// its environment in place of its own, and `ranks`: what some of its tasks get, if an axis sets it.
 struct TrialRun {
   Manifest manifest;
   std::string node;
   std::string python;
+  std::vector<RankChange> ranks = {};
 };
 TrialRun RunAt(const Manifest& base, const std::vector<Axis>& settable, const Positions& at);
 

@@ -6,10 +6,12 @@
 #include <charconv>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "harness/base/digest.h"
 #include "harness/experiments/isolate/axes.h"
+#include "harness/judge/gang_facts.h"
 #include "harness/records/manifest/command_arguments.h"
 #include "reports/text.h"
 
@@ -20,6 +22,16 @@ constexpr const char* kOption = "--axis";
 
 Error Refuse(const GivenAxis& given, const std::string& why) {
   return InvalidInput(fmt::format("'{}': {}", SafeText(given.text, 200), why), kOption);
+}
+
+// Where a text has it last; -1: nowhere.
+std::ptrdiff_t PartAt(const std::string& text, std::string_view part) {
+  const auto at = text.rfind(part);
+  return at == text.npos ? -1 : static_cast<std::ptrdiff_t>(at);
+}
+
+bool IsOfParts(const std::string& kind) {
+  return kind == "env" || kind == "argument" || kind == "seed" || kind == "hyperparameter";
 }
 
 std::vector<std::string> Split(const std::string& text, char by) {
@@ -191,15 +203,52 @@ Result<Axis> CpusAxis(const Manifest& recorded, const GivenAxis& given) {
   return axis;
 }
 
-Result<Axis> NodeAxis(const Manifest&, const GivenAxis& given) {
-  const std::string& node = given.values.front();
+// Of a gang as many as it has nodes: a scheduler gives them their numbers.
+Result<Axis> NodeAxis(const Manifest& recorded, const GivenAxis& given) {
+  const std::vector<std::string> nodes = Split(given.values.front(), ',');
   const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.'; };
-  if (node.empty() || node.front() == '-' || !std::ranges::all_of(node, fits)) {
-    return Refuse(given, "expected the name of a node");
+  const auto is_name = [&](const std::string& node) {
+    return !node.empty() && node.front() != '-' && std::ranges::all_of(node, fits);
+  };
+  const auto wanted = static_cast<std::size_t>(recorded.gang ? recorded.gang->nodes : 1);
+  const std::set<std::string> different(nodes.begin(), nodes.end());
+  if (nodes.size() != wanted || different.size() != wanted ||
+      !std::ranges::all_of(nodes, is_name)) {
+    return Refuse(given, wanted == 1 ? "expected the name of a node"
+                                     : fmt::format("expected the names of {} nodes", wanted));
   }
+  std::string hosts;
+  for (std::size_t i = 0; recorded.gang && i < recorded.gang->parts.nodes.size(); ++i) {
+    hosts += (i == 0 ? "" : ",") + recorded.gang->parts.nodes[i].host;
+  }
+  if (hosts == given.values.front()) return Refuse(given, "is what was recorded");
   Axis axis = StartAxis(AxisKind::kNode, Layer::kHardware, "node", {.text = "any"});
-  axis.values.push_back({.text = node, .setting = node});
+  axis.values.push_back({.text = given.values.front(), .setting = given.values.front()});
   return axis;
+}
+
+// The tasks of " on rank 3" or " on node 1". Errors: the record has no such part, or its command
+// starts them itself.
+Result<std::vector<int>> RanksOf(const Manifest& recorded, const GivenAxis& given) {
+  if (!recorded.gang) return Refuse(given, "the run has no ranks: it was recorded as one process");
+  const Gang& gang = *recorded.gang;
+  if (gang.start == GangStart::kOnce) {
+    return Refuse(given, "the command starts its ranks itself: a rerun cannot set one of them");
+  }
+  const bool is_node = given.part.starts_with(kOnNode);
+  const int each = gang.starts_on(0);
+  const int parts = is_node ? gang.nodes : gang.starts();
+  int number = -1;
+  const char* end = given.part.data() + given.part.size();
+  const auto read = std::from_chars(given.part.data() + kOnNode.size(), end, number);
+  if (read.ec != std::errc() || read.ptr != end || number < 0 || number >= parts) {
+    return Refuse(given,
+                  fmt::format("expected a {} from 0 to {}", is_node ? "node" : "rank", parts - 1));
+  }
+  if (!is_node) return std::vector{number};
+  std::vector<int> ranks;
+  for (int i = 0; i < each; ++i) ranks.push_back(number * each + i);
+  return ranks;
 }
 
 struct GivenKind {
@@ -239,6 +288,12 @@ Result<GivenAxis> ParseGivenAxis(const std::string& text, const ParseImageText& 
     return Refuse(given, "has a line break or a NUL");
   }
   std::string rest = text.substr(colon + 1);
+  const auto part = std::max(PartAt(rest, kOnRank), PartAt(rest, kOnNode));
+  const bool has_parts = IsOfParts(given.kind);
+  if (part > 0 && has_parts) {
+    given.part = rest.substr(static_cast<std::size_t>(part));
+    rest.resize(static_cast<std::size_t>(part));
+  }
   if (kind->second.named) {
     const auto equals = rest.find('=');
     given.name = rest.substr(0, equals);
@@ -264,6 +319,10 @@ Result<GivenAxis> ParseGivenAxis(const std::string& text, const ParseImageText& 
 Status AddGivenAxis(const Manifest& recorded, const GivenAxis& given, std::vector<Axis>* axes) {
   ASSIGN_OR_RETURN(Axis axis, GivenKinds().at(given.kind).make(recorded, given));
   axis.asked_for = true;
+  if (!given.part.empty()) {
+    ASSIGN_OR_RETURN(axis.ranks, RanksOf(recorded, given));
+    axis.name += given.part;
+  }
   const auto same = std::ranges::find(*axes, axis.name, &Axis::name);
   if (same == axes->end()) {
     axes->push_back(std::move(axis));

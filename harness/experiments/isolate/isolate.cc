@@ -176,6 +176,7 @@ class CauseSearch {
           TrialRun run = RunAt(base_, settable_, ran[places.at(rerun.job)].trial.at);
           RerunInput input{std::move(run.manifest), options_.places, options_.environment};
           if (!run.python.empty()) input.places.python = run.python;
+          input.ranks = std::move(run.ranks);
           return input;
         },
         [&](const PlannedRerun& rerun, Evidence evidence) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "harness/judge/facts_of.h"
+#include "harness/judge/gang_facts.h"
 #include "reports/short_digest.h"
 #include "reports/text.h"
 
@@ -26,6 +27,12 @@ struct Unreachable {
   std::string_view why;
 };
 constexpr Unreachable kUnreachable[] = {
+    {kGangNodeOrder,
+     "is the scheduler's, which numbers the nodes of a job itself; on this machine all nodes are "
+     "one"},
+    {kGangNodeSet,
+     "is the scheduler's: with --dispatch slurm, --axis node:NAME,NAME sets it; on this machine "
+     "all nodes are one"},
     {kInput,
      "nothing declares it, so that no copy of it is kept: declared by --data or --code-file, it "
      "could be set"},
@@ -34,6 +41,7 @@ constexpr Unreachable kUnreachable[] = {
     {"software.", "is the host's, or follows from what is set"},
     {"cpu.", "is the machine's: with --dispatch slurm, --axis node:NAME sets it"},
     {"gpu.", "is the machine's: with --dispatch slurm, --axis node:NAME sets it"},
+    {"variable.", "is one node's: --axis 'env:NAME=VALUE on node N' sets it there"},
     {"seed.",
      "no argument of the command was found to pass it: --axis argument:NAME=VALUE sets it"},
 };
@@ -50,8 +58,12 @@ std::vector<FactDifference> DifferencesOf(const Manifest& recorded, const Manife
                    .value = "undeclared inputs",
                    .kind = FactKind::kComplete});
   }
+  std::vector<Fact> then = FactsOf(recorded);
+  GangFacts parts = FactsOfGang(recorded, drifted);
+  std::ranges::move(parts.recorded, std::back_inserter(then));
+  std::ranges::move(parts.observed, std::back_inserter(now));
   std::vector<FactDifference> differences;
-  for (LayerComparison& layer : CompareFacts(FactsOf(recorded), now)) {
+  for (LayerComparison& layer : CompareFacts(then, now)) {
     std::ranges::move(layer.differences, std::back_inserter(differences));
   }
   return differences;
@@ -123,6 +135,8 @@ void AddOutOfReach(const Manifest& recorded, const Manifest& drifted, std::vecto
     for (const Unreachable& one : kUnreachable) {
       if (!difference.key.starts_with(one.prefix)) continue;
       if (one.prefix == "seed." && seeds_by_command) continue;
+      // Those of the whole run are axes that can be set.
+      if (one.prefix == "variable." && difference.key.find(kOnNode) == std::string::npos) continue;
       AddFact(difference, one.why, axes);
     }
   }
