@@ -36,7 +36,7 @@ std::string FaultyProgram() {
   return text;
 }
 
-class GangFaults : public RecordFinds {
+class GangCauses : public RecordFinds {
  protected:
   void SetUp() override {
     RecordFinds::SetUp();
@@ -83,7 +83,7 @@ class GangFaults : public RecordFinds {
   }
 };
 
-TEST_F(GangFaults, AreFoundAndNamedByRankAndHost) {
+TEST_F(GangCauses, AreFoundAndNamedByRankAndHost) {
   const std::string other = At("other").string();
   const ProcessResult day = Harness(
       {"gameday", "--history", "runs.db", "--out", "day", "--no-default-faults", "--cpus", "8",
@@ -113,7 +113,7 @@ TEST_F(GangFaults, AreFoundAndNamedByRankAndHost) {
   EXPECT_THAT(read->message, HasSubstr("rank 1 on " + Host() + " read " + At("day").string()));
 }
 
-TEST_F(GangFaults, TheChangeOfOneRankIsTheCauseAndThoseOfOthersAreNot) {
+TEST_F(GangCauses, TheChangeOfOneRankIsTheCauseAndThoseOfOthersAreNot) {
   const ProcessResult isolated =
       Harness({"isolate", "project-1", "--history", "runs.db", "--bits", "--cpus", "4", "--out",
                "why", "--axis", "env:LD_LIBRARY_PATH=" + At("other").string() + " on rank 2",

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -319,6 +320,28 @@ void ImportedRun::SetGpuDriver(std::string_view version, const Worth& worth) {
   if (version.empty()) return;
   manifest_.environment.hardware.gpu_driver = CleanText(version, 256);
   Note("environment.hardware.gpu_driver", worth);
+}
+
+void ImportedRun::SetNodes(double nodes, const Worth& worth, double tasks_per_node,
+                           const Worth& tasks_worth) {
+  const auto is_count = [](double value) { return value >= 1.0 && value == std::trunc(value); };
+  if (!is_count(nodes) || (tasks_per_node != 0.0 && !is_count(tasks_per_node))) return;
+  const double tasks = std::max(1.0, tasks_per_node);
+  if (nodes * tasks <= 1.0) return;
+  if (nodes > kMostGangNodes || nodes * tasks > kMostGangTasks) {
+    return Remark(
+        fmt::format("{} nodes with {} tasks each are more than a run may have; they were "
+                    "left out",
+                    nodes, tasks));
+  }
+  manifest_.gang = Gang{.nodes = static_cast<int>(nodes),
+                        .tasks_per_node = static_cast<int>(tasks),
+                        .start = GangStart::kOnce,
+                        .workspace = GangWorkspace::kShared,
+                        .rendezvous = {},
+                        .parts = {}};
+  Note("gang.nodes", worth);
+  if (tasks_per_node != 0.0) Note("gang.tasks_per_node", tasks_worth);
 }
 
 void ImportedRun::SetFlag(std::string_view name, std::string_view value, const Worth& worth) {

@@ -55,6 +55,9 @@ class ImportedRun {
   void SetCpu(std::string_view model, std::string_view architecture, const Worth& worth);
   void AddGpu(std::string_view model, std::uint64_t memory_bytes, const Worth& worth);
   void SetGpuDriver(std::string_view version, const Worth& worth);
+  // Of several nodes or tasks; how the command is started stays unknown. `tasks_per_node`: 0: not
+  // known. No effect for one process on one node, and for more than a manifest may hold.
+  void SetNodes(double nodes, const Worth& worth, double tasks_per_node, const Worth& tasks_worth);
   void SetFlag(std::string_view name, std::string_view value, const Worth& worth);
   void AddMetric(std::string_view name, double value, const Worth& worth);
   // Points in any order; of several at one step the last one counts, with a remark.

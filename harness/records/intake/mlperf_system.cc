@@ -86,12 +86,10 @@ void AddMlperfSystem(const std::filesystem::path& submission, const std::string&
                      LooseText(*json, key), Hint(from + key, kWhy));
   }
   AddSoftwareStack(json->Find("other_software_stack"), from, run);
-  const double nodes = LooseNumber(json->Find("number_of_nodes")).value_or(1.0);
-  if (nodes > 1.0) {
-    run->Remark(
-        fmt::format("ran on {} nodes with {} accelerators each; the hardware is that of one", nodes,
-                    LooseText(*json, "accelerators_per_node")));
-  }
+  run->SetNodes(LooseNumber(json->Find("number_of_nodes")).value_or(0.0),
+                Hint(from + "number_of_nodes", kWhy),
+                LooseNumber(json->Find("accelerators_per_node")).value_or(0.0),
+                Hint(from + "accelerators_per_node", "a task for each accelerator is the custom"));
 }
 
 }  // namespace rharness

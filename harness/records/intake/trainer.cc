@@ -9,10 +9,10 @@
 #include <set>
 
 #include "harness/base/digest.h"
+#include "harness/base/source_folder.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/importers.h"
 #include "harness/records/intake/loose_json.h"
-#include "harness/base/source_folder.h"
 #include "harness/records/intake/trainer_state.h"
 #include "harness/records/intake/training_args.h"
 #include "harness/records/intake/weights_file.h"
@@ -235,8 +235,9 @@ class TrainerReader {
     if (generators > 0) {
       run->Remark(
           fmt::format("{}: {} of rng_state*.pth, which hold the states of generators of as "
-                      "many processes, and are not read",
-                      folder.empty() ? "." : folder, generators));
+                      "many processes, and are not read{}",
+                      folder.empty() ? "." : folder, generators,
+                      generators > 1 ? "; on how many nodes they ran is not known" : ""));
     }
   }
 

@@ -55,6 +55,11 @@ void AddWandbMetadata(const Json& metadata, WandbRun* run) {
       host.gpus.push_back({LooseText(gpu, "name"), CountOf(gpu.Find("memoryTotal"))});
     });
   }
+  if (host.slurm.empty()) {
+    ForEachMember(metadata.Find("slurm"), [&](const std::string& name, const Json& value) {
+      host.slurm[name] = LooseText(&value);
+    });
+  }
   if (run->started == WallTime{}) {
     std::string started = LooseText(metadata, "startedAt");
     // Of older versions it has no zone, and is UTC.

@@ -101,6 +101,16 @@ bool ReadCpu(std::string_view message, WandbHost* host) {
   });
 }
 
+bool ReadSlurm(std::string_view message, WandbHost* host) {
+  std::string name, value;
+  const bool good = ForProtobufFields(message, [&](const ProtobufField& field) {
+    if (field.number == 1) name = Own(field);
+    if (field.number == 2) value = Own(field);
+  });
+  if (good) host->slurm[name] = std::move(value);
+  return good;
+}
+
 // Several such records add up: each has the data known by then.
 bool AddEnvironment(std::string_view message, WandbRun* run) {
   WandbHost& host = run->host;
@@ -117,6 +127,7 @@ bool AddEnvironment(std::string_view message, WandbRun* run) {
     if (field.number == 19) host.gpu_count = field.value;
     if (field.number == 22) good &= ReadCpu(field.content, &host);
     if (field.number == 24) good &= ReadGpu(field.content, &host);
+    if (field.number == 27) good &= ReadSlurm(field.content, &host);
   });
   if (!args.empty()) host.args = std::move(args);
   if (host.gpus.empty()) host.gpus = std::move(gpus);

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
+#include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "harness/records/intake/clean.h"
@@ -101,6 +104,29 @@ void SetWandbMachine(const WandbHost& host, ImportedRun* run) {
   run->SetSoftware("cuda", host.cuda, Exact(host.from + ": cudaVersion"));
 }
 
+// The first of several variables of Slurm that is a number; 0: none is.
+double FirstOf(const WandbHost& host, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto found = host.slurm.find(name);
+    int number = 0;
+    if (found == host.slurm.end()) continue;
+    const std::string& text = found->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) return number;
+  }
+  return 0.0;
+}
+
+// Of a job that started its tasks itself the numbers are those of the allocation.
+void SetWandbNodes(const WandbHost& host, ImportedRun* run) {
+  const double nodes = FirstOf(host, {"step_num_nodes", "nnodes", "job_num_nodes"});
+  double each = FirstOf(host, {"ntasks_per_node"});
+  const double tasks = FirstOf(host, {"step_num_tasks", "ntasks", "nprocs"});
+  if (nodes >= 1.0 && tasks >= 1.0) each = tasks / nodes;
+  const auto worth = [&](const char* names) { return Exact(host.from + ": slurm." + names); };
+  run->SetNodes(nodes, worth("nnodes"), each, worth("ntasks"));
+}
+
 void SetWandbConfig(const WandbRun& from, ImportedRun* run) {
   for (const auto& [name, value] : from.config) {
     ForWandbLeaves(name, value, [&](const std::string& leaf, const Json& json) {
@@ -167,6 +193,7 @@ ImportedRun BuildWandbRun(WandbRun from, const ImportRequest& request) {
   SetWandbImage(from.host.docker, &run);
   SetWandbCommand(from.host, &run);
   SetWandbMachine(from.host, &run);
+  SetWandbNodes(from.host, &run);
   for (const auto& [name, version] : from.packages) {
     run.SetSoftware(name, version, Exact("files/requirements.txt"));
   }

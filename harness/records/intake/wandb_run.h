@@ -30,6 +30,7 @@ struct WandbHost {   // host and start of the program
   std::string git_remote, git_commit;
   std::uint64_t gpu_count = 0;
   std::vector<WandbGpu> gpus;
+  std::map<std::string, std::string> slurm;  // "nnodes": SLURM_NNODES
 };
 
 struct WandbUsedArtifact {

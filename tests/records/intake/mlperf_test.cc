@@ -66,7 +66,12 @@ TEST_F(Mlperf, LogBecomesARunWithSeedsSettingsEvaluationsAndTimeToTrain) {
   EXPECT_EQ(run.environment.hardware.gpu_driver, "580.1");
   EXPECT_EQ(run.environment.software.at("cuda"), "13.0");
   EXPECT_THAT(WorthOf(run, "environment.hardware.gpus[0]"), HasSubstr("hint"));
-  EXPECT_TRUE(HasRemark(run, "ran on 2 nodes with 2 accelerators each"));
+  ASSERT_TRUE(run.gang.has_value());
+  EXPECT_EQ(run.gang->nodes, 2);
+  EXPECT_EQ(run.gang->tasks_per_node, 2);
+  EXPECT_TRUE(run.gang->parts.nodes.empty()) << "their names are not known";
+  EXPECT_THAT(WorthOf(run, "gang.nodes"), HasSubstr("hint"));
+  EXPECT_THAT(WorthOf(run, "gang.tasks_per_node"), HasSubstr("hint"));
   EXPECT_EQ(WorthOf(run, "command"), "missing");
 }
 

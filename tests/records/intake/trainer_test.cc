@@ -74,6 +74,16 @@ TEST_F(Trainer, FolderBecomesARunWithCurvesMetricsAndWeights) {
   EXPECT_TRUE(Import("", "", false).runs.at(0).artifacts.at(0).sha256.empty());
 }
 
+TEST_F(Trainer, ProcessesOnAnUnknownNumberOfNodesAreNoGuess) {
+  Put("trainer_state.json", kState);
+  Put("checkpoint-2/rng_state_0.pth", "never read");
+  Put("checkpoint-2/rng_state_1.pth", "never read");
+  const ImportOutcome outcome = Import();
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  EXPECT_FALSE(outcome.runs[0].gang.has_value());
+  EXPECT_TRUE(HasRemark(outcome.runs[0], "on how many nodes they ran is not known"));
+}
+
 TEST_F(Trainer, OutputsLieInTheFolderThatTheCommandWasGiven) {
   Put("trainer_state.json", kState);
   Put("training_args.json", R"({"output_dir": "./runs/out/", "seed": 42})");

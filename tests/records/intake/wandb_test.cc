@@ -192,5 +192,32 @@ TEST_F(Wandb, RefusesASecondFolderOfOneRun) {
   EXPECT_THAT(outcome.refused[0].first, HasSubstr("run-20260102"));
 }
 
+// As wandb 0.23 writes SLURM_ variables: in lower case, without the prefix.
+TEST_F(Wandb, HasTheNodesAndTasksOfItsSlurmJob) {
+  const std::string folder = "run-20261123_111513-abcd1234/files/";
+  const auto import = [&](const std::string& slurm) {
+    Put(folder + "wandb-metadata.json", R"({"program": "train.py", "slurm": )" + slurm + "}");
+    Put(folder + "config.yaml", "lr:\n  value: 0.1\n");
+    const ImportOutcome outcome = Import();
+    EXPECT_THAT(outcome.runs, SizeIs(1)) << outcome.status.error().ToString();
+    return outcome.runs.empty() ? Manifest() : outcome.runs[0];
+  };
+  const Manifest run = import(R"({"nnodes": "2", "ntasks": "8", "job_id": "77"})");
+  ASSERT_TRUE(run.gang.has_value());
+  EXPECT_EQ(run.gang->nodes, 2);
+  EXPECT_EQ(run.gang->tasks_per_node, 4);
+  EXPECT_THAT(WorthOf(run, "gang.nodes"), HasSubstr("slurm.nnodes"));
+  const Manifest unknown = import(R"({"job_num_nodes": 4})");
+  ASSERT_TRUE(unknown.gang.has_value());
+  EXPECT_EQ(unknown.gang->nodes, 4);
+  EXPECT_EQ(WorthOf(unknown, "gang.tasks_per_node"), "");
+  EXPECT_FALSE(import(R"({"nnodes": "1", "ntasks": "1"})").gang.has_value());
+  EXPECT_FALSE(import(R"({"nnodes": "2x", "ntasks": "-4"})").gang.has_value());
+  EXPECT_FALSE(import(R"({"nnodes": "3", "ntasks": "8"})").gang.has_value());
+  const Manifest many = import(R"({"nnodes": "2000000", "ntasks": "2000000"})");
+  EXPECT_FALSE(many.gang.has_value());
+  EXPECT_TRUE(HasRemark(many, "more than a run may have"));
+}
+
 }  // namespace
 }  // namespace rharness
