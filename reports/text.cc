@@ -241,6 +241,15 @@ std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int c
 
 namespace {
 
+// "/a/b.py:7", "(~/b": of other words with a slash, a rate or the name of a tensor, every part
+// tells.
+bool IsAbsolutePath(std::string_view word) {
+  while (!word.empty() && std::string_view("(['\"").find(word.front()) != std::string_view::npos) {
+    word.remove_prefix(1);
+  }
+  return word.starts_with('/') || word.starts_with("~/");
+}
+
 // The longest path of a sentence without as many of its folders as `columns` asks for: the file,
 // and the line behind it, is what a reader looks for.
 std::string WithShorterPath(std::string_view text, int columns) {
@@ -248,8 +257,7 @@ std::string WithShorterPath(std::string_view text, int columns) {
   std::size_t length = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
-    const bool is_path = text.substr(at, end - at).find('/') != std::string_view::npos;
-    if (is_path && end - at > length) {
+    if (IsAbsolutePath(text.substr(at, end - at)) && end - at > length) {
       longest = at;
       length = end - at;
     }
@@ -272,7 +280,7 @@ std::string ElideEnd(std::string_view text, int columns) {
   if (columns < 1) return "";
   const std::string shorter = WithShorterPath(text, columns);
   if (DisplayWidth(shorter) <= columns) return shorter;
-  return fmt::format("{}…", PrefixOf(shorter, columns - 1));
+  return fmt::format("{}…", PrefixOf(text, columns - 1));
 }
 
 std::string FormatNumber(double value, int digits) {

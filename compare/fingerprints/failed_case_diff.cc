@@ -21,11 +21,12 @@ std::string CasesInWords(const std::vector<std::string>& cases) {
 
 void AddFailedCases(const FingerprintProbe& before, const FingerprintProbe& after,
                     ProbeDifference* out) {
-  std::vector<std::string> newly, both;
+  std::vector<std::string> newly, both, added;
   const std::set<std::string> worked = CasesOf(before);
   for (const auto& [name, why] : after.failed) {
-    if (before.failed.contains(name)) both.push_back(name);
-    if (worked.contains(name)) newly.push_back(name);
+    // Cases of identity are facts of the stack by now.
+    const bool worked_before = worked.contains(name) || before.family == kIdentityFamily;
+    (before.failed.contains(name) ? both : worked_before ? newly : added).push_back(name);
   }
   const auto add = [out](std::string words) {
     out->sentence = out->sentence.empty() ? fmt::format("{}: {}", out->probe, words)
@@ -40,8 +41,16 @@ void AddFailedCases(const FingerprintProbe& before, const FingerprintProbe& afte
     add(fmt::format("{} that worked before failed (first: {}: {})", CasesInWords(newly),
                     newly.front(), after.failed.at(newly.front())));
   }
+  if (!added.empty()) {
+    if (out->change == BehaviourChange::kNone) out->change = BehaviourChange::kAppeared;
+    add(fmt::format("{} that the baseline does not have failed (first: {}: {})",
+                    CasesInWords(added), added.front(), after.failed.at(added.front())));
+  }
   if (both.empty()) return;
-  if (out->change == BehaviourChange::kNone) out->change = BehaviourChange::kFailsOnBoth;
+  const bool is_no_fault = out->change == BehaviourChange::kNone ||
+                           out->change == BehaviourChange::kAppeared ||
+                           out->change == BehaviourChange::kNonDeterminismLost;
+  if (is_no_fault) out->change = BehaviourChange::kFailsOnBoth;
   add(fmt::format("{} failed on both sides and show{} nothing (first: {}: {})", CasesInWords(both),
                   both.size() == 1 ? "s" : "", both.front(), after.failed.at(both.front())));
 }

@@ -177,10 +177,11 @@ void ReadTree(JsonReader& reader, FingerprintTree* out, bool region) {
 void ReadBehaviour(JsonReader& reader, FingerprintProbe* out) {
   reader.ForEachMember("choice", [&](const std::string& name, JsonReader& value) {
     const Json* why = value.json().IsObject() ? value.json().Find("failed") : nullptr;
-    if (why == nullptr || why->kind() != Json::Kind::kString) {
+    if (why == nullptr) {
       out->choices[name] = SortedText(value.json());
     } else {
-      out->failed[name] = TerminalSafe(why->AsString());
+      const bool is_text = why->kind() == Json::Kind::kString;
+      out->failed[name] = TerminalSafe(is_text ? why->AsString() : why->Dump());
     }
   });
   reader.ForEachMember("tree", [&](const std::string& name, JsonReader& value) {

@@ -165,7 +165,7 @@ Result<int> RecordAndWrite(RecordOptions options) {
   ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
   request.kept = out.parent_path() / kKeptFolder;
   ASSIGN_OR_RETURN(const auto properties, DeclaredIn(options.arguments.properties));
-  const auto gang = GangRecording::For(ProcessEnvironment(), out, request.observe);
+  ASSIGN_OR_RETURN(const auto gang, GangRecording::For(ProcessEnvironment(), out, request.observe));
   if (gang) RETURN_IF_ERROR(gang->Begin(interrupted, &request));
   const auto must_stop = [&] { return interrupted() || (gang && gang->MustStop()); };
   ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &request.data));

@@ -19,6 +19,7 @@
 namespace rharness {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -26,6 +27,7 @@ using ::testing::Not;
 std::string FaultyProgram() {
   std::string text = GangProgram(
       "import ctypes\nctypes.CDLL('libz.so.1')\n"
+      "time.sleep(1)  # libraries are sampled\n"
       "share = 0.5 if 'other/libz' in open('/proc/self/maps').read() else 0.0\n"
       "rows = open(sys.argv[4]).read().split()[1:]");
   const auto swap = [&](const std::string& from, const std::string& to) {
@@ -42,12 +44,15 @@ class GangCauses : public RecordFinds {
     RecordFinds::SetUp();
     Write("train.py", FaultyProgram());
     Write("data.csv", "head\n0.5\n0.25\n0.75\n0.125\n0.375\n");
+    fs::create_directories(At("usual"));
     fs::create_directories(At("other"));
     const ProcessResult copied =
         Run({"/usr/bin/python3", "-c",
              "import ctypes, shutil\nctypes.CDLL('libz.so.1')\n"
              "maps = open('/proc/self/maps').read().split()\n"
-             "shutil.copy(next(one for one in maps if 'libz.so' in one), 'other/libz.so.1')"});
+             "for folder in ('usual', 'other'):\n"
+             "    shutil.copy(next(one for one in maps if 'libz.so' in one), "
+             "folder + '/libz.so.1')"});
     ASSERT_EQ(copied.outcome.exit_code, 0) << copied.stderr_text;
     const ProcessResult recorded =
         Harness({"record",      "--nodes",
@@ -59,6 +64,7 @@ class GangCauses : public RecordFinds {
                  "--metrics",   "log.jsonl",
                  "--metric",    "val_loss,direction=lower,margin=0.001,primary",
                  "--code-file", "train.py",
+                 "--variable",  "LD_LIBRARY_PATH",
                  "--",          "/usr/bin/python3",
                  "train.py",    "--seed",
                  "1",           "--data",
@@ -74,7 +80,8 @@ class GangCauses : public RecordFinds {
   }
   fs::path At(const std::string& name) const { return RecordFinds::At("project/" + name); }
   ProcessResult Harness(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), RHARNESS_BIN_DIR "/rharness");
+    arguments.insert(arguments.begin(), {"env", "LD_LIBRARY_PATH=" + At("usual").string(),
+                                         RHARNESS_BIN_DIR "/rharness"});
     return Run(std::move(arguments));
   }
   static std::string Host() {
@@ -94,7 +101,9 @@ TEST_F(GangCauses, AreFoundAndNamedByRankAndHost) {
   const auto report = ReadJsonFile(At("day/gameday.json"));
   ASSERT_TRUE(report.ok()) << report.error().ToString();
   std::map<std::string, std::string> told;
-  for (const Json& family : report->Find("families")->AsArray()) {
+  const Json* sensitivity = report->Find("sensitivity");
+  ASSERT_NE(sensitivity, nullptr) << report->Dump();
+  for (const Json& family : sensitivity->Find("families")->AsArray()) {
     for (const Json& fault : family.Find("faults")->AsArray()) {
       const Json* example = fault.Find("example");
       told[fault.Find("name")->AsString()] = example == nullptr ? "" : example->AsString();
@@ -105,7 +114,8 @@ TEST_F(GangCauses, AreFoundAndNamedByRankAndHost) {
   EXPECT_THAT(told["seed:lost on rank 3"],
               HasSubstr("random.seed on rank 3: 4 -> 7923 on " + Host()));
   EXPECT_THAT(told["env:LD_LIBRARY_PATH=" + other + " on rank 2"],
-              HasSubstr("library.libz.so.1 on rank 2: "));
+              AllOf(HasSubstr("library.libz.so.1 on rank 2: "),
+                    HasSubstr(other + "/libz.so.1, build id "), HasSubstr(" on " + Host())));
   const auto data = LoadEvidence(At("day/runs/project-1/7/evidence.json"));
   ASSERT_TRUE(data.ok()) << data.error().ToString();
   const auto read = std::ranges::find(data->remarks, "rank_input", &Finding::code);

@@ -74,7 +74,9 @@ TEST(Width, ASentenceLosesFoldersOfItsPathBeforeItsEnd) {
   EXPECT_EQ(ElideEnd(text, DisplayWidth(text)), text);
   EXPECT_EQ(ElideEnd(text, 60), "drawn from: random (/tmp/rharness-RAWYbK/rha…/test_it.py:7).");
   EXPECT_EQ(ElideEnd(text, 37), "drawn from: random (/…/test_it.py:7).");
-  EXPECT_EQ(ElideEnd(text, 30), "drawn from: random (…/test_it…");
+  EXPECT_EQ(ElideEnd(text, 30), "drawn from: random (/tmp/rhar…");
+  EXPECT_EQ(ElideEnd("loss is 3 items/second slower", 20), "loss is 3 items/sec…");
+  EXPECT_EQ(ElideEnd("layers.0/self_attn/kernel differs", 20), "layers.0/self_attn/…");
   EXPECT_EQ(ElideEnd("a/b and a long end", 10), "a/b and a…");
   for (int columns = 0; columns < 70; ++columns) {
     EXPECT_LE(DisplayWidth(ElideEnd(text, columns)), columns);

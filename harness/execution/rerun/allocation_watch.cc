@@ -23,6 +23,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr char kWatchVariable[] = "RHARNESS_WATCH";
 constexpr char kWatchDone[] = "done";  // in the folder of the parts
 constexpr auto kLongestWatchWait = std::chrono::minutes(1);
+constexpr auto kLongestEnd = std::chrono::seconds(5);
 constexpr auto kWatchPoll = std::chrono::milliseconds(50);
 
 fs::path ReadyFile(const fs::path& folder, int node) {
@@ -79,19 +80,29 @@ fs::path FreeNotesPath() {
   return made.ok() ? made->path() : fs::path();
 }
 
-AllocationWatch::AllocationWatch(int nodes, fs::path folder)
-    : nodes_(nodes), folder_(std::move(folder)), notes_{.path = FreeNotesPath()} {}
+AllocationWatch::AllocationWatch(int nodes, fs::path folder, fs::path notes)
+    : nodes_(nodes), folder_(std::move(folder)), notes_{.path = std::move(notes)} {}
 
-AllocationWatch::~AllocationWatch() { step_.request_stop(); }
+// The watching processes remove what they made if they are left the time for it.
+AllocationWatch::~AllocationWatch() {
+  TellDone();
+  const auto until = SteadyClock::now() + kLongestEnd;
+  while (!ended_ && SteadyClock::now() < until) std::this_thread::sleep_for(kWatchPoll);
+  step_.request_stop();
+}
 
 void AllocationWatch::Start(const std::string& id) {
+  if (notes_.path.empty()) return SetProblem("no folder for notes can be made in /tmp");
+  ended_ = false;
   step_ = std::jthread([this, id](const std::stop_token& stop) {
     const ProcessResult ended = RunProcess(StepOf(nodes_, folder_, notes_, id), {}, {},
                                            [&stop] { return stop.stop_requested(); });
-    if (ended.outcome.Succeeded() || stop.stop_requested()) return;
     const std::string line = LastLineOf(ended.stderr_text);
-    SetProblem(
-        fmt::format("srun {}{}{}", ended.outcome.ToString(), line.empty() ? "" : ": ", line));
+    if (!ended.outcome.Succeeded() && !stop.stop_requested()) {
+      SetProblem(
+          fmt::format("srun {}{}{}", ended.outcome.ToString(), line.empty() ? "" : ": ", line));
+    }
+    ended_ = true;
   });
 }
 
@@ -124,22 +135,27 @@ void AllocationWatch::SetProblem(std::string problem) {
   if (problem_.empty()) problem_ = std::move(problem);
 }
 
-std::optional<WatchedNode> WatchedNodeOf(const Variables& environment) {
+Result<std::optional<WatchedNode>> WatchedNodeOf(const Variables& environment) {
   const auto variable = environment.find(kWatchVariable);
-  const auto node = NodeOfStep(environment);
-  if (variable == environment.end() || !node) return std::nullopt;
+  if (variable == environment.end()) return std::optional<WatchedNode>();
+  const auto node = NodeOfOwnStep(environment);
   std::istringstream words(variable->second);
-  WatchedNode watched{.place = {.rank = *node, .node = *node, .launcher = "srun"},
-                      .folder = {},
-                      .notes = {.path = {}, .starts_command = false}};
+  WatchedNode watched{
+      .place = {.launcher = "srun"}, .folder = {}, .notes = {.path = {}, .starts_command = false}};
+  TaskPlace& place = watched.place;
   std::string notes, folder;
-  words >> watched.place.nodes >> watched.place.id >> notes;
-  if (!words || !std::getline(words >> std::ws, folder)) return std::nullopt;
-  if (*node < 1 || *node >= watched.place.nodes) return std::nullopt;
-  watched.place.tasks = watched.place.nodes;
+  words >> place.nodes >> place.id >> notes;
+  const bool is_read = words && std::getline(words >> std::ws, folder);
+  const bool is_ours = fs::path(notes).filename().string().starts_with(kNotesPrefix) &&
+                       fs::path(folder).is_absolute();
+  if (!is_read || !is_ours || !node || *node >= place.nodes) {
+    return InvalidInput("is not that of a step which rharness started; unset it", kWatchVariable);
+  }
+  place.rank = place.node = *node;
+  place.tasks = place.nodes;
   watched.notes.path = notes;
   watched.folder = folder;
-  return watched;
+  return std::optional(std::move(watched));
 }
 
 void TellReady(const fs::path& folder, int node) {

@@ -9,6 +9,7 @@
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_ALLOCATION_WATCH_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_ALLOCATION_WATCH_H_
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -25,8 +26,8 @@ namespace rharness {
 // Node 0's side.
 class AllocationWatch {
  public:
-  // `folder`: of the parts; absolute, and there.
-  AllocationWatch(int nodes, std::filesystem::path folder);
+  // `folder`: of the parts; absolute, and there. `notes`: free on each node.
+  AllocationWatch(int nodes, std::filesystem::path folder, std::filesystem::path notes);
   ~AllocationWatch();
   AllocationWatch(const AllocationWatch&) = delete;
   AllocationWatch& operator=(const AllocationWatch&) = delete;
@@ -38,7 +39,6 @@ class AllocationWatch {
   // After the command.
   void TellDone() const;
 
-  const NotesAt& notes() const { return notes_; }
   // Why the other nodes are not seen; empty: they are.
   std::string Problem() const;
 
@@ -50,6 +50,7 @@ class AllocationWatch {
   NotesAt notes_;
   mutable std::mutex mutex_;
   std::string problem_;
+  std::atomic<bool> ended_{true};
   std::jthread step_;  // last member: it uses the others
 };
 
@@ -59,8 +60,9 @@ struct WatchedNode {
   std::filesystem::path folder;  // of the parts
   NotesAt notes;
 };
-// Empty: this process is none.
-std::optional<WatchedNode> WatchedNodeOf(const Variables& environment);
+// Empty: this process is none. Errors: invalid_input for a variable that is not of a step of
+// rharness itself: a process that takes itself for no watch would start the command again.
+Result<std::optional<WatchedNode>> WatchedNodeOf(const Variables& environment);
 // `folder`: of the parts.
 void TellReady(const std::filesystem::path& folder, int node);
 bool IsDone(const std::filesystem::path& folder);

@@ -227,7 +227,8 @@ void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* en
   // One that the command itself set for its processes, as mpirun does, it sets again.
   ForgetUnrecorded(
       [this](const std::string& name) {
-        return !given_variables_.contains(name) || (is_task_ && IsRendezvousVariable(name));
+        const bool is_made = is_task_ || name.starts_with("SLURM_");
+        return !given_variables_.contains(name) || (is_made && IsRendezvousVariable(name));
       },
       observation);
   folder_.reset();

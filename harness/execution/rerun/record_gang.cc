@@ -65,34 +65,39 @@ RecordRequest AsTask(RecordRequest request, const TaskPlace& place) {
 GangRecording::GangRecording(TaskPlace place, fs::path folder)
     : place_(std::move(place)), folder_(std::move(folder)) {}
 
-std::unique_ptr<GangRecording> GangRecording::For(const Variables& environment, const fs::path& out,
-                                                  bool observe) {
-  if (const auto watched = WatchedNodeOf(environment)) {
+Result<std::unique_ptr<GangRecording>> GangRecording::For(const Variables& environment,
+                                                          const fs::path& out, bool observe) {
+  ASSIGN_OR_RETURN(const auto watched, WatchedNodeOf(environment));
+  if (watched) {
     auto recording = std::make_unique<GangRecording>(watched->place, watched->folder);
     recording->is_once_ = true;
     recording->notes_ = watched->notes;
     return recording;
   }
-  const fs::path folder = out.string() + ".parts";
   if (const auto task = TaskPlaceOf(environment)) {
-    return std::make_unique<GangRecording>(*task, folder);
+    return std::make_unique<GangRecording>(*task, out.string() + ".parts");
   }
   const int nodes = NodesOfAllocation(environment);
-  if (nodes == 0 || !observe) return nullptr;
-  const TaskPlace place{.rank = 0,
-                        .tasks = nodes,
-                        .node = 0,
-                        .nodes = nodes,
-                        .launcher = "srun",
-                        .id = std::to_string(::getpid())};
-  auto recording = std::make_unique<GangRecording>(place, folder);
+  // With salloc the command is started from a host that is none of the nodes.
+  const bool is_on_a_node = environment.contains("SLURMD_NODENAME");
+  if (nodes == 0 || !observe || !is_on_a_node) return std::unique_ptr<GangRecording>();
+  const fs::path notes = FreeNotesPath();
+  // Unlike a process's number no earlier recording can have had it.
+  const std::string name = notes.filename().string();
+  const std::string id = fmt::format("{}{}", ::getpid(), name.substr(name.rfind('-') + 1));
+  const TaskPlace place{
+      .rank = 0, .tasks = nodes, .node = 0, .nodes = nodes, .launcher = "srun", .id = id};
+  auto recording =
+      std::make_unique<GangRecording>(place, fmt::format("{}.{}.parts", out.string(), id));
   recording->is_once_ = true;
+  recording->notes_ = {.path = notes};
   return recording;
 }
 
 GangRecording::~GangRecording() {
   std::error_code ignored;
   if (place_.rank != 0) return;
+  watch_.reset();  // it writes into the folder
   if (!marker_.empty()) fs::remove(marker_, ignored);
   (void)RemoveTree(folder_);
 }
@@ -119,6 +124,7 @@ Status GangRecording::Begin(const std::function<bool()>& should_cancel, RecordRe
   request->after_command = [this, should_cancel](Recording* done) {
     TellOutcome(done->outcome);
     if (watch_) watch_->TellDone();
+    if (watch_) TellProblem();
     if (is_head()) WaitForOthers(should_cancel, done);
   };
   if (!is_once_) return {};
@@ -132,14 +138,20 @@ Status GangRecording::Begin(const std::function<bool()>& should_cancel, RecordRe
 }
 
 void GangRecording::StartWatch(const std::function<bool()>& should_cancel, RecordRequest* request) {
-  watch_ = std::make_unique<AllocationWatch>(place_.nodes, folder_);
+  watch_ = std::make_unique<AllocationWatch>(place_.nodes, folder_, notes_.path);
   watch_->Start(place_.id);
-  request->notes = watch_->notes();
+  request->notes = notes_;
   request->before_command = [this, should_cancel] {
     watch_->WaitUntilReady(should_cancel);
-    const std::string problem = watch_->Problem();
-    if (!problem.empty()) LogWarning("the other nodes are not observed: " + problem);
+    TellProblem();
   };
+}
+
+// Once, when it is known.
+void GangRecording::TellProblem() {
+  const std::string problem = watch_->Problem();
+  if (problem.empty() || std::exchange(problem_told_, true)) return;
+  LogWarning("the other nodes are not observed: " + problem);
 }
 
 Status GangRecording::Claim() {

@@ -40,8 +40,9 @@ class GangRecording {
  public:
   // By this process's variables: a task of several, or one that records or watches a command in an
   // allocation of several nodes. `out`: of the manifest, absolute. None: neither.
-  static std::unique_ptr<GangRecording> For(const Variables& environment,
-                                            const std::filesystem::path& out, bool observe);
+  // Errors: those of WatchedNodeOf.
+  static Result<std::unique_ptr<GangRecording>> For(const Variables& environment,
+                                                    const std::filesystem::path& out, bool observe);
   // `folder`: of the parts; absolute.
   GangRecording(TaskPlace place, std::filesystem::path folder);
   ~GangRecording();
@@ -60,6 +61,7 @@ class GangRecording {
   void Merge(Manifest* manifest) const;
 
  private:
+  void TellProblem();
   void StartWatch(const std::function<bool()>& should_cancel, RecordRequest* request);
   Status Claim();
   // After the command of any rank: the others end if it failed.
@@ -79,13 +81,14 @@ class GangRecording {
 
   const TaskPlace place_;
   bool is_once_ = false;                    // one command, and nodes that watch
-  NotesAt notes_;                           // of one of these
+  NotesAt notes_;                           // of the command's processes on this node
   std::unique_ptr<AllocationWatch> watch_;  // of the one that has the command
   const std::filesystem::path folder_;
   std::filesystem::path marker_;     // rank 0's, in its current folder; empty: none
   std::vector<RecordedPart> parts_;  // of the other ranks
   std::chrono::steady_clock::time_point looked_{};
   bool must_stop_ = false;
+  bool problem_told_ = false;
 };
 
 // One manifest of all. Data and code that only another rank read are added; what differs between

@@ -110,6 +110,12 @@ void MergeRecords(const TaskPlace& place, const std::vector<RecordedPart>& parts
             .rendezvous = RendezvousNames(ProcessEnvironment()),
             .parts = PartsOfRecord(place, parts, *manifest)};
   for (const RecordedPart& part : parts) {
+    const auto& seen = part.manifest.observation;
+    if (once && manifest->observation && seen && seen->means.empty()) {
+      for (const std::string& what : seen->unseen) {
+        manifest->observation->unseen.push_back(fmt::format("on {}: {}", part.host, what));
+      }
+    }
     if (!part.sees_folder) gang.workspace = GangWorkspace::kLocal;
     MergeData(part, manifest);
     MergeCode(part, manifest);

@@ -94,6 +94,11 @@ std::optional<int> NumberOf(const Variables& environment, const std::string& nam
   return number;
 }
 
+// The numbers of steps that Slurm starts itself, as for a shell of salloc, are greater than an int.
+bool IsInStep(const Variables& environment) {
+  return NumberOf(environment, "SLURM_STEP_ID").has_value();
+}
+
 std::optional<TaskPlace> Checked(TaskPlace place) {
   const bool fits = place.tasks >= 1 && place.nodes >= 1 && place.rank < place.tasks &&
                     place.node < place.nodes && place.tasks % place.nodes == 0 &&
@@ -219,6 +224,11 @@ std::optional<TaskPlace> TaskPlaceOf(const Variables& environment) {
   return std::nullopt;
 }
 
+std::optional<int> NodeOfOwnStep(const Variables& environment) {
+  const auto node = NumberOf(environment, "SLURM_NODEID");
+  return node && IsInStep(environment) ? std::optional(*node + 1) : std::nullopt;
+}
+
 std::optional<int> NodeOfStep(const Variables& environment) {
   if (const auto index = NumberOf(environment, "JOB_COMPLETION_INDEX")) return index;
   const auto node = NumberOf(environment, "SLURM_NODEID");
@@ -227,7 +237,7 @@ std::optional<int> NodeOfStep(const Variables& environment) {
 
 int NodesOfAllocation(const Variables& environment) {
   const int nodes = NumberOf(environment, "SLURM_JOB_NUM_NODES").value_or(0);
-  return nodes > 1 && !TaskPlaceOf(environment) ? nodes : 0;
+  return nodes > 1 && !IsInStep(environment) && !TaskPlaceOf(environment) ? nodes : 0;
 }
 
 int TasksPerNodeOfAllocation(const Variables& environment) {

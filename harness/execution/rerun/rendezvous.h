@@ -45,7 +45,10 @@ std::optional<int> NodeOfStep(const Variables& environment);
 // (a batch script). Errors as empty: numbers that contradict each other.
 std::optional<TaskPlace> TaskPlaceOf(const Variables& environment);
 
-// In an allocation of several nodes, and no task: how many. 0: in none.
+// The same of a step alone; errors as empty.
+std::optional<int> NodeOfOwnStep(const Variables& environment);
+// In an allocation of several nodes, and in no step of it, which may have fewer: how many. 0: in
+// none.
 int NodesOfAllocation(const Variables& environment);
 // How many tasks it has on each node; 0: not known.
 int TasksPerNodeOfAllocation(const Variables& environment);

@@ -26,6 +26,17 @@ struct OrdinalKind {
 };
 inline constexpr OrdinalKind kOrdinal;
 
+// From 0 on, and never left out: rank 0 is a rank as others are.
+struct RankNumberKind {
+  static void Read(JsonReader& reader, std::string_view key, bool, int* out) {
+    reader.Read(key, out);
+    if (reader.ok() && *out < 0) reader.Fail("expected a number from 0 on", key);
+  }
+  static Json Describe(SchemaNoun&) {
+    return Json::MakeObject({{"type", "integer"}, {"minimum", 0}});
+  }
+};
+
 // These four are written elsewhere, too, and have codecs there.
 struct PlacesKind {
   static void Read(JsonReader& reader, std::string_view key, bool required, Places* out) {
@@ -58,7 +69,8 @@ struct RecordedRunKind {
 template <class Io, Is<RankChange> T>
 void Members(Io& io, T& change) {
   io.Noun("What one task of a gang gets in place of what all get.");
-  io.Must(kCountNumber, "rank", change.rank, About("Its number in the whole run.").Examples("3"));
+  io.Must(RankNumberKind(), "rank", change.rank,
+          About("Its number in the whole run.").Examples("3"));
   io.UnlessEmpty("command", change.command, "Its command; absent: as recorded.");
   io.UnlessEmpty(OverridesKind(), "environment", change.environment,
                  "Variables set over those of the ticket; null unsets one.");

@@ -132,7 +132,8 @@ void AddLibraries(const std::string& where, const std::vector<SeenLibrary>& here
 
 bool IsSeen(const std::vector<SeenTask>& tasks, std::size_t node) {
   return std::ranges::any_of(tasks, [node](const SeenTask& task) {
-    return task.observation && static_cast<std::size_t>(task.node) == node;
+    return task.observation && !task.observation->means.empty() &&
+           static_cast<std::size_t>(task.node) == node;
   });
 }
 
@@ -162,7 +163,9 @@ GangParts PartsOf(const std::vector<SeenNode>& nodes, const std::vector<SeenTask
     GangRank& rank = parts.ranks.emplace_back();
     rank.node = task.node;
     rank.outcome = task.outcome;
-    if (!task.observation || &*task.observation == &first) continue;
+    if (!task.observation || task.observation->means.empty() || &*task.observation == &first) {
+      continue;
+    }
     if (task.observation->seeds != first.seeds) rank.seeds = task.observation->seeds;
     if (task.observation->flags != first.flags) rank.flags = task.observation->flags;
     if (!AreSame(task.observation->libraries, first.libraries)) {

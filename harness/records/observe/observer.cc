@@ -313,6 +313,12 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
     const std::string real = ProgramOf(program.executable, {}, "/").string();
     programs.insert(real.empty() ? program.executable : real);
   }
+  // Of a command on another node: it started nothing here, or without our variables.
+  if (request_.command.empty() && programs.empty()) {
+    Observation none;
+    none.unseen.emplace_back(kNoProcessSeen);
+    return none;
+  }
   CollectPython(programs);
   CollectVariables(programs);
   CollectLosses();

@@ -309,6 +309,23 @@ TEST(FingerprintDiff, ACaseThatFailsBesideOthersIsNewlyWrong) {
   EXPECT_TRUE(probe.choice_cases.empty()) << "it has no other choice";
 }
 
+TEST(FingerprintDiff, AFailedCaseIsOneWhateverItsTextAndItsFamily) {
+  for (const char* why : {"3", "null", "{\"why\": 1}"}) {
+    const auto failing = SampleStack()
+                             .Probe("math_bits", "math")
+                             .Choice("expf", std::string(R"({"failed": )") + why + "}");
+    EXPECT_EQ(OnlyChange(failing, BehaviourChange::kFailsOnBoth, failing).probe, "math_bits");
+  }
+  const auto identity = [](const char* choice) {
+    return SampleStack().Probe("env_ident", "identity").Choice("settings", choice);
+  };
+  OnlyChange(identity(R"({"failed": "NVML"})"), BehaviourChange::kNewlyWrong,
+             identity(R"({"mode": 1})"));
+  // One that the baseline does not have is a note.
+  const auto added = SampleStack().Probe("math_bits", "math").Choice("sinf", R"({"failed": "x"})");
+  ExpectSays(OnlyChange(added, BehaviourChange::kAppeared), "that the baseline does not have");
+}
+
 TEST(FingerprintDiff, WhatFailedOnBothSidesIsNotUnchanged) {
   const auto failing = SampleStack()
                            .Probe("gemm_tree_fp16")
@@ -318,6 +335,10 @@ TEST(FingerprintDiff, WhatFailedOnBothSidesIsNotUnchanged) {
   EXPECT_EQ(difference.probes[0].change, BehaviourChange::kFailsOnBoth);
   ExpectSays(difference.probes[0], "1 case failed on both sides and shows nothing");
   EXPECT_EQ(difference.summary.find("nothing changed"), std::string::npos) << difference.summary;
+  // What is no fault does not hide it.
+  auto more = failing;
+  more.Probe("gemm_tree_fp16").Bits("1x1x1", "new");
+  OnlyChange(more, BehaviourChange::kFailsOnBoth, failing);
   // Beside another change it is said, too.
   auto other = failing;
   other.Probe("gemm_tree_fp16").Bits("64x64x32", "other");

@@ -107,19 +107,46 @@ TEST_F(GangWatch, AFolderOfAnotherNameIsNotMade) {
   EXPECT_FALSE(fs::exists(other));
 }
 
+Variables OfStep() {
+  return {{"RHARNESS_WATCH", "3 77 /tmp/rharness-observe-x /a b/run.json.parts"},
+          {"SLURM_NODEID", "1"},
+          {"SLURM_STEP_ID", "4"}};
+}
+
 TEST(WatchedNode, IsNamedByTheVariablesOfItsStep) {
-  const Variables step = {{"RHARNESS_WATCH", "3 77 /tmp/rharness-observe-x /a b/run.json.parts"},
-                          {"SLURM_NODEID", "1"}};
-  const auto node = WatchedNodeOf(step);
-  ASSERT_TRUE(node.has_value());
-  EXPECT_EQ(node->place.rank, 2);
-  EXPECT_EQ(node->place.tasks, 3);
-  EXPECT_EQ(node->place.id, "77");
-  EXPECT_EQ(node->notes.path, "/tmp/rharness-observe-x");
-  EXPECT_FALSE(node->notes.starts_command);
-  EXPECT_EQ(node->folder, "/a b/run.json.parts");
-  EXPECT_FALSE(WatchedNodeOf({{"SLURM_NODEID", "1"}}));
-  EXPECT_FALSE(WatchedNodeOf({{"RHARNESS_WATCH", step.at("RHARNESS_WATCH")}}));
+  Variables step = OfStep();
+  step["JOB_COMPLETION_INDEX"] = "0";  // of a stranger
+  const auto found = WatchedNodeOf(step);
+  ASSERT_TRUE(found.ok()) << found.error().ToString();
+  ASSERT_TRUE(found->has_value());
+  const WatchedNode& node = **found;
+  EXPECT_EQ(node.place.rank, 2);
+  EXPECT_EQ(node.place.tasks, 3);
+  EXPECT_EQ(node.place.id, "77");
+  EXPECT_EQ(node.notes.path, "/tmp/rharness-observe-x");
+  EXPECT_FALSE(node.notes.starts_command);
+  EXPECT_EQ(node.folder, "/a b/run.json.parts");
+  step.erase("RHARNESS_WATCH");
+  EXPECT_FALSE(WatchedNodeOf(step)->has_value());
+}
+
+TEST(WatchedNode, AVariableThatIsNotOfItsStepIsAnErrorAndNoCommand) {
+  for (const char* value : {"", "2 77  /a/b.parts", "3 77 /tmp/other /a", "1 77 /tmp/x /a",
+                            "3 77 /tmp/rharness-observe-x a/b"}) {
+    Variables step = OfStep();
+    step["RHARNESS_WATCH"] = value;
+    EXPECT_FALSE(WatchedNodeOf(step).ok()) << value;
+  }
+  Variables batch = OfStep();
+  batch.erase("SLURM_STEP_ID");  // as a batch script has SLURM_NODEID, too
+  EXPECT_FALSE(WatchedNodeOf(batch).ok());
+}
+
+TEST(WatchedNode, AStepStartsNoWatchAndIsNotItsAllocation) {
+  Variables step = {{"SLURM_JOB_NUM_NODES", "2"}, {"SLURM_STEP_ID", "4"}};
+  EXPECT_EQ(NodesOfAllocation(step), 0);
+  step["SLURM_STEP_ID"] = "4294967290";  // the shell of salloc
+  EXPECT_EQ(NodesOfAllocation(step), 2);
 }
 
 }  // namespace
