@@ -145,7 +145,7 @@ void AddPodOptions(Command* command, DrillOptions* drill) {
   command
       ->Add("--pod-evidence", &drill->pod_evidence,
             "How results leave a pod: volume (shared with this machine) or log (its log; evidence "
-            "and small files alone)")
+            "and small files alone, and no run over several nodes)")
       .Choices({"volume", "log"})
       .ShowDefault();
   command
@@ -345,8 +345,9 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
   AddHereOptions(command, arguments);
   command
       ->Add("--dispatch", &drill.dispatch,
-            "Where reruns run: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
-            "--out, --root and this program must be where the nodes or pods see them")
+            "Where reruns run: local (this machine), slurm (job arrays) or kubernetes (Jobs; a pod "
+            "for each node of a run); --out, --root and this program must be where the nodes or "
+            "pods see them")
       .Choices({"local", "slurm", "kubernetes"})
       .ShowDefault();
   command

@@ -17,6 +17,7 @@
 #include "harness/cli/verb.h"
 #include "harness/execution/rerun/end_marker.h"
 #include "harness/execution/rerun/framed_files.h"
+#include "harness/execution/rerun/gang_side.h"
 #include "harness/execution/rerun/rendezvous.h"
 #include "harness/execution/rerun/rerun.h"
 
@@ -64,9 +65,10 @@ Result<bool> ClaimFolder(const fs::path& folder) {
   return true;
 }
 
-// Another node of a gang than the first: its part is in what the first writes.
-Result<int> NodeOf(const std::string& text, const Ticket& ticket) {
+// The number of this node in a gang; none: the next that is free. Node 0 writes what all leave.
+Result<std::optional<int>> NodeOf(const std::string& text, const Ticket& ticket) {
   const int nodes = ticket.manifest.gang ? ticket.manifest.gang->nodes : 1;
+  if (text == "next" && nodes > 1) return std::optional<int>();
   std::optional<int> node = 0;
   if (text == "step") {
     node = NodeOfStep(ProcessEnvironment());
@@ -76,11 +78,25 @@ Result<int> NodeOf(const std::string& text, const Ticket& ticket) {
     node = error == std::errc{} && end == text.data() + text.size() ? std::optional(number)
                                                                     : std::nullopt;
   }
-  if (node && *node >= 0 && *node < nodes) return *node;
-  return InvalidInput(fmt::format("expected a number from 0 to {}, or step within srun or an "
-                                  "Indexed Job; found '{}'",
+  if (node && *node >= 0 && *node < nodes) return node;
+  return InvalidInput(fmt::format("expected a number from 0 to {}, step within srun or an "
+                                  "Indexed Job, or next; found '{}'",
                                   nodes - 1, text),
                       "--node");
+}
+
+// The number under which this process takes part in the attempt. None: others do all of it, since a
+// scheduler started this again.
+Result<std::optional<int>> TakePart(const Ticket& ticket, const fs::path& out,
+                                    std::optional<int> node) {
+  if (IsGang(ticket)) {
+    if (IsThere(out / "ended.json")) return std::optional<int>();
+    ASSIGN_OR_RETURN(
+        node, TakeNode(GangFolder(FromAnywhere(out), ticket), node, ticket.manifest.gang->nodes));
+  }
+  if (node != 0) return node;
+  ASSIGN_OR_RETURN(const bool claimed, ClaimFolder(out));
+  return claimed ? node : std::nullopt;
 }
 
 Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out, int node, bool to_log) {
@@ -114,23 +130,23 @@ int Run(const RerunArguments& arguments) {
   }
   if (!ticket.ok()) return FailWith(ticket.error());
   const fs::path out = arguments.out;
-  const auto node = NodeOf(arguments.node, *ticket);
+  const auto asked = NodeOf(arguments.node, *ticket);
+  if (!asked.ok()) return FailWith(asked.error());
+  const auto node = TakePart(*ticket, out, *asked);
   if (!node.ok()) return FailWith(node.error());
-  const auto claimed = *node == 0 ? ClaimFolder(out) : Result<bool>(true);
-  if (!claimed.ok()) return FailWith(claimed.error());
-  if (!*claimed) {
+  if (!*node) {
     LogError(
-        fmt::format("{}: this attempt was already taken up (claimed.json); an attempt is carried "
+        fmt::format("{}: this attempt was already taken up (claimed.json{}); an attempt is carried "
                     "out once",
-                    out.string()));
+                    out.string(), IsGang(*ticket) ? ", gang/*/taken-N" : ""));
     return kExitClaimed;
   }
   std::signal(SIGINT, OnStop);
   std::signal(SIGTERM, OnStop);
   std::signal(SIGHUP, OnStop);
-  const auto result = Carry(*ticket, out, *node, arguments.to_log);
+  const auto result = Carry(*ticket, out, **node, arguments.to_log);
   if (!result.ok()) return FailWith(result.error());
-  if (*node != 0) return kExitOk;  // node 0 tells what became of it
+  if (**node != 0) return kExitOk;  // node 0 tells what became of it
   const Evidence& evidence = result->evidence;
   const std::string end =
       evidence.obstacle.empty() ? evidence.outcome.ToString() : evidence.obstacle;
@@ -152,8 +168,9 @@ void AddRerun(Command& root) {
            "Write the evidence to stdout, too, framed; for pods whose --out is lost");
   verb.Add(
           "--node", &arguments->node,
-          "Of a run over several nodes: the number of this one, or step: as srun or an Indexed Job "
-          "numbers it. All have the same --out; node 0, the default, writes the evidence")
+          "Of a run over several nodes: the number of this one; step: as srun or an Indexed Job "
+          "numbers it; next: the first that is free. All have the same --out; node 0, the default, "
+          "writes the evidence")
       .Value("N");
   verb.ExitCode(kExitOk, "there is an answer, whether the run succeeded or failed");
   verb.ExitCode(kExitUsage, "usage, or no ticket");

@@ -12,6 +12,7 @@
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
 #include "harness/execution/launch/image_reference.h"
+#include "harness/execution/rerun/rendezvous.h"
 
 namespace rharness {
 namespace {
@@ -37,8 +38,7 @@ constexpr std::string_view kTicketFile = "ticket.json";
 constexpr std::size_t kMostSecretBytes = (1U << 20U) - (8U << 10U);
 
 std::vector<std::string> RerunCommand(const KubernetesOptions& options,
-                                      const std::filesystem::path& batch, int nodes,
-                                      const std::string& index) {
+                                      const KubernetesBatch& batch, const std::string& index) {
   if (options.evidence_in_log) {
     return {Literal(options.program.string()),
             "rerun",
@@ -47,18 +47,20 @@ std::vector<std::string> RerunCommand(const KubernetesOptions& options,
             fmt::format("{}/rerun", kOutPlace),
             "--to-log"};
   }
-  const std::string task = Literal(batch.string()) + "/" + index;
+  const std::string task = Literal(batch.folder.string()) + "/" + index;
   std::vector<std::string> command = {Literal(options.program.string()), "rerun",
                                       task + "/ticket.json", "--out", task + "/out"};
-  if (nodes > 1) command.insert(command.end(), {"--node", "step"});
+  if (batch.needs.nodes > 1) {
+    command.insert(command.end(), {"--node", batch.numbered ? "step" : "next"});
+  }
   return command;
 }
 
 // All pods of a gang: none is replaced, and one that fails ends all.
-void AddNodes(int nodes, Json* spec) {
-  if (nodes > 1) spec->Set("completionMode", "Indexed");
-  spec->Set("completions", nodes);
-  spec->Set("parallelism", nodes);
+void AddNodes(const KubernetesBatch& batch, Json* spec) {
+  if (batch.needs.nodes > 1 && batch.numbered) spec->Set("completionMode", "Indexed");
+  spec->Set("completions", batch.needs.nodes);
+  spec->Set("parallelism", batch.needs.nodes);
   spec->Set("backoffLimit", 0);
 }
 
@@ -98,6 +100,38 @@ void Append(Json* object, std::string_view list, Json one) {
   object->Set(list, std::move(all));
 }
 
+// No two pods with these labels on one node: a node of the record is one here.
+void KeepApart(Json labels, Json* spec) {
+  const Json* given = spec->Find("affinity");
+  Json affinity = given != nullptr && given->IsObject() ? *given : Json::MakeObject();
+  const Json* old = affinity.Find("podAntiAffinity");
+  Json apart = old != nullptr && old->IsObject() ? *old : Json::MakeObject();
+  Append(
+      &apart, "requiredDuringSchedulingIgnoredDuringExecution",
+      Json::MakeObject({{"labelSelector", Json::MakeObject({{"matchLabels", std::move(labels)}})},
+                        {"topologyKey", "kubernetes.io/hostname"}}));
+  affinity.Set("podAntiAffinity", std::move(apart));
+  spec->Set("affinity", std::move(affinity));
+}
+
+// By which pods of a gang find each other, also before they are ready.
+Json BuildService(const std::string& name, Json labels) {
+  Json spec = Json::MakeObject(
+      {{"clusterIP", "None"}, {"publishNotReadyAddresses", true}, {"selector", labels}});
+  return Json::MakeObject(
+      {{"apiVersion", "v1"},
+       {"kind", "Service"},
+       {"metadata", Json::MakeObject({{"name", name}, {"labels", std::move(labels)}})},
+       {"spec", std::move(spec)}});
+}
+
+void JoinService(const std::string& name, Json* spec) {
+  spec->Set("subdomain", name);
+  Json container = spec->Find("containers")->AsArray()[0];
+  Append(&container, "env", Json::MakeObject({{"name", kServiceVariable}, {"value", name}}));
+  spec->Set("containers", Json::MakeArray({std::move(container)}));
+}
+
 // The ticket's Secret, and a folder that goes with the pod.
 void AddTicketVolumes(const std::string& secret, Json* spec) {
   Append(spec, "volumes",
@@ -128,12 +162,19 @@ Json BuildSecret(const KubernetesOptions& options, int batch, const std::string&
                            {"stringData", Json::MakeObject({{std::string(kTicketFile), ticket}})}});
 }
 
-// `index`: of its one task, or the variable that has it in the pods of an indexed Job.
-Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
-              const KubernetesBatch& batch, const std::string& index) {
+std::vector<std::pair<std::string_view, std::string>> OurLabels(const KubernetesOptions& options,
+                                                                const KubernetesBatch& batch,
+                                                                const std::string& index) {
   std::vector<std::pair<std::string_view, std::string>> labels = {
       {kDrillLabel, DrillLabel(options.drill_id)}, {kBatchLabel, std::to_string(batch.number)}};
   if (!batch.indexed) labels.emplace_back(kIndexLabel, index);
+  return labels;
+}
+
+// `index`: of its one task, or the variable that has it in the pods of an indexed Job.
+Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
+              const KubernetesBatch& batch, const std::string& index) {
+  const auto labels = OurLabels(options, batch, index);
   Json metadata = Metadata(Labels(pod.job_labels, labels), pod.job_annotations);
   metadata.Set("name", JobName(options, batch.number, index, batch.indexed));
   const std::string at = batch.indexed ? "$(JOB_COMPLETION_INDEX)" : index;
@@ -141,13 +182,14 @@ Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
   if (batch.indexed) {
     AddIndexes(batch.indexes.size(), &spec);
   } else {
-    AddNodes(batch.needs.nodes, &spec);
+    AddNodes(batch, &spec);
   }
   if (!pod.Queue().empty()) spec.Set("suspend", true);
   Json tmpl = Json::MakeObject();
   tmpl.Set("metadata", Metadata(Labels(pod.pod_labels, labels), pod.pod_annotations));
-  Json pod_spec = BuildPodSpec(
-      pod, batch.needs, RerunCommand(options, batch.folder, batch.needs.nodes, at), batch.avoid);
+  Json pod_spec = BuildPodSpec(pod, batch.needs, RerunCommand(options, batch, at), batch.avoid);
+  if (batch.needs.nodes > 1) KeepApart(Labels(Json(), labels), &pod_spec);
+  if (HasService(batch)) JoinService(JobName(options, batch.number, index, false), &pod_spec);
   if (options.evidence_in_log) {
     AddTicketVolumes(JobName(options, batch.number, index, false), &pod_spec);
   }
@@ -247,6 +289,8 @@ std::string JobName(const KubernetesOptions& options, int batch, const std::stri
   return indexed ? name : name + "-" + index;
 }
 
+bool HasService(const KubernetesBatch& batch) { return batch.needs.nodes > 1 && batch.numbered; }
+
 Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
                const KubernetesBatch& batch) {
   Json items = Json::MakeArray();
@@ -257,6 +301,10 @@ Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
       const std::string& index = batch.indexes[i];
       if (i < batch.tickets.size()) {
         items.Append(BuildSecret(options, batch.number, index, batch.tickets[i]));
+      }
+      if (HasService(batch)) {
+        items.Append(BuildService(JobName(options, batch.number, index, false),
+                                  Labels(Json(), OurLabels(options, batch, index))));
       }
       items.Append(BuildJob(options, pod, batch, index));
     }

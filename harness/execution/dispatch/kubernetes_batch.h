@@ -56,8 +56,12 @@ struct KubernetesBatch {
   PodNeeds needs;
   std::set<std::string> avoid;  // nodes that failed
   bool indexed = false;
+  bool numbered = false;             // the server numbers the pods of a gang (HasNodeNumbers);
+                                     // then they have names, too: JOB-NODE.JOB, by a Service
   std::vector<std::string> tickets;  // as JSON, beside `indexes`; only for evidence in the log
 };
+// Whether a Service of its name is beside each Job.
+bool HasService(const KubernetesBatch& batch);
 Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
                const KubernetesBatch& batch);
 

@@ -154,6 +154,10 @@ Status KubernetesClient::DeleteSecrets(const std::string& labels) {
   return Delete({"secrets", "--selector=" + labels});
 }
 
+Status KubernetesClient::DeleteServices(const std::string& labels) {
+  return Delete({"services", "--selector=" + labels});
+}
+
 Result<std::string> KubernetesClient::Log(const std::string& pod) {
   return Call({"logs", pod, fmt::format("--container={}", kContainerName),
                fmt::format("--limit-bytes={}", std::uint64_t{16} << 20)});

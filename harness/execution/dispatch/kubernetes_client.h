@@ -49,6 +49,8 @@ class KubernetesClient {
   Status DeleteJobs(const std::string& labels);
   // The same of secrets.
   Status DeleteSecrets(const std::string& labels);
+  // The same of services.
+  Status DeleteServices(const std::string& labels);
   // Output of the container of reruns in this pod; its first 16 MiB.
   Result<std::string> Log(const std::string& pod);
   Status DeleteNamed(const std::string& kind, const std::vector<std::string>& names);

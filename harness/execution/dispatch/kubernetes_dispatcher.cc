@@ -62,7 +62,8 @@ Status KubernetesDispatcher::AdoptBatch(const fs::path& folder) {
   batches_[number] = {.folder = folder,
                       .indexed = text.find("\"backoffLimitPerIndex\"") != std::string::npos,
                       .submitted = IsThere(folder / kSubmitted),
-                      .avoids = text.find("\"metadata.name\"") != std::string::npos};
+                      .avoids = text.find("\"metadata.name\"") != std::string::npos,
+                      .services = text.find("\"subdomain\"") != std::string::npos};
   ASSIGN_OR_RETURN(const std::vector<fs::path> tasks, ListTasks(folder));
   for (const fs::path& task : tasks) {
     auto ticket = LoadTicket(task / "ticket.json");
@@ -109,8 +110,8 @@ Status KubernetesDispatcher::Submit(std::vector<Attempt> attempts) {
     }
   }
   const bool indexed = IsIndexed(cluster_.version, pod_) && !options_.evidence_in_log;
-  const std::size_t most = indexed ? kMostIndexes : kMostJobs;
   for (auto& [needs, members] : by_needs) {
+    const std::size_t most = indexed && needs.nodes == 1 ? kMostIndexes : kMostJobs;
     for (std::size_t at = 0; at < members.size(); at += most) {
       const auto begin = members.begin() + static_cast<std::ptrdiff_t>(at);
       const auto end =
@@ -126,13 +127,15 @@ Status KubernetesDispatcher::Submit(std::vector<Attempt> attempts) {
 
 Status KubernetesDispatcher::SubmitBatch(const PodNeeds& needs, std::vector<Attempt> attempts) {
   const int number = ++last_batch_;
-  KubernetesBatch batch{.number = number,
-                        .folder = options_.folder / "dispatch" / std::to_string(number),
-                        .needs = needs,
-                        .avoid = avoid_,
-                        // A Secret a task takes a Job a task.
-                        .indexed = IsIndexed(cluster_.version, pod_) && !options_.evidence_in_log &&
-                                   needs.nodes == 1};
+  KubernetesBatch batch{
+      .number = number,
+      .folder = options_.folder / "dispatch" / std::to_string(number),
+      .needs = needs,
+      .avoid = avoid_,
+      // A Secret a task takes a Job a task.
+      .indexed = IsIndexed(cluster_.version, pod_) && !options_.evidence_in_log && needs.nodes == 1,
+      .numbered = HasNodeNumbers(cluster_.version),
+      .tickets = {}};
   RETURN_IF_ERROR(WriteTasks(batch.folder, attempts));
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const std::string name = std::to_string(i);
@@ -147,8 +150,10 @@ Status KubernetesDispatcher::SubmitBatch(const PodNeeds& needs, std::vector<Atte
                       .index = attempts[i].index});
   }
   RETURN_IF_ERROR(WriteJsonFile(batch.folder / kJobs, BuildJobs(options_, pod_, batch)));
-  batches_[number] = {
-      .folder = batch.folder, .indexed = batch.indexed, .avoids = !batch.avoid.empty()};
+  batches_[number] = {.folder = batch.folder,
+                      .indexed = batch.indexed,
+                      .avoids = !batch.avoid.empty(),
+                      .services = HasService(batch)};
   return Create(number);
 }
 
@@ -219,10 +224,11 @@ Result<std::vector<AttemptEnd>> KubernetesDispatcher::Wait(std::chrono::nanoseco
     return ends;
   }
   RETURN_IF_ERROR(Poll(&ends));
-  // While something happens frequent polls are worthwhile; waiting states must be reported soon.
-  const bool idle =
-      std::ranges::any_of(tasks_, [](const Task& task) { return task.idle.has_value(); });
-  const auto most = std::chrono::seconds(idle ? 5 : 15);
+  // While something happens frequent polls are worthwhile; waiting states must be reported soon,
+  // and of a gang which of its pods went first.
+  const bool watched = std::ranges::any_of(
+      tasks_, [](const Task& task) { return task.idle || task.needs.nodes > 1; });
+  const auto most = std::chrono::seconds(watched ? 5 : 15);
   interval_ = ends.empty() ? std::min<std::chrono::nanoseconds>(most, interval_ + interval_ / 2)
                            : kFirstPoll;
   next_poll_ = clock_.Monotonic() + interval_;
@@ -232,13 +238,17 @@ Result<std::vector<AttemptEnd>> KubernetesDispatcher::Wait(std::chrono::nanoseco
 void KubernetesDispatcher::CancelAll() {
   cancelled_ = true;
   const Status deleted =
-      client_.DeleteJobs(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)));
+      Remove(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)),
+             std::ranges::any_of(batches_, [](const auto& one) { return one.second.services; }));
   if (!deleted.ok()) LogWarning("cannot cancel: " + deleted.error().ToString());
-  if (options_.evidence_in_log) {
-    (void)client_.DeleteSecrets(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)));
-  }
   interval_ = kFirstPoll;
   next_poll_ = clock_.Monotonic() + interval_;
+}
+
+Status KubernetesDispatcher::Remove(const std::string& labels, bool services) {
+  RETURN_IF_ERROR(client_.DeleteJobs(labels));
+  if (services) RETURN_IF_ERROR(client_.DeleteServices(labels));
+  return options_.evidence_in_log ? client_.DeleteSecrets(labels) : Status();
 }
 
 // Deletes objects without remaining tasks from the server; retries failures.
@@ -250,17 +260,19 @@ void KubernetesDispatcher::ClearFinished() {
     if (deleted.ok()) names->clear();
   }
   std::vector<std::string> finished;
+  bool services = false;
   for (const auto& [number, batch] : batches_) {
     const bool used =
         std::ranges::any_of(tasks_, [&, n = number](const Task& task) { return task.batch == n; });
-    if (!used) finished.push_back(std::to_string(number));
+    if (used) continue;
+    finished.push_back(std::to_string(number));
+    services |= batch.services;
   }
   if (finished.empty()) return;
   const std::string labels =
       fmt::format("{}={},{} in ({})", kDrillLabel, DrillLabel(options_.drill_id), kBatchLabel,
                   fmt::join(finished, ","));
-  if (!client_.DeleteJobs(labels).ok()) return;
-  if (options_.evidence_in_log && !client_.DeleteSecrets(labels).ok()) return;
+  if (!Remove(labels, services).ok()) return;
   for (const std::string& number : finished) {
     const auto batch = batches_.find(std::stoi(number));
     (void)WriteFileAtomic(batch->second.folder / kCleared, "");

@@ -46,6 +46,7 @@ class KubernetesDispatcher : public Dispatcher {
     bool indexed = false;
     bool submitted = false;  // the server has said so
     bool avoids = false;     // nodes that failed
+    bool services = false;   // Jobs have Services beside them
   };
   struct Task {
     int batch = 0;
@@ -58,8 +59,10 @@ class KubernetesDispatcher : public Dispatcher {
     std::optional<MonotonicTime> ended;  // when nothing of it was first seen alive
     std::optional<MonotonicTime> idle;   // when it was first seen idle, though it may run
     std::optional<std::pair<std::string, MonotonicTime>> trouble;  // and since when
-    std::string disruption;  // why a pod of it had to go, when last seen
-    std::string no_log;      // why its log was not available, at the last try
+    std::map<std::string, std::string> nodes;  // of its pods, by name, as they were last seen
+    std::string gone;                          // the pods that went first: "NAME on NODE"
+    std::string disruption;                    // why a pod of it had to go, when last seen
+    std::string no_log;                        // why its log was not available, at the last try
   };
   struct Seen;  // the server's state in one round
 
@@ -81,8 +84,11 @@ class KubernetesDispatcher : public Dispatcher {
   Status FetchFromLog(Task* task, const KubernetesTask& view);
   AttemptEnd GiveUp(Task* task, const KubernetesTask& view, const TaskDecision& decision);
   void CancelAll();
+  // The objects with these labels.
+  Status Remove(const std::string& labels, bool services);
   void ClearFinished();
   void TellSilence(const std::string& what);
+  void TellAgain(const Task& task, const std::string& why);
   void TellWaits(const std::string& trouble, const std::string& why);
 
   const KubernetesOptions options_;

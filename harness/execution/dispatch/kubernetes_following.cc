@@ -19,10 +19,28 @@ namespace fs = std::filesystem;
 // A pod that is not running by then has its reasons looked up.
 constexpr auto kIdleLimit = std::chrono::seconds(8);
 
+// A node of a gang that did its part is not waited for.
 bool IsRunning(const KubernetesTask& view) {
-  return std::ranges::any_of(view.pods, [](const KubernetesPod& pod) {
+  const auto running = std::ranges::count_if(view.pods, [](const KubernetesPod& pod) {
     return pod.phase == "Running" && !pod.leaving && pod.container.waiting.empty();
   });
+  const auto done = std::ranges::count(view.pods, "Succeeded", &KubernetesPod::phase);
+  return running > 0 && static_cast<std::size_t>(running + done) >= view.wanted;
+}
+
+// Notes which pods of a gang went first: its Job makes the others go then.
+void NoteWhoWent(const KubernetesTask& view, std::map<std::string, std::string>* nodes,
+                 std::string* gone) {
+  std::string went;
+  for (const auto& [name, node] : *nodes) {
+    const auto pod = std::ranges::find(view.pods, name, &KubernetesPod::name);
+    if (pod != view.pods.end() && !pod->leaving) continue;
+    went += fmt::format("{}{} on {}", went.empty() ? "" : ", ", name, node);
+  }
+  if (gone->empty()) *gone = went;
+  for (const KubernetesPod& pod : view.pods) {
+    if (!pod.node.empty()) (*nodes)[pod.name] = pod.node;
+  }
 }
 
 }  // namespace
@@ -113,6 +131,7 @@ Status KubernetesDispatcher::Poll(std::vector<AttemptEnd>* ends) {
 KubernetesTask KubernetesDispatcher::ViewOf(Task* task, const Seen& seen) const {
   KubernetesTask view{.nodes = seen.objects.nodes,
                       .needs = task->needs.resources,
+                      .wanted = static_cast<std::size_t>(task->needs.nodes),
                       .image = task->needs.image,
                       .claimed = IsClaimed(task->folder),
                       .by_log = options_.evidence_in_log};
@@ -135,6 +154,8 @@ KubernetesTask KubernetesDispatcher::ViewOf(Task* task, const Seen& seen) const 
     view.workload = found->second;
   }
   view.disruption = task->disruption;
+  if (view.wanted > 1) NoteWhoWent(view, &task->nodes, &task->gone);
+  view.gone = task->gone;
   const MonotonicTime now = clock_.Monotonic();
   if (!IsRunning(view) && !task->idle) task->idle = now;
   if (IsRunning(view)) task->idle.reset();
@@ -177,6 +198,9 @@ Result<std::optional<AttemptEnd>> KubernetesDispatcher::Settle(Task* task, const
       ASSIGN_OR_RETURN(AttemptEnd collected,
                        CollectTask(task->folder, options_.folder, task->ticket, *task->index,
                                    std::move(**end), on_step_));
+      if (collected.kind == AttemptEnd::Kind::kInfrastructure) {
+        TellAgain(*task, collected.evidence.obstacle);
+      }
       return std::optional(std::move(collected));
     }
     if (!end.ok()) {
@@ -213,6 +237,13 @@ Status KubernetesDispatcher::FetchFromLog(Task* task, const KubernetesTask& view
   return {};
 }
 
+// Told now, once for each trouble: the report comes when all attempts are used up.
+void KubernetesDispatcher::TellAgain(const Task& task, const std::string& why) {
+  const std::string trouble = "again: " + (task.trouble ? task.trouble->first : "");
+  if (!told_.insert(trouble).second) return;
+  LogWarning(fmt::format("trying again: {}/{}: {}", task.job, task.name, why));
+}
+
 AttemptEnd KubernetesDispatcher::GiveUp(Task* task, const KubernetesTask& view,
                                         const TaskDecision& decision) {
   using Kind = TaskDecision::Kind;
@@ -247,9 +278,7 @@ AttemptEnd KubernetesDispatcher::GiveUp(Task* task, const KubernetesTask& view,
     end.evidence.obstacle.clear();
     return end;
   }
-  // Told now, once for each trouble: the report comes when all attempts are used up.
-  const std::string trouble = "again: " + (task->trouble ? task->trouble->first : "");
-  if (kind == Kind::kRetry && told_.insert(trouble).second) LogWarning("trying again: " + why);
+  if (kind == Kind::kRetry) TellAgain(*task, decision.why);
   const AttemptEnd::Kind end = kind == Kind::kRefused     ? AttemptEnd::Kind::kCutShort
                                : kind == Kind::kPreempted ? AttemptEnd::Kind::kPreempted
                                                           : AttemptEnd::Kind::kInfrastructure;

@@ -98,7 +98,9 @@ std::optional<TaskDecision> NeverRan(const KubernetesPod& pod, const KubernetesT
 TaskDecision DecideUntold(const KubernetesTask& task, const KubernetesPod* pod) {
   const bool twice = pod != nullptr && pod->container.exit_code == kExitClaimed;
   if (!task.job || task.pods.empty() || twice) {
-    const char* what = task.job ? "its pod" : "its Job";
+    const std::string what = !task.job           ? "its Job"
+                             : task.gone.empty() ? "its pod"
+                                                 : "its pod " + task.gone;
     const std::string failed =
         task.job && task.job->failed
             ? fmt::format(" ({})", ReasonAnd(task.job->reason, task.job->message))
@@ -109,8 +111,11 @@ TaskDecision DecideUntold(const KubernetesTask& task, const KubernetesPod* pod) 
                                            : "there is no evidence of the run";
   // A waiting replacement, or a terminating pod, says nothing about the one that ran.
   const bool replaced = !pod->IsOver() && (pod->phase == "Pending" || task.pods.size() > 1);
-  if (task.stopped && (replaced || pod->leaving)) {
-    return {Kind::kRetry, fmt::format("its pod was deleted, and {}", outcome), ""};
+  if (task.stopped && (replaced || pod->leaving || !task.gone.empty())) {
+    return {Kind::kRetry,
+            fmt::format("its pod {}was deleted, and {}", task.gone.empty() ? "" : task.gone + " ",
+                        outcome),
+            ""};
   }
   return {Kind::kRetry,
           fmt::format("Kubernetes says {}{}, and {}", WhyEnded(*pod), OnNode(*pod), outcome), ""};
@@ -167,9 +172,7 @@ TaskDecision DecideTask(const KubernetesTask& task) {
       break;
   }
   if (!lasts) return {};
-  const KubernetesPod* pod = TellingPod(task);
-  return {Kind::kRetry, trouble.why,
-          trouble.kind == Trouble::Kind::kNode && pod != nullptr ? pod->node : ""};
+  return {Kind::kRetry, trouble.why, trouble.node};
 }
 
 bool IsServerTrouble(std::string_view kubectl_stderr) {

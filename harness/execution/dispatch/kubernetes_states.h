@@ -43,6 +43,12 @@ Result<KubernetesVersion> ParseKubernetesVersion(const Json& json);
 // since 1.29). Source: kubernetes.io/docs, "Feature Gates", JobBackoffLimitPerIndex.
 inline bool HasIndexes(KubernetesVersion version) { return version >= KubernetesVersion{1, 29}; }
 
+// Whether the pods of a Job have numbers, so that each knows its node of a gang: from 1.24 on no
+// server can be without. Source: kubernetes.io/docs, "Feature Gates (removed)", IndexedJob.
+inline bool HasNodeNumbers(KubernetesVersion version) {
+  return version >= KubernetesVersion{1, 24};
+}
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_EXECUTION_DISPATCH_KUBERNETES_STATES_H_

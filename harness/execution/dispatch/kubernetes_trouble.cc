@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace rharness {
@@ -206,6 +207,32 @@ Trouble TroubleOfImageChange(const KubernetesTask& task, const KubernetesPod& po
           fmt::format("the cluster has {} run {}, not {}", pod.name, pod.image, task.image)};
 }
 
+Trouble TroubleOfLivePod(const KubernetesTask& task, const KubernetesPod& pod) {
+  if (!task.image.empty() && !pod.image.empty() && pod.image != task.image) {
+    return TroubleOfImageChange(task, pod);
+  }
+  if (pod.leaving) {
+    return {Trouble::Kind::kNode, "leaving",
+            fmt::format("its pod was told to end, and its node does not say that it has ({}{})",
+                        pod.disruption.empty() ? pod.phase
+                                               : ReasonAnd(pod.disruption, pod.disruption_message),
+                        OnNode(pod))};
+  }
+  if (auto trouble = TroubleOfNode(task, pod); trouble.kind != Trouble::Kind::kNone) {
+    return trouble;
+  }
+  if (pod.node.empty()) {
+    return pod.unschedulable.empty() ? Trouble() : TroubleOfScheduling(task, pod);
+  }
+  return TroubleOfContainer(task, pod);
+}
+
+Trouble TroubleOfPod(const KubernetesTask& task, const KubernetesPod& pod) {
+  Trouble trouble = TroubleOfLivePod(task, pod);
+  if (trouble.kind == Trouble::Kind::kNode) trouble.node = pod.node;
+  return trouble;
+}
+
 }  // namespace
 
 bool IsIn(std::string_view text, std::span<const std::string_view> list) {
@@ -231,7 +258,9 @@ std::string ReasonAnd(const std::string& reason, const std::string& message) {
 const KubernetesPod* TellingPod(const KubernetesTask& task) {
   const KubernetesPod* found = nullptr;
   for (const KubernetesPod& pod : task.pods) {
-    const auto rank = [](const KubernetesPod& one) { return std::pair(one.IsOver(), one.leaving); };
+    const auto rank = [](const KubernetesPod& one) {
+      return std::tuple(one.IsOver(), one.phase == "Succeeded", one.leaving);
+    };
     if (found == nullptr || rank(pod) < rank(*found) ||
         (rank(pod) == rank(*found) && pod.created < found->created)) {
       found = &pod;
@@ -255,24 +284,18 @@ KubernetesTrouble TroubleOf(const KubernetesTask& task) {
   if (pod == nullptr) {
     return task.job->suspended ? TroubleOfQueue(task) : TroubleOfCreation(task);
   }
-  if (!task.image.empty() && !pod->image.empty() && pod->image != task.image) {
-    return TroubleOfImageChange(task, *pod);
-  }
-  if (pod->leaving) {
-    return {
-        Trouble::Kind::kNode, "leaving",
-        fmt::format("its pod was told to end, and its node does not say that it has ({}{})",
-                    pod->disruption.empty() ? pod->phase
-                                            : ReasonAnd(pod->disruption, pod->disruption_message),
-                    OnNode(*pod))};
-  }
-  if (auto trouble = TroubleOfNode(task, *pod); trouble.kind != Trouble::Kind::kNone) {
+  if (task.wanted == 1) return TroubleOfPod(task, *pod);
+  // A gang runs with all its pods or not at all.
+  for (const KubernetesPod& one : task.pods) {
+    if (one.IsOver()) continue;
+    auto trouble = TroubleOfPod(task, one);
+    if (trouble.kind == Trouble::Kind::kNone) continue;
+    if (one.node.empty()) {
+      trouble.why = fmt::format("the run needs {} nodes, and {}", task.wanted, trouble.why);
+    }
     return trouble;
   }
-  if (pod->node.empty()) {
-    return pod->unschedulable.empty() ? Trouble() : TroubleOfScheduling(task, *pod);
-  }
-  return TroubleOfContainer(task, *pod);
+  return task.job && task.pods.size() < task.wanted ? TroubleOfCreation(task) : Trouble();
 }
 
 }  // namespace rharness

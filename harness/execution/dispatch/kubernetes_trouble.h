@@ -35,6 +35,8 @@ struct KubernetesTask {
   std::optional<KubernetesWorkload> workload;
   std::vector<KubernetesNode> nodes;  // none: not queried, or not readable
   PodResources needs;
+  std::size_t wanted = 1;  // pods that run together
+  std::string gone;        // the pods of a gang that went first, as far as seen: "NAME on NODE"
   std::string image;       // that its pod is to have
   std::string disruption;  // why a pod of it had to go, when last seen
   bool claimed = false;    // `rharness rerun` started it
@@ -55,16 +57,17 @@ struct KubernetesTrouble {
     kNode,  // another node may do
   };
   Kind kind = Kind::kNone;
-  std::string name;  // equal as long as the trouble is the same: "image", "mount", ...
-  std::string why;   // one sentence, with the server's message
+  std::string name;       // equal as long as the trouble is the same: "image", "mount", ...
+  std::string why;        // one sentence, with the server's message
+  std::string node = {};  // of kNode
 };
 KubernetesTrouble TroubleOf(const KubernetesTask& task);
 
 // Whether a part of it runs or may still run: a waiting Job, an unfinished pod.
 bool IsLive(const KubernetesTask& task);
 
-// The most informative pod: a live one, else the one made first, since later ones find the attempt
-// claimed. nullptr if there is none.
+// The most informative pod: a live one, else one that failed, else the one made first, since later
+// ones find the attempt claimed. nullptr if there is none.
 const KubernetesPod* TellingPod(const KubernetesTask& task);
 
 // "exceeded quota" because of others' use, which will end; not because of the request alone.

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "harness/execution/launch/pod_launcher.h"
+#include "harness/records/manifest/environment.h"
+#include "harness/records/manifest/node_variable.h"
 
 namespace rharness {
 namespace {
@@ -109,12 +111,15 @@ Json BuildContainer(const PodTemplate& pod, const PodNeeds& needs,
   container.Set("securityContext", std::move(context));
   // The end of its log comes with the pod's status, without a call for it.
   SetIfMissing(&container, "terminationMessagePolicy", "FallbackToLogsOnError");
+  Json variables = MemberOr(container, "env", Json::MakeArray());
+  const Json node = Json::MakeObject({{"fieldPath", "spec.nodeName"}});
+  variables.Append(Json::MakeObject(
+      {{"name", kNodeVariable}, {"valueFrom", Json::MakeObject({{"fieldRef", node}})}}));
   if (!needs.image_digest.empty()) {
-    Json variables = MemberOr(container, "env", Json::MakeArray());
     variables.Append(
         Json::MakeObject({{"name", kPodImageVariable}, {"value", needs.image_digest}}));
-    container.Set("env", std::move(variables));
   }
+  container.Set("env", std::move(variables));
   return container;
 }
 

@@ -14,6 +14,10 @@ Result<RerunResult> CarryOutHere(const Ticket& ticket, const RerunContext& conte
   if (!IsGang(ticket)) return CarryOut(ticket, context);
   // Of a drill that was killed in this attempt: nobody else works here.
   RETURN_IF_ERROR(RemoveTree(GangFolder(context.folder, ticket)));
+  for (int node = 0; node < ticket.manifest.gang->nodes; ++node) {
+    RETURN_IF_ERROR(
+        TakeNode(GangFolder(context.folder, ticket), node, ticket.manifest.gang->nodes));
+  }
   std::vector<std::jthread> others;
   for (int node = 1; node < ticket.manifest.gang->nodes; ++node) {
     others.emplace_back([&, node] {

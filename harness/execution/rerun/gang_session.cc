@@ -33,6 +33,18 @@ Result<Json> ReadNote(const fs::path& path) {
 
 }  // namespace
 
+Result<std::optional<int>> TakeNode(const fs::path& folder, std::optional<int> node, int nodes) {
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  for (int number = node.value_or(0); number <= node.value_or(nodes - 1); ++number) {
+    const fs::path claim = folder / fmt::format("taken-{}", number);
+    const Descriptor file(
+        ::open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file.valid()) return std::optional(number);
+    if (errno != EEXIST) return IoErrorFromErrno("cannot create", errno, claim.string());
+  }
+  return std::optional<int>();
+}
+
 GangSession::GangSession(fs::path folder, int node, int nodes, std::function<bool()> cancel,
                          GangTimes times)
     : folder_(std::move(folder)),
@@ -47,14 +59,6 @@ fs::path GangSession::Of(std::string_view what, int node, std::string_view end) 
 
 Status GangSession::Join() {
   RETURN_IF_ERROR(MakeDirectories(folder_ / fmt::format("node-{}", node_)));
-  const fs::path claim = Of("taken", node_);
-  const Descriptor file(
-      ::open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.valid() && errno == EEXIST) {
-    return InvalidInput(fmt::format("node {} of this attempt is taken already", node_),
-                        claim.string());
-  }
-  if (!file.valid()) return IoErrorFromErrno("cannot create", errno, claim.string());
   Beat();
   watch_ = std::jthread([this](const std::stop_token& stop) {
     auto next = SteadyClock::now() + times_.beat;

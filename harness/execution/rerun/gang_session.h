@@ -1,4 +1,4 @@
-// One node's side of a gang: it takes its number, waits for the others, and stops with them.
+// One node's side of a gang: it has a number of its own, waits for the others, and stops with them.
 //
 // Role: keeps the nodes of one attempt together over a folder that all of them see; nothing else
 // connects them. Files there: taken-N (O_EXCL), beat-N (a count that grows while N lives),
@@ -34,6 +34,11 @@ struct GangTimes {
   std::chrono::milliseconds gather{180'000};  // until all nodes have taken their numbers
 };
 
+// Takes a number of an attempt, by O_EXCL in its folder: this one or, empty, the next free one.
+// None: another process has it, or all are taken. Errors: io.
+Result<std::optional<int>> TakeNode(const std::filesystem::path& folder, std::optional<int> node,
+                                    int nodes);
+
 class GangSession {
  public:
   GangSession(std::filesystem::path folder, int node, int nodes, std::function<bool()> cancel,
@@ -41,7 +46,7 @@ class GangSession {
   GangSession(const GangSession&) = delete;
   GangSession& operator=(const GangSession&) = delete;
 
-  // Takes this node's number and begins to beat. Errors: invalid_input if it is taken; io.
+  // Begins to beat; the caller has taken the number. Errors: io.
   Status Join();
 
   Status TellReady(const NodeReady& ready);

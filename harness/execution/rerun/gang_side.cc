@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "harness/base/clean_text.h"
@@ -21,6 +23,7 @@
 #include "harness/execution/rerun/allocation_watch.h"
 #include "harness/execution/rerun/gang_merge.h"
 #include "harness/execution/rerun/gang_workspace.h"
+#include "harness/records/manifest/node_variable.h"
 
 namespace rharness {
 namespace {
@@ -37,14 +40,12 @@ std::string TextOf(const sockaddr* address) {
   return ::inet_ntop(AF_INET, &four.sin_addr, text, sizeof(text)) == nullptr ? "" : text;
 }
 
-// The IPv4 address that this host's name stands for; empty: none.
-std::string AddressOfName() {
-  char name[256] = "";
-  if (::gethostname(name, sizeof(name) - 1) != 0) return "";
+// The IPv4 address that a name stands for; empty: none.
+std::string AddressOf(const std::string& name) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(name, nullptr, &hints, &found) != 0) return "";
+  if (::getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return "";
   std::string address = TextOf(found->ai_addr);
   ::freeaddrinfo(found);
   return address;
@@ -55,7 +56,8 @@ std::string AddressOfName() {
 std::string OwnAddress() {
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return kLoopback;
-  const std::string named = AddressOfName();
+  char name[256] = "";
+  const std::string named = ::gethostname(name, sizeof(name) - 1) == 0 ? AddressOf(name) : "";
   std::string found;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
@@ -72,6 +74,17 @@ bool AreOneMachine(const std::vector<NodeReady>& nodes) {
   return std::ranges::all_of(nodes, [&](const NodeReady& node) {
     return node.machine.boot_id == nodes[0].machine.boot_id && node.address == nodes[0].address;
   });
+}
+
+// A cluster's DNS learns of pods with a delay: it is asked for ten seconds.
+std::vector<std::string> HostsOf(const std::vector<NodeReady>& pods, const std::string& service) {
+  std::vector<std::string> addresses;
+  for (const NodeReady& pod : pods) addresses.push_back(pod.address);
+  for (int tries = service.empty() ? 1 : 10;; --tries) {
+    std::vector<std::string> hosts = HostsOfPods(service, addresses, AddressOf);
+    if (hosts != addresses || tries <= 1) return hosts;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
 }
 
 }  // namespace
@@ -196,11 +209,18 @@ Result<NodeReady> GangSide::Gather(const Workspace& workspace, NodeReady mine) {
     RETURN_IF_ERROR(session_.CallOff(why.obstacle));
     return why;
   }
-  start_ = {.address = AreOneMachine(*nodes) ? kLoopback : mine.address,
+  for (const NodeReady& node : *nodes) names_.push_back(NodeName(node.machine));
+  start_ = {.address = mine.address,
             .port = mine.port,
-            .hosts = {},
+            .hosts = names_,
             .id = fmt::format("{}.{}", ticket_.job(), ticket_.attempt)};
-  for (const NodeReady& node : *nodes) start_.hosts.push_back(NodeName(node.machine));
+  // The name of a pod's node leads to the node, not to the pod.
+  if (auto variables = PickEnvironment({kNodeVariable, kServiceVariable});
+      variables.contains(kNodeVariable)) {
+    start_.hosts = HostsOf(*nodes, variables[kServiceVariable]);
+    start_.address = start_.hosts[0];
+  }
+  if (AreOneMachine(*nodes)) start_.address = kLoopback;
   RETURN_IF_ERROR(session_.Start(start_));
   return why;
 }
@@ -235,7 +255,7 @@ bool GangSide::IsOfThePort(Evidence* evidence) const {
     if (!said.ok() || !FailedByPort(*said, start_.port, is_taken)) continue;
     evidence->obstacle = fmt::format(
         "port {} of {} was free when it was chosen, and taken when rank {} came to use it: {}",
-        start_.port, start_.hosts.empty() ? "node 0" : start_.hosts[0], task.rank, LastLine(*said));
+        start_.port, names_.empty() ? "node 0" : names_[0], task.rank, LastLine(*said));
     return true;
   }
   return false;
@@ -243,11 +263,8 @@ bool GangSide::IsOfThePort(Evidence* evidence) const {
 
 Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
   RETURN_IF_ERROR(session_.TellDone());
-  GangEnds ends{.nodes = {},
-                .first = {},
-                .hosts = start_.hosts,
-                .tasks = gang_.ranks(),
-                .start = gang_.start};
+  GangEnds ends{
+      .nodes = {}, .first = {}, .hosts = names_, .tasks = gang_.ranks(), .start = gang_.start};
   ASSIGN_OR_RETURN(ends.nodes, session_.WaitForEnds());
   ends.first = session_.First();
   ends.nodes[0] = PartEnd{.evidence = {}, .infrastructure = false, .tasks = tasks_};
@@ -256,7 +273,7 @@ Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
   if (gang_.workspace == GangWorkspace::kShared) return again;
   const auto name = [&](int node) {
     const auto at = static_cast<std::size_t>(node);
-    return NodeInWords(at, start_.hosts[at]);
+    return NodeInWords(at, names_[at]);
   };
   for (int node = 1; node < gang_.nodes; ++node) {
     const fs::path other = PlaceOf(folder_.parent_path().parent_path(), ticket_, node) /

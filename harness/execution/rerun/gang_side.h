@@ -83,6 +83,7 @@ class GangSide {
   const std::function<bool()> should_cancel_;
   GangSession session_;
   Rendezvous start_;
+  std::vector<std::string> names_;  // of the nodes, by number; node 0 alone
   std::vector<TaskEnd> tasks_;
   NotesAt notes_;
   std::unique_ptr<ObservedRun> watch_;                   // of a node without tasks

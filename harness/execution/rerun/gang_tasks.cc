@@ -95,7 +95,7 @@ class Task {
               if (place_.local_rank == 0 && node_.on_start) node_.on_start(pid);
             },
         .should_cancel = [&] { return node_.session->MustStop(); },
-        .on_failure = [&] { node_.session->TellFailing(place_.rank, Host()); }};
+        .on_failure = [&] { node_.session->TellFailing(place_.rank, NodeName(ThisMachine())); }};
     ProcessResult result = node_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
     observed.Collect(&result, started, &evidence_);
@@ -140,16 +140,10 @@ class Task {
     return job;
   }
 
-  std::string Host() const {
-    const auto node = static_cast<std::size_t>(place_.node);
-    const auto& hosts = node_.start.hosts;
-    return node < hosts.size() ? hosts[node] : "";
-  }
-
   void TellFailure(std::string last_line) const {
     node_.session->Tell({.node = place_.node,
                          .rank = place_.rank,
-                         .host = Host(),
+                         .host = NodeName(ThisMachine()),
                          .outcome = end_.outcome,
                          .last_line = std::move(last_line)});
   }

@@ -229,6 +229,17 @@ std::optional<int> NodeOfOwnStep(const Variables& environment) {
   return node && IsInStep(environment) ? std::optional(*node + 1) : std::nullopt;
 }
 
+std::vector<std::string> HostsOfPods(
+    const std::string& service, const std::vector<std::string>& addresses,
+    const std::function<std::string(const std::string&)>& resolve) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < addresses.size() && !service.empty(); ++i) {
+    names.push_back(fmt::format("{0}-{1}.{0}", service, i));
+    if (resolve(names.back()) != addresses[i]) return addresses;
+  }
+  return names.empty() ? addresses : names;
+}
+
 std::optional<int> NodeOfStep(const Variables& environment) {
   if (const auto index = NumberOf(environment, "JOB_COMPLETION_INDEX")) return index;
   const auto node = NumberOf(environment, "SLURM_NODEID");

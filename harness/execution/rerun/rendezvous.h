@@ -8,6 +8,7 @@
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_RENDEZVOUS_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_RENDEZVOUS_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -59,6 +60,15 @@ int PartsOfMixedJob(const Variables& environment);
 // The names of rendezvous variables that are set, sorted.
 std::vector<std::string> RendezvousNames(const Variables& environment);
 bool IsRendezvousVariable(std::string_view name);
+
+// Has the Service of a gang of pods: pod N is SERVICE-N.SERVICE.
+inline constexpr char kServiceVariable[] = "RHARNESS_SERVICE";
+
+// By which the nodes of a gang of pods reach each other, by number: the names of a Service if each
+// stands for the address that its node told (`resolve`: a name's), else these addresses.
+std::vector<std::string> HostsOfPods(const std::string& service,
+                                     const std::vector<std::string>& addresses,
+                                     const std::function<std::string(const std::string&)>& resolve);
 
 // What all nodes of a rerun know once it starts.
 struct Rendezvous {

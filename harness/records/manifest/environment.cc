@@ -17,6 +17,7 @@
 #include "harness/records/manifest/environment_secrets.h"
 #include "harness/records/manifest/fabric.h"
 #include "harness/records/manifest/host.h"
+#include "harness/records/manifest/node_variable.h"
 #include "harness/records/manifest/nvml.h"
 #include "harness/records/manifest/topology.h"
 
@@ -195,10 +196,10 @@ Machine ThisMachine() {
       const std::string text = ContentOf(path);
       return text.substr(0, text.find('\n'));
     };
-    const auto slurm = PickEnvironment({"SLURMD_NODENAME"});
+    const auto named = PickEnvironment({"SLURMD_NODENAME", kNodeVariable});
     return Machine{.host = line("/proc/sys/kernel/hostname"),
                    .boot_id = line("/proc/sys/kernel/random/boot_id"),
-                   .node = slurm.empty() ? "" : slurm.begin()->second};
+                   .node = named.empty() ? "" : named.begin()->second};
   }();
   return kMachine;
 }

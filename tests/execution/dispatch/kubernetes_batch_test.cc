@@ -103,7 +103,7 @@ TEST(KubernetesBatch, IsAJobForEachRerunInAQueueOfKueues) {
   EXPECT_EQ(At(Build(false, Site()), 0, {"spec", "suspend"}), "");
 }
 
-TEST(KubernetesBatch, AGangIsAnIndexedJobWithAPodForEachNode) {
+Json BuildGang(bool numbered) {
   Ticket ticket = TicketFor(1);
   ticket.manifest.gang = Gang{.nodes = 3,
                               .tasks_per_node = 2,
@@ -112,17 +112,55 @@ TEST(KubernetesBatch, AGangIsAnIndexedJobWithAPodForEachNode) {
                               .rendezvous = {},
                               .parts = {}};
   const PodTemplate pod = Site();
-  const Json jobs = BuildJobs(Options(), pod,
-                              {.number = 2,
-                               .folder = "/shared/tonight/dispatch/2",
-                               .indexes = {"0"},
-                               .needs = *NeedsOf(ticket, pod)});
-  EXPECT_EQ(At(jobs, 0, {"spec", "completionMode"}), R"("Indexed")");
-  EXPECT_EQ(At(jobs, 0, {"spec", "completions"}), "3");
+  return BuildJobs(Options(), pod,
+                   {.number = 2,
+                    .folder = "/shared/tonight/dispatch/2",
+                    .indexes = {"0"},
+                    .needs = *NeedsOf(ticket, pod),
+                    .numbered = numbered});
+}
+
+TEST(KubernetesBatch, AGangIsAnIndexedJobWhosePodsHaveNamesAndNodesOfTheirOwn) {
+  const Json jobs = BuildGang(true);
+  ASSERT_EQ(jobs.Find("items")->AsArray().size(), 2U);
+  EXPECT_EQ(At(jobs, 0, {"kind"}), R"("Service")");
+  EXPECT_EQ(At(jobs, 0, {"metadata", "name"}), R"("rharness-d-1-2-0")");
+  EXPECT_EQ(At(jobs, 0, {"spec", "clusterIP"}), R"("None")");
+  EXPECT_EQ(At(jobs, 0, {"spec", "publishNotReadyAddresses"}), "true");
+  const std::string labels =
+      R"({"rharness-drill":"d-1","rharness-batch":"2","rharness-index":"0"})";
+  EXPECT_EQ(At(jobs, 0, {"metadata", "labels"}), labels) << "by which it is removed";
+  EXPECT_EQ(At(jobs, 0, {"spec", "selector"}), labels);
+  EXPECT_EQ(At(jobs, 1, {"spec", "completionMode"}), R"("Indexed")");
+  EXPECT_EQ(At(jobs, 1, {"spec", "completions"}), "3");
+  EXPECT_EQ(At(jobs, 1, {"spec", "parallelism"}), "3");
+  EXPECT_EQ(At(jobs, 1, {"spec", "backoffLimit"}), "0");
+  const auto pod = [&](std::string_view member) {
+    return At(jobs, 1, {"spec", "template", "spec", member});
+  };
+  EXPECT_EQ(pod("subdomain"), R"("rharness-d-1-2-0")");
+  EXPECT_THAT(pod("affinity"), HasSubstr(R"("matchExpressions":[{"key":"pool")"));
+  EXPECT_THAT(pod("affinity"),
+              HasSubstr(R"("podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{)"
+                        R"("labelSelector":{"matchLabels":)" +
+                        labels + R"(},"topologyKey":"kubernetes.io/hostname"}])"));
+  EXPECT_THAT(pod("containers"), HasSubstr(R"("--node","step")"));
+  EXPECT_THAT(pod("containers"), HasSubstr("dispatch/2/0/ticket.json"));
+  EXPECT_THAT(pod("containers"),
+              HasSubstr(R"({"name":"RHARNESS_SERVICE","value":"rharness-d-1-2-0"})"));
+  EXPECT_THAT(pod("containers"), HasSubstr(R"({"name":"RHARNESS_NODE","valueFrom":{)"
+                                           R"("fieldRef":{"fieldPath":"spec.nodeName"}}})"));
+}
+
+// Before 1.24 pods may have no numbers: each takes the next.
+TEST(KubernetesBatch, AGangIsAJobWithoutNumbersOnAnOldServer) {
+  const Json jobs = BuildGang(false);
+  ASSERT_EQ(jobs.Find("items")->AsArray().size(), 1U);
+  EXPECT_EQ(At(jobs, 0, {"spec", "completionMode"}), "");
   EXPECT_EQ(At(jobs, 0, {"spec", "parallelism"}), "3");
-  EXPECT_EQ(At(jobs, 0, {"spec", "backoffLimit"}), "0");
-  EXPECT_THAT(ContainerOf(jobs).Dump(), HasSubstr(R"("--node","step")"));
-  EXPECT_THAT(ContainerOf(jobs).Dump(), HasSubstr("dispatch/2/0/ticket.json"));
+  EXPECT_EQ(At(jobs, 0, {"spec", "template", "spec", "subdomain"}), "");
+  EXPECT_THAT(ContainerOf(jobs).Dump(), HasSubstr(R"("--node","next")"));
+  EXPECT_THAT(At(jobs, 0, {"spec", "template", "spec", "affinity"}), HasSubstr("podAntiAffinity"));
 }
 
 TEST(KubernetesBatch, AsksForWhatTheRunNeeds) {
@@ -185,6 +223,8 @@ TEST(KubernetesBatch, IsWrittenDownToBeValidated) {
   ASSERT_TRUE(WriteJsonFile(folder / "indexed.json", Build(true, Site(), 1, {"n1"})).ok());
   ASSERT_TRUE(WriteJsonFile(folder / "plain.json", Build(false, Site(), 1, {"n1"})).ok());
   ASSERT_TRUE(WriteJsonFile(folder / "queued.json", Build(false, queued)).ok());
+  ASSERT_TRUE(WriteJsonFile(folder / "gang.json", BuildGang(true)).ok());
+  ASSERT_TRUE(WriteJsonFile(folder / "old_gang.json", BuildGang(false)).ok());
   KubernetesBatch batch{
       .number = 1, .folder = "/d/dispatch/1", .indexes = {"0"}, .tickets = {"{}"}};
   batch.needs = *NeedsOf(TicketFor(1), Site());

@@ -50,7 +50,8 @@ for name in ["pod-template", "rights", "cronjob"]:
 workflow = yaml.safe_load((HERE / "workflow-template.yaml").read_text())
 told("workflow-template.yaml", lambda: round_trip(workflow))
 for name, releases in {"indexed": ["1.29", "1.30", NEWEST], "plain": ["1.25", "1.28"], "queued": ["1.27", "1.30", NEWEST],
-                       "by_log": ["1.25", "1.30", NEWEST]}.items():
+                       "by_log": ["1.25", "1.30", NEWEST], "gang": ["1.25", "1.30", NEWEST],
+                       "old_gang": ["1.25"]}.items():
     for job in json.loads((pathlib.Path(sys.argv[1]) / f"{name}.json").read_text())["items"]:
         for release in releases:
             told(f"{job['kind']} {job['metadata']['name']} ({name}) {release}", lambda: valid(job, release))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Holds manifests to published schemas, in a private Python environment: those of scenarios/ci/kubernetes, and
-# the Jobs that rharness makes (JOBS/indexed.json, plain.json, queued.json).
+# the Jobs that rharness makes (JOBS/*.json).
 #   kubernetes_manifests.sh JOBS
 set -euo pipefail
 jobs=$(realpath "${1:?a folder of Jobs}")

@@ -99,6 +99,8 @@ TEST(KubernetesVersions, AreReadAsVendorsWriteThem) {
   EXPECT_FALSE(HasIndexes(*parse("20")));
   EXPECT_FALSE(HasIndexes(*parse("28+")));
   EXPECT_TRUE(HasIndexes(*parse("29")));
+  EXPECT_FALSE(HasNodeNumbers(*parse("23")));
+  EXPECT_TRUE(HasNodeNumbers(*parse("24+")));
   EXPECT_FALSE(ParseKubernetesVersion(*ParseJson(R"({"clientVersion": {}})", "x")).ok());
 }
 

@@ -59,6 +59,7 @@ class ScriptedCluster {
   std::string refusal;             // of what is created
   bool forgets_to_answer = false;  // creates, and dies before it says so
   std::set<std::string> jobs;      // that are there
+  std::set<std::string> services;  // as they were made
   std::string pods;                // items
   std::string events;
   std::string log;      // of every pod
@@ -105,6 +106,10 @@ class ScriptedCluster {
       const std::string name = TextAt(job, {"metadata", "name"});
       if (TextAt(job, {"kind"}) == "Secret") {
         secrets += job.Dump();
+        continue;
+      }
+      if (TextAt(job, {"kind"}) == "Service") {
+        services.insert(name);
         continue;
       }
       if (!jobs.insert(name).second) {

@@ -28,6 +28,7 @@ class GangSessions : public ::testing::Test {
     folder_.emplace(std::move(*folder));
   }
   std::unique_ptr<GangSession> Node(int node, int nodes, std::function<bool()> cancel = {}) {
+    EXPECT_TRUE(TakeNode(folder_->path() / "g", node, nodes).ok());
     return std::make_unique<GangSession>(folder_->path() / "g", node, nodes, std::move(cancel),
                                          kQuick);
   }
@@ -99,12 +100,16 @@ TEST_F(GangSessions, ANodeThatNeverComesUpIsNamed) {
 }
 
 TEST_F(GangSessions, ANumberIsTakenOnce) {
-  auto first = Node(1, 2);
-  auto again = Node(1, 2);
-  ASSERT_TRUE(first->Join().ok());
-  const Status status = again->Join();
-  ASSERT_FALSE(status.ok());
-  EXPECT_THAT(status.error().message, HasSubstr("node 1 of this attempt is taken"));
+  const auto take = [&](std::optional<int> node) {
+    const auto taken = TakeNode(folder_->path() / "g", node, 3);
+    EXPECT_TRUE(taken.ok());
+    return taken.ok() ? *taken : std::nullopt;
+  };
+  EXPECT_EQ(take(1), 1);
+  EXPECT_EQ(take(1), std::nullopt);
+  EXPECT_EQ(take({}), 0) << "the next that is free";
+  EXPECT_EQ(take({}), 2);
+  EXPECT_EQ(take({}), std::nullopt);
 }
 
 TEST_F(GangSessions, TheFirstFailureStopsAllAndStaysTheFirst) {

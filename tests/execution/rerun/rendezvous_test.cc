@@ -140,5 +140,17 @@ TEST(Rendezvous, ANodeOfARerunIsNumberedByItsStepOrIndex) {
   EXPECT_FALSE(NodeOfStep({}).has_value());
 }
 
+TEST(Rendezvous, PodsHaveTheNamesOfTheirServiceWhereTheseLeadToThem) {
+  const std::vector<std::string> addresses = {"10.0.0.7", "10.0.0.8"};
+  std::map<std::string, std::string> dns = {{"j-0.j", "10.0.0.7"}, {"j-1.j", "10.0.0.8"}};
+  const auto resolve = [&](const std::string& name) { return dns[name]; };
+  EXPECT_THAT(HostsOfPods("j", addresses, resolve), ElementsAre("j-0.j", "j-1.j"));
+  EXPECT_EQ(HostsOfPods("", addresses, resolve), addresses) << "an old server";
+  dns["j-1.j"] = "10.0.0.9";
+  EXPECT_EQ(HostsOfPods("j", addresses, resolve), addresses) << "a pod of an earlier time";
+  dns.erase("j-1.j");
+  EXPECT_EQ(HostsOfPods("j", addresses, resolve), addresses) << "not known yet";
+}
+
 }  // namespace
 }  // namespace rharness
