@@ -1,0 +1,284 @@
+// The functions of libcuda.so.1 on the emulator: those that probes/library/cuda_driver.h binds.
+//
+// As the real driver does: a fault of a kernel shows at the next call, and then at every one; calls
+// need a context; an invalid handle or a copy out of bounds is an error of that call alone.
+#include <cuda.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+#include "tests/gpu/emulator/driver_state.h"
+
+namespace {
+
+using rharness::DriverState;
+using rharness::MemoryView;
+using rharness::TheEmulatedDevice;
+
+std::mutex one_call;  // the emulator runs on one thread at a time
+thread_local bool has_context = false;
+const char context_object = 0, stream_object = 0;
+struct EmulatedEvent {
+  std::chrono::steady_clock::time_point recorded;
+};
+
+CUcontext Context() { return reinterpret_cast<CUcontext>(const_cast<char*>(&context_object)); }
+CUstream Stream() { return reinterpret_cast<CUstream>(const_cast<char*>(&stream_object)); }
+
+CUresult Enter(std::string_view call, bool needs_context) {
+  const CUresult result = DriverState::Get().Enter(call);
+  if (result != CUDA_SUCCESS) return result;
+  return needs_context && !has_context ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+}
+
+CUresult Copied(CUdeviceptr device, std::size_t bytes, const void* from, void* to) {
+  const MemoryView view = DriverState::Get().memory().Find(device, bytes);
+  if (view.data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (to != nullptr) std::memcpy(to, view.data, bytes);
+  if (from != nullptr) {
+    std::memcpy(view.data, from, bytes);
+    std::fill_n(view.written, bytes, std::uint8_t{1});
+  }
+  return CUDA_SUCCESS;
+}
+
+// Into the buffers that the options name, as the driver's own compiler does.
+void WriteLog(const std::string& text, unsigned int count, CUjit_option* options, void** values) {
+  char* buffer = nullptr;
+  std::size_t size = 0;
+  for (unsigned int k = 0; k < count; ++k) {
+    if (options[k] == CU_JIT_ERROR_LOG_BUFFER) buffer = static_cast<char*>(values[k]);
+    if (options[k] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) {
+      size = reinterpret_cast<std::uintptr_t>(values[k]);
+    }
+  }
+  if (buffer == nullptr || size == 0) return;
+  const std::size_t length = std::min(size - 1, text.size());
+  std::memcpy(buffer, text.data(), length);
+  buffer[length] = '\0';
+}
+
+}  // namespace
+
+#define ENTER(name)                                  \
+  const std::lock_guard<std::mutex> guard(one_call); \
+  if (const CUresult entered = Enter(#name, false)) return entered
+#define ENTER_IN_CONTEXT(name)                       \
+  const std::lock_guard<std::mutex> guard(one_call); \
+  if (const CUresult entered = Enter(#name, true)) return entered
+
+extern "C" {
+CUresult cuInit(unsigned int) {
+  ENTER(cuInit);
+  return CUDA_SUCCESS;
+}
+CUresult cuDriverGetVersion(int* version) {
+  ENTER(cuDriverGetVersion);
+  *version = CUDA_VERSION;
+  return CUDA_SUCCESS;
+}
+CUresult cuGetErrorName(CUresult error, const char** text) {
+  switch (error) {
+    case CUDA_ERROR_LAUNCH_FAILED:
+      *text = "CUDA_ERROR_LAUNCH_FAILED";
+      break;
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+      *text = "CUDA_ERROR_ILLEGAL_ADDRESS";
+      break;
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+      *text = "CUDA_ERROR_MISALIGNED_ADDRESS";
+      break;
+    case CUDA_ERROR_INVALID_PTX:
+      *text = "CUDA_ERROR_INVALID_PTX";
+      break;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      *text = "CUDA_ERROR_OUT_OF_MEMORY";
+      break;
+    default:
+      *text = "CUDA_ERROR_OF_THE_EMULATOR";
+  }
+  return CUDA_SUCCESS;
+}
+// What the kernel did, if it did; the real driver has one text an error.
+CUresult cuGetErrorString(CUresult, const char** text) {
+  static std::string said;
+  const std::string_view fault = DriverState::Get().fault();
+  said = fault.empty() ? "refused by the emulated driver" : std::string(fault);
+  *text = said.c_str();
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetCount(int* count) {
+  ENTER(cuDeviceGetCount);
+  *count = 1;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  ENTER(cuDeviceGet);
+  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
+  *device = 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetName(char* name, int length, CUdevice) {
+  ENTER(cuDeviceGetName);
+  const std::string_view text = TheEmulatedDevice().name;
+  const std::size_t size = std::min(text.size(), static_cast<std::size_t>(length) - 1);
+  std::memcpy(name, text.data(), size);
+  name[size] = '\0';
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {
+  ENTER(cuDeviceTotalMem);
+  *bytes = TheEmulatedDevice().memory_bytes;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+  ENTER(cuDeviceGetAttribute);
+  const auto& device = TheEmulatedDevice();
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) {
+    *value = device.compute / 10;
+  } else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) {
+    *value = device.compute % 10;
+  } else if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) {
+    *value = device.multiprocessors;
+  } else {
+    const auto found = device.attributes.find(attribute);
+    if (found == device.attributes.end()) return CUDA_ERROR_INVALID_VALUE;
+    *value = found->second;
+  }
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  ENTER(cuDevicePrimaryCtxRetain);
+  *context = Context();
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+  ENTER(cuCtxSetCurrent);
+  if (context != nullptr && context != Context()) return CUDA_ERROR_INVALID_CONTEXT;
+  has_context = context != nullptr;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() {
+  ENTER_IN_CONTEXT(cuCtxSynchronize);
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int count,
+                            CUjit_option* options, void** values) {
+  ENTER_IN_CONTEXT(cuModuleLoadDataEx);
+  const auto* text = static_cast<const char*>(image);
+  // Machine code begins with "\177ELF", a fatbin with 0xba55ed50.
+  if (static_cast<unsigned char>(text[0]) >= 0x7f || text[0] == 'P') {
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
+  auto loaded = DriverState::Get().Load(text);
+  if (!loaded.ok()) {
+    WriteLog(loaded.error().ToString(), count, options, values);
+    return CUDA_ERROR_INVALID_PTX;
+  }
+  *module = reinterpret_cast<CUmodule>(*loaded);
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  ENTER_IN_CONTEXT(cuModuleUnload);
+  return DriverState::Get().Unload(module) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  ENTER_IN_CONTEXT(cuModuleGetFunction);
+  auto* found = DriverState::Get().Find(module, name);
+  if (found == nullptr) return CUDA_ERROR_NOT_FOUND;
+  *function = reinterpret_cast<CUfunction>(found);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  ENTER_IN_CONTEXT(cuMemAlloc);
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  *address = DriverState::Get().memory().Allocate(bytes);
+  return *address != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuMemFree(CUdeviceptr address) {
+  ENTER_IN_CONTEXT(cuMemFree);
+  return DriverState::Get().memory().Free(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
+  ENTER_IN_CONTEXT(cuMemcpyHtoD);
+  return Copied(to, bytes, from, nullptr);
+}
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  ENTER_IN_CONTEXT(cuMemcpyDtoH);
+  return Copied(from, bytes, nullptr, to);
+}
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t bytes) {
+  ENTER_IN_CONTEXT(cuMemsetD8);
+  const MemoryView view = DriverState::Get().memory().Find(to, bytes);
+  if (view.data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::fill_n(view.data, bytes, std::byte{value});
+  std::fill_n(view.written, bytes, std::uint8_t{1});
+  return CUDA_SUCCESS;
+}
+// Everything ends before its call does: streams and events have no state but an event's time.
+CUresult cuStreamCreate(CUstream* stream, unsigned int) {
+  ENTER_IN_CONTEXT(cuStreamCreate);
+  *stream = Stream();
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamDestroy(CUstream) {
+  ENTER_IN_CONTEXT(cuStreamDestroy);
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream) {
+  ENTER_IN_CONTEXT(cuStreamSynchronize);
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned int) {
+  ENTER_IN_CONTEXT(cuStreamWaitEvent);
+  return CUDA_SUCCESS;
+}
+CUresult cuEventCreate(CUevent* event, unsigned int) {
+  ENTER_IN_CONTEXT(cuEventCreate);
+  *event = reinterpret_cast<CUevent>(new EmulatedEvent());
+  return CUDA_SUCCESS;
+}
+CUresult cuEventDestroy(CUevent event) {
+  ENTER_IN_CONTEXT(cuEventDestroy);
+  delete reinterpret_cast<EmulatedEvent*>(event);
+  return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent event, CUstream) {
+  ENTER_IN_CONTEXT(cuEventRecord);
+  reinterpret_cast<EmulatedEvent*>(event)->recorded = std::chrono::steady_clock::now();
+  return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                        unsigned int block_z, unsigned int shared_bytes, CUstream,
+                        void** parameters, void** extra) {
+  ENTER_IN_CONTEXT(cuLaunchKernel);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  const bool plain = grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 &&
+                     shared_bytes == 0 && extra == nullptr;
+  if (!plain) return CUDA_ERROR_NOT_SUPPORTED;
+  return DriverState::Get().Launch(function, grid_x, block_x, parameters);
+}
+// The driver's linker makes machine code, which the emulator has none of.
+CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState*) {
+  ENTER_IN_CONTEXT(cuLinkCreate);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuLinkAddData(CUlinkState, CUjitInputType, void*, std::size_t, const char*, unsigned int,
+                       CUjit_option*, void**) {
+  ENTER_IN_CONTEXT(cuLinkAddData);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuLinkComplete(CUlinkState, void**, std::size_t*) {
+  ENTER_IN_CONTEXT(cuLinkComplete);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuLinkDestroy(CUlinkState) {
+  ENTER_IN_CONTEXT(cuLinkDestroy);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+}

@@ -1,0 +1,150 @@
+// Devices, modules, launches and injected failures of the emulated driver.
+#include "tests/gpu/emulator/driver_state.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/gpu/emulator/ptx_text.h"
+
+namespace rharness {
+namespace {
+
+// Of "cuMemAlloc:3" or "cuMemAlloc:3+": whether the call of this number fails.
+bool IsFailed(std::string_view call, unsigned number) {
+  const char* text = std::getenv("EMULATED_FAIL");
+  if (text == nullptr) return false;
+  const std::string_view wanted(text);
+  const std::size_t colon = wanted.rfind(':');
+  if (colon == std::string_view::npos || wanted.substr(0, colon) != call) return false;
+  const unsigned long first = std::strtoul(text + colon + 1, nullptr, 10);
+  return wanted.ends_with('+') ? number >= first : number == first;
+}
+
+void LogCall(std::string_view call) {
+  const char* path = std::getenv("EMULATED_CALLS");
+  if (path == nullptr) return;
+  std::FILE* file = std::fopen(path, "a");
+  if (file == nullptr) return;
+  std::fprintf(file, "%.*s\n", static_cast<int>(call.size()), call.data());
+  std::fclose(file);
+}
+
+// What a device reports of a fault; what it would not notice is a failed launch here.
+CUresult ErrorOf(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kOutOfBounds:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case FaultKind::kMisaligned:
+      return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FaultKind::kUnsupported:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FaultKind::kEndless:
+      return CUDA_ERROR_LAUNCH_TIMEOUT;
+    default:
+      return CUDA_ERROR_LAUNCH_FAILED;
+  }
+}
+
+}  // namespace
+
+// Sources: NVIDIA's data sheets of both, "GPU Memory" and "SMs"; CUDA C++ Programming Guide,
+// "Compute Capabilities".
+const EmulatedDevice& TheEmulatedDevice() {
+  static const EmulatedDevice kHopper = {
+      "Emulated H100",
+      90,
+      132,
+      std::size_t{80} << 30,
+      {{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 50 << 20},
+       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 228 << 10},
+       {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120},
+       {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 1},
+       {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0x1b},
+       {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0},
+       {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 0}}};
+  static const EmulatedDevice kAmpere = [] {
+    EmulatedDevice device = kHopper;
+    device.name = "Emulated A100";
+    device.compute = 80;
+    device.multiprocessors = 108;
+    device.attributes[CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE] = 40 << 20;
+    device.attributes[CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR] = 164 << 10;
+    return device;
+  }();
+  const char* name = std::getenv("EMULATED_DEVICE");
+  return name != nullptr && std::strcmp(name, "A100") == 0 ? kAmpere : kHopper;
+}
+
+DriverState& DriverState::Get() {
+  static DriverState state;
+  return state;
+}
+
+CUresult DriverState::Enter(std::string_view call) {
+  LogCall(call);
+  const auto counted = calls_.try_emplace(std::string(call), 0U).first;
+  if (IsFailed(call, ++counted->second)) return CUDA_ERROR_LAUNCH_FAILED;
+  return error_;
+}
+
+Result<EmulatedModule*> DriverState::Load(std::string_view ptx) {
+  auto made = std::make_unique<EmulatedModule>();
+  ASSIGN_OR_RETURN(made->program, ParsePtx(ptx));
+  made->globals = PlaceGlobals(made->program, &memory_);
+  if (made->globals == 0) return IoError("no room for the variables of the module");
+  for (const PtxFunction& one : made->program.functions) {
+    if (!one.entry) continue;
+    made->functions[one.name] =
+        std::make_unique<EmulatedFunction>(EmulatedFunction{made.get(), &one});
+  }
+  EmulatedModule* module = made.get();
+  modules_[module] = std::move(made);
+  return module;
+}
+
+bool DriverState::Unload(CUmodule module) {
+  const auto found = modules_.find(module);
+  if (found == modules_.end()) return false;
+  memory_.Free(found->second->globals);
+  modules_.erase(found);
+  return true;
+}
+
+EmulatedFunction* DriverState::Find(CUmodule module, std::string_view name) {
+  const auto found = modules_.find(module);
+  if (found == modules_.end()) return nullptr;
+  const auto function = found->second->functions.find(name);
+  return function == found->second->functions.end() ? nullptr : function->second.get();
+}
+
+CUresult DriverState::Launch(CUfunction handle, unsigned blocks, unsigned threads,
+                             void** parameters) {
+  const auto* function = reinterpret_cast<const EmulatedFunction*>(handle);
+  const PtxFunction& kernel = *function->kernel;
+  if (blocks == 0 || threads == 0 || threads > kernel.most_threads) return CUDA_ERROR_INVALID_VALUE;
+  if (parameters == nullptr && !kernel.parameters.empty()) return CUDA_ERROR_INVALID_VALUE;
+  LaunchRequest request;
+  request.program = &function->module->program;
+  request.kernel = &kernel;
+  request.globals = function->module->globals;
+  request.blocks = blocks;
+  request.threads = threads;
+  request.parameters.resize(kernel.parameter_bytes);
+  for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
+    const PtxPlace place = kernel.arguments.at(kernel.parameters[k]);
+    std::memcpy(request.parameters.data() + place.offset, parameters[k], place.bytes);
+  }
+  const char* order = std::getenv("EMULATED_ORDER");
+  request.order =
+      order != nullptr ? static_cast<unsigned>(std::strtoul(order, nullptr, 10)) : launches_;
+  ++launches_;
+  request.compute = TheEmulatedDevice().compute;
+  if (const auto fault = RunKernel(request, &memory_)) {
+    fault_ = fault->text;
+    error_ = ErrorOf(fault->kind);
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace rharness

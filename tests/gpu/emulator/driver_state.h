@@ -1,0 +1,75 @@
+// What the emulated driver keeps: devices, modules, the error that stays.
+//
+// Role: between driver.cc, which has the functions of libcuda.so.1, and the emulator.
+//
+// Variables: EMULATED_DEVICE, "H100" (the default) or "A100"; EMULATED_ORDER, the order of
+// launches, a new one each if it is not set; EMULATED_FAIL, "cuMemAlloc:3" for the third call
+// alone, "cuMemAlloc:3+" for it and all after it; EMULATED_CALLS, a file that gets the name of
+// every call.
+#ifndef RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
+#define RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
+
+#include <cuda.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "tests/gpu/emulator/launch.h"
+
+namespace rharness {
+
+struct EmulatedDevice {
+  std::string_view name;
+  int compute = 90;
+  int multiprocessors = 132;
+  std::size_t memory_bytes = 0;  // that it says it has
+  std::map<CUdevice_attribute, int> attributes;
+};
+// By EMULATED_DEVICE.
+const EmulatedDevice& TheEmulatedDevice();
+
+struct EmulatedFunction;
+struct EmulatedModule {
+  PtxProgram program;
+  std::uint64_t globals = 0;
+  std::map<std::string, std::unique_ptr<EmulatedFunction>, std::less<>> functions;
+};
+struct EmulatedFunction {
+  const EmulatedModule* module = nullptr;
+  const PtxFunction* kernel = nullptr;
+};
+
+class DriverState {
+ public:
+  static DriverState& Get();
+
+  // What a call gives before it does anything: an injected failure, or the error that stays.
+  CUresult Enter(std::string_view call);
+
+  DeviceMemory& memory() { return memory_; }
+  // Errors: those of ParsePtx; io when the device has no room.
+  Result<EmulatedModule*> Load(std::string_view ptx);
+  bool Unload(CUmodule module);
+  EmulatedFunction* Find(CUmodule module, std::string_view name);  // null if there is none
+  // Runs it; a fault stays, and the launch itself succeeds as an asynchronous one does.
+  CUresult Launch(CUfunction function, unsigned blocks, unsigned threads, void** parameters);
+  std::string_view fault() const { return fault_; }
+
+ private:
+  DriverState() = default;
+
+  DeviceMemory memory_{std::uint64_t{1} << 30};
+  std::map<const void*, std::unique_ptr<EmulatedModule>> modules_;
+  std::map<std::string, unsigned, std::less<>> calls_;
+  unsigned launches_ = 0;
+  CUresult error_ = CUDA_SUCCESS;
+  std::string fault_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
