@@ -40,8 +40,8 @@ std::string ElideMiddle(std::string_view text, int columns);
 // Each by ElideMiddle; if different ones would look the same, their common prefix is cut first, and
 // if that is not enough they are numbered: "name…end #2".
 std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int columns);
-// At most `columns` wide: an absolute path in it loses folders, "random (/tmp/…/train.py:7)", then
-// the end is "…". For sentences.
+// At most `columns` wide: a path in it loses folders, "random (/tmp/…/train.py:7)", then the end is
+// "…". For sentences.
 std::string ElideEnd(std::string_view text, int columns);
 
 // `digits` significant digits: "0.97125", "1.5e-07", "NaN", "inf".

@@ -67,9 +67,6 @@ struct Observation {
 inline constexpr std::string_view kTooManyFiles =
     "all files that were read: there were too many to note";
 
-// Of `unseen`, which is then all that an observation has.
-inline constexpr std::string_view kNoProcessSeen = "what ran here: no process made notes";
-
 // A value of `seeds` that the system drew: "none: drawn from the system (train.py:12)", or, for a
 // generator that an installed package made, "(package sklearn/utils/x.py:3)".
 inline constexpr std::string_view kDrawnSeed = "none: drawn from the system";

@@ -22,6 +22,9 @@
 namespace rharness {
 namespace {
 
+// All that is said of a node on which nothing ran, or nothing with our variables.
+constexpr char kNoProcessSeen[] = "what ran here: no process made notes";
+
 namespace fs = std::filesystem;
 
 constexpr char kPreload[] = "LD_PRELOAD";
