@@ -247,7 +247,8 @@ bool IsAbsolutePath(std::string_view word) {
   while (!word.empty() && std::string_view("(['\"").find(word.front()) != std::string_view::npos) {
     word.remove_prefix(1);
   }
-  return word.starts_with('/') || word.starts_with("~/");
+  // The end of a longer one, as the hooks of a run note it.
+  return word.starts_with('/') || word.starts_with("~/") || word.starts_with(".../");
 }
 
 // The longest path of a sentence without as many of its folders as `columns` asks for: the file,

@@ -75,6 +75,8 @@ TEST(Width, ASentenceLosesFoldersOfItsPathBeforeItsEnd) {
   EXPECT_EQ(ElideEnd(text, 60), "drawn from: random (/tmp/rharness-RAWYbK/rha…/test_it.py:7).");
   EXPECT_EQ(ElideEnd(text, 37), "drawn from: random (/…/test_it.py:7).");
   EXPECT_EQ(ElideEnd(text, 30), "drawn from: random (/tmp/rhar…");
+  EXPECT_EQ(ElideEnd("drawn from: random (.../longer_one/tests/a.py:7)", 34),
+            "drawn from: random (.../l…/a.py:7)");
   EXPECT_EQ(ElideEnd("loss is 3 items/second slower", 20), "loss is 3 items/sec…");
   EXPECT_EQ(ElideEnd("layers.0/self_attn/kernel differs", 20), "layers.0/self_attn/…");
   EXPECT_EQ(ElideEnd("a/b and a long end", 10), "a/b and a…");
