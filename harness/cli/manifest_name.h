@@ -19,8 +19,8 @@ std::filesystem::path NextManifest(const std::vector<std::string>& command);
 // As chosen for the tasks that this program started on this machine; empty: others start them.
 std::string OutOfGang();
 
-// For tasks that others started, which cannot agree on a free name, one by the run's. Errors:
-// invalid_input: the run has none.
+// For tasks that others started, which cannot agree on a free name, one by the name of the run.
+// Errors: invalid_input if the run has no name.
 Result<std::string> FreeManifest(const std::vector<std::string>& command,
                                  const std::optional<TaskPlace>& task);
 

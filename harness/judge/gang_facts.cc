@@ -62,8 +62,7 @@ std::string HostOfRank(const GangParts& parts, std::size_t rank) {
 
 constexpr std::size_t kMostHostsTold = 8;
 
-// "node 0 n1, node 1 n2" of the nodes whose host is another one on the two sides; the value of one
-// side.
+// "node 0 n1, node 1 n2": one side's value, of the nodes whose hosts differ.
 std::string HostsInWords(const std::vector<std::size_t>& others, const GangParts& parts) {
   std::string words;
   for (std::size_t i = 0; i < std::min(others.size(), kMostHostsTold); ++i) {

@@ -26,9 +26,9 @@ struct GangFacts {
 };
 
 // Beside the facts of node 0 and rank 0 (facts_of.h): of every other node and rank, the facts that
-// differ from those on either side, under the key of the fact with " on node 1" or " on rank 5"
-// behind it, and the host behind a value that is another one. Node N of the rerun is compared with
-// node N of the record, rank with rank. Nothing where either has no gang.
+// differ from those on either side. Their key ends in " on node 1" or " on rank 5"; a value that
+// differs ends in the host. Node N of the rerun is compared with node N of the record, rank with
+// rank. Nothing where either has no gang.
 GangFacts FactsOfGang(const Manifest& manifest, const Evidence& evidence);
 // Of two records.
 GangFacts FactsOfGang(const Manifest& recorded, const Manifest& other);

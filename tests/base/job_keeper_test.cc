@@ -1,4 +1,4 @@
-// What a process that is killed had started ends with it; what fails is told at once.
+// If a process is killed, its jobs end; and a failure is told at once.
 #include "harness/base/job_keeper.h"
 
 #include <gmock/gmock.h>

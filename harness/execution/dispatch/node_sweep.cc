@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "harness/base/clean_text.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/execution/dispatch/task_folder.h"
@@ -46,11 +47,7 @@ constexpr std::uint64_t kMostLogBytes = std::uint64_t{16} << 20;
 
 std::string LastLineOf(const fs::path& file) {
   const auto text = ReadFile(file, kMostLogBytes);
-  if (!text.ok()) return "";
-  std::string_view left = *text;
-  while (!left.empty() && (left.back() == '\n' || left.back() == ' ')) left.remove_suffix(1);
-  const auto at = left.rfind('\n');
-  return TerminalSafe(at == left.npos ? left : left.substr(at + 1));
+  return text.ok() ? LastLine(*text) : "";
 }
 
 std::optional<int> ExitOf(const fs::path& folder) {

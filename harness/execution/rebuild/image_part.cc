@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "harness/base/clean_text.h"
 #include "harness/base/files.h"
 #include "harness/execution/launch/container_launcher.h"
 #include "harness/execution/launch/image_reference.h"
@@ -44,11 +45,6 @@ bool SaysAbsent(std::string_view text) {
   return false;
 }
 
-std::string LastLineOf(std::string text) {
-  text.erase(text.find_last_not_of('\n') + 1);
-  return TerminalSafe(text.substr(text.rfind('\n') + 1)).substr(0, 200);
-}
-
 // With the credentials that it was given; empty `why`: it is not installed.
 Answer AskSkopeo(const std::string& reference, Rebuilder::Asked* asked) {
   const ProcessResult result = asked->Run(
@@ -59,10 +55,10 @@ Answer AskSkopeo(const std::string& reference, Rebuilder::Asked* asked) {
   if (result.outcome.kind == OutcomeKind::kNotStarted) return {};
   if (result.outcome.Succeeded()) return {PartState::kHad, "its registry has it (skopeo)"};
   if (SaysAbsent(result.stderr_text)) {
-    return {PartState::kGone, "its registry does not have it: " + LastLineOf(result.stderr_text)};
+    return {PartState::kGone, "its registry does not have it: " + LastLine(result.stderr_text)};
   }
   return {PartState::kUnknown,
-          fmt::format("skopeo {}: {}", result.outcome.ToString(), LastLineOf(result.stderr_text))};
+          fmt::format("skopeo {}: {}", result.outcome.ToString(), LastLine(result.stderr_text))};
 }
 
 constexpr std::string_view kManifestTypes[] = {

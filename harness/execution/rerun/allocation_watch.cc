@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/clean_text.h"
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
 #include "harness/execution/rerun/observed_run.h"
@@ -28,12 +29,6 @@ constexpr auto kWatchPoll = std::chrono::milliseconds(50);
 
 fs::path ReadyFile(const fs::path& folder, int node) {
   return folder / fmt::format("ready-{}", node);
-}
-
-std::string LastLineOf(std::string_view text) {
-  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  text.remove_prefix(text.rfind('\n') == text.npos ? 0 : text.rfind('\n') + 1);
-  return TerminalSafe(text.substr(0, 200));
 }
 
 ProcessSpec StepOf(int nodes, const fs::path& folder, const NotesAt& notes, const std::string& id) {
@@ -97,7 +92,7 @@ void AllocationWatch::Start(const std::string& id) {
   step_ = std::jthread([this, id](const std::stop_token& stop) {
     const ProcessResult ended = RunProcess(StepOf(nodes_, folder_, notes_, id), {}, {},
                                            [&stop] { return stop.stop_requested(); });
-    const std::string line = LastLineOf(ended.stderr_text);
+    const std::string line = LastLine(ended.stderr_text);
     if (!ended.outcome.Succeeded() && !stop.stop_requested()) {
       SetProblem(
           fmt::format("srun {}{}{}", ended.outcome.ToString(), line.empty() ? "" : ": ", line));
@@ -111,9 +106,9 @@ void AllocationWatch::WaitUntilReady(const std::function<bool()>& should_cancel)
   std::vector<int> missing;
   for (;;) {
     missing.clear();
-    std::error_code error;
+    Refresh(folder_);
     for (int node = 1; node < nodes_; ++node) {
-      if (!fs::exists(ReadyFile(folder_, node), error)) missing.push_back(node);
+      if (!IsThere(ReadyFile(folder_, node))) missing.push_back(node);
     }
     if (missing.empty() || !Problem().empty() || (should_cancel && should_cancel())) return;
     if (SteadyClock::now() > until) break;
@@ -163,8 +158,8 @@ void TellReady(const fs::path& folder, int node) {
 }
 
 bool IsDone(const fs::path& folder) {
-  std::error_code error;
-  return fs::exists(folder / kWatchDone, error);
+  Refresh(folder);
+  return IsThere(folder / kWatchDone);
 }
 
 }  // namespace rharness

@@ -204,9 +204,9 @@ std::vector<int> GangRecording::AwaitParts(bool succeeded,
   std::vector<int> missing;
   for (;;) {
     missing.clear();
-    std::error_code error;
+    Refresh(folder_);
     for (int rank = 1; rank < place_.tasks; ++rank) {
-      if (!fs::exists(PartOf(rank), error)) missing.push_back(rank);
+      if (!IsThere(PartOf(rank))) missing.push_back(rank);
     }
     const auto now = SteadyClock::now();
     if (missing.empty() || now > until || (should_cancel && should_cancel())) return missing;

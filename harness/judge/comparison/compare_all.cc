@@ -83,7 +83,7 @@ Result<Work> PairUp(const ComparisonRequest& request, Sides* sides) {
   return work;
 }
 
-// Two folders of which no file is compared may each be the log of a run: why that is not read.
+// Where no file of two folders is compared, each may be the log of a run: says why it was not read.
 Status CheckLogs(const ComparisonRequest& request, Sides* sides) {
   for (const fs::path& path : {request.a, request.b}) {
     const Result<Subject>& subject = sides->Of(path);

@@ -6,7 +6,7 @@
 namespace rharness {
 namespace {
 
-// `far` has pages of entries, some of which were never written.
+// The index of `far` has several pages; some were never written.
 constexpr std::string_view kGrowingProgram = R"py(
 import os, sys
 try:

@@ -1,4 +1,4 @@
-// What the command of one node starts on another one is observed there.
+// A command on node 0 starts processes on node 1: they are observed there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

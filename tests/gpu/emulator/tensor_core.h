@@ -20,8 +20,8 @@ struct TensorAddition {
   int lowest = -133;       // the exponent that alignment does not go below
 };
 
-// For combinations of which nothing is published, such as fp8 of mma.sync on Hopper, a guess: that
-// of two fp16 products.
+// Nothing is published of some combinations, such as fp8 of mma.sync on Hopper: there it is a
+// guess, the addition of two fp16 products.
 TensorAddition TensorAdditionOf(PtxType type, int k, bool warpgroup, int compute);
 
 // The bits of an element in a register or in memory as a number; of tf32 the low 13 are dropped.

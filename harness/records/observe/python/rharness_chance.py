@@ -13,7 +13,7 @@ import os
 import sys
 
 DRAWN = "none: drawn from the system"
-_MOST_PATH = 60
+_MOST_PATH = 60  # with more, a note would lose its end, which is the file
 _MOST = 64  # generators, listings, files
 
 _note = None  # rharness_observe.note_seed
@@ -50,7 +50,6 @@ def short(file):
             return file[file.index(mark) + len(mark) :]
     path = os.path.abspath(file)
     path = path[len(_start) + 1 :] if path.startswith(_start + "/") else path
-    # A note that is too long loses its end, which is the file.
     if len(path) > _MOST_PATH and "/" in path[-_MOST_PATH:]:
         path = "..." + path[path.index("/", len(path) - _MOST_PATH) :]
     return path
