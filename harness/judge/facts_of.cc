@@ -264,8 +264,9 @@ void AddHardware(const Hardware& hardware, const HardwareUse& use, Collector* ou
   AddPlacement(hardware, out);
   if (use.gpus > 0) AddGpus(hardware, use, out);
   if (use.nodes < 2) return;
-  add("fabric.adapters", DescribeFabric(hardware.fabric), FactWeight::kClass);
-  add("fabric.firmware", FabricFirmware(hardware.fabric), FactWeight::kContext);
+  if (!hardware.fabric) return out->AddNotKnown(Layer::kHardware, "fabric.", "network adapters");
+  add("fabric.adapters", DescribeFabric(*hardware.fabric), FactWeight::kClass);
+  add("fabric.firmware", FabricFirmware(*hardware.fabric), FactWeight::kContext);
 }
 
 // Without GPUs, bits promised on one hardware class are promised on one CPU model.

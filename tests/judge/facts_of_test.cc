@@ -135,28 +135,40 @@ TEST(FactsOf, TheNetworkOfARunOverSeveralNodesIsOfItsClass) {
   Manifest manifest = RecordedBefore();
   manifest.gang = Gang{.nodes = 2};
   Hardware& recorded = manifest.environment.hardware;
-  recorded.fabric.resize(2, {.type = "MT4129",
-                             .firmware = "28.39.1002",
-                             .link = "InfiniBand",
-                             .rate = "400 Gb/sec (4X NDR)"});
+  recorded.fabric.emplace(2, FabricPort{.type = "MT4129",
+                                        .firmware = "28.39.1002",
+                                        .link = "InfiniBand",
+                                        .rate = "400 Gb/sec (4X NDR)"});
   Evidence seen = Seen(manifest.environment);
-  const auto differences = [&] {
+  const auto hardware = [&] {
     const auto layers = CompareFacts(FactsOf(manifest), FactsOf(seen, manifest));
-    return std::ranges::find(layers, Layer::kHardware, &LayerComparison::layer)->differences;
+    return *std::ranges::find(layers, Layer::kHardware, &LayerComparison::layer);
   };
   const auto find = [&](std::string_view key) {
-    const auto all = differences();
+    const auto all = hardware().differences;
     const auto found = std::ranges::find(all, key, &FactDifference::key);
     return found == all.end() ? std::nullopt : std::optional(*found);
   };
   EXPECT_FALSE(find("fabric.adapters"));
-  seen.environment.hardware.fabric.pop_back();
-  seen.environment.hardware.fabric[0].firmware = "28.40.1000";
+  EXPECT_EQ(hardware().not_known, Texts{});
+  std::optional<std::vector<FabricPort>>& here = seen.environment.hardware.fabric;
+  here->pop_back();
+  (*here)[0].firmware = "28.40.1000";
   ASSERT_TRUE(find("fabric.adapters"));
   EXPECT_EQ(find("fabric.adapters")->weight, FactWeight::kClass);
   EXPECT_EQ(find("fabric.firmware")->weight, FactWeight::kContext);
+  here->clear();
+  ASSERT_TRUE(find("fabric.adapters"));
+  EXPECT_EQ(find("fabric.adapters")->weight, FactWeight::kClass);
+  EXPECT_EQ(find("fabric.adapters")->observed, "none");
+  here.reset();
+  EXPECT_FALSE(find("fabric.adapters"));
+  EXPECT_EQ(hardware().not_known, Texts{"network adapters not observed"});
+  std::swap(here, manifest.environment.hardware.fabric);
+  EXPECT_EQ(hardware().not_known, Texts{"network adapters not recorded"});
   manifest.gang.reset();
   EXPECT_FALSE(find("fabric.adapters")) << "one node has none between its nodes";
+  EXPECT_EQ(hardware().not_known, Texts{});
 }
 
 TEST(FactsOf, ARunInAnImageAreKnownByTheImage) {

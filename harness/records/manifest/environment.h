@@ -63,7 +63,7 @@ struct Hardware {
   // For several GPUs: their numbers in the order of the PCIe tree, with a bar between those that
   // share no port of the host, "0 1 | 2 3". Empty: not known.
   std::string pcie_order;
-  std::vector<FabricPort> fabric;
+  std::optional<std::vector<FabricPort>> fabric;  // empty: not looked at
 };
 
 struct Environment {

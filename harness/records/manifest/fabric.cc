@@ -33,23 +33,30 @@ std::optional<int> NumaNodeOf(const fs::path& device) {
   return node < 0 ? std::nullopt : std::optional(node);
 }
 
-std::vector<fs::path> EntriesOf(const fs::path& folder) {
+// None: the folder is there, but cannot be listed. A folder that its parent does not have is empty.
+std::optional<std::vector<fs::path>> EntriesOf(const fs::path& folder) {
   std::vector<fs::path> entries;
-  std::error_code error;
+  std::error_code error, of_parent;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     entries.push_back(entry->path());
   }
+  const bool is_missing = error == std::errc::no_such_file_or_directory;
+  if (error && !(is_missing && fs::is_directory(folder.parent_path(), of_parent))) return {};
   std::ranges::sort(entries);
   return entries;
 }
 
 }  // namespace
 
-std::vector<FabricPort> ReadFabric(const fs::path& folder) {
+std::optional<std::vector<FabricPort>> ReadFabric(const fs::path& folder) {
+  const auto adapters = EntriesOf(folder);
+  if (!adapters) return {};
   std::vector<FabricPort> ports;
-  for (const fs::path& adapter : EntriesOf(folder)) {
-    for (const fs::path& port : EntriesOf(adapter / "ports")) {
+  for (const fs::path& adapter : *adapters) {
+    const auto of_adapter = EntriesOf(adapter / "ports");
+    if (!of_adapter) return {};
+    for (const fs::path& port : *of_adapter) {
       if (ports.size() == kMostFabricPorts) return ports;
       if (LineOf(port / "state").find("ACTIVE") == std::string::npos) continue;
       std::error_code error;
@@ -68,6 +75,7 @@ std::vector<FabricPort> ReadFabric(const fs::path& folder) {
 }
 
 std::string DescribeFabric(const std::vector<FabricPort>& ports) {
+  if (ports.empty()) return "none";
   std::map<std::string, int> kinds;
   for (const FabricPort& port : ports) {
     std::string kind = port.type.empty() ? "adapter" : port.type;

@@ -5,6 +5,7 @@
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_FABRIC_H_
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,12 @@ namespace rharness {
 
 inline constexpr std::size_t kMostFabricPorts = 64;
 
-// The ports that are active, by name; empty: there are none, or no driver lists them. What a file
-// does not say stays empty.
-std::vector<FabricPort> ReadFabric(const std::filesystem::path& folder = "/sys/class/infiniband");
+// The ports that are active, by name; an empty list: Linux has none. None: it cannot be asked here.
+// What a file does not say stays empty.
+std::optional<std::vector<FabricPort>> ReadFabric(
+    const std::filesystem::path& folder = "/sys/class/infiniband");
 
-// "8 x MT4129 InfiniBand 400 Gb/sec (4X NDR)", kinds by name; empty for none.
+// "8 x MT4129 InfiniBand 400 Gb/sec (4X NDR)", kinds by name; "none" without ports.
 std::string DescribeFabric(const std::vector<FabricPort>& ports);
 // "28.39.1002", all that there are, by name.
 std::string FabricFirmware(const std::vector<FabricPort>& ports);

@@ -88,7 +88,8 @@ void Members(Io& io, T& hardware) {
       About("Of several GPUs: their numbers in the order of the PCIe tree, a bar between "
             "those that share no port of the host.")
           .Examples("0 1 | 2 3"));
-  io.ListUnlessEmpty("fabric", hardware.fabric, "Active ports between nodes.");
+  io.ListUnlessEmpty("fabric", hardware.fabric,
+                     "Active ports between nodes; empty: there are none. Absent: not looked at.");
 }
 
 }  // namespace rharness

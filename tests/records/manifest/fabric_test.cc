@@ -26,7 +26,7 @@ class Fabric : public testing::Test {
     Write(at + "link_layer", link + "\n");
     Write(at + "rate", rate + "\n");
   }
-  std::vector<FabricPort> Read() const { return ReadFabric(folder_.path()); }
+  std::vector<FabricPort> Read() const { return ReadFabric(folder_.path()).value(); }
 
   void Write(const std::string& path, const std::string& text) const {
     fs::create_directories((folder_.path() / path).parent_path());
@@ -71,8 +71,32 @@ TEST_F(Fabric, WhatAFileDoesNotSayIsEmpty) {
 }
 
 TEST_F(Fabric, OfAMachineWithoutOneIsNone) {
-  EXPECT_TRUE(ReadFabric(folder_.path() / "missing").empty());
-  EXPECT_EQ(DescribeFabric({}), "");
+  const auto ports = ReadFabric(folder_.path() / "infiniband");
+  ASSERT_TRUE(ports) << "its kernel knows no such adapter";
+  EXPECT_TRUE(ports->empty());
+  EXPECT_EQ(DescribeFabric(*ports), "none");
+}
+
+TEST_F(Fabric, IsNotKnownWhereNobodyCanAsk) {
+  EXPECT_FALSE(ReadFabric(folder_.path() / "class" / "infiniband")) << "a container without sysfs";
+  Write("infiniband", "");
+  EXPECT_FALSE(ReadFabric(folder_.path() / "infiniband")) << "no folder";
+  Write("mlx5_0/ports", "");
+  EXPECT_FALSE(ReadFabric(folder_.path())) << "an adapter that does not list its ports";
+}
+
+TEST_F(Fabric, OfARecordKeepsNoneApartFromNotLookedAt) {
+  Environment environment;
+  EXPECT_FALSE(ToJson(environment).Find("hardware")->Find("fabric"));
+  environment.hardware.fabric.emplace();
+  const Json json = ToJson(environment);
+  ASSERT_TRUE(json.Find("hardware")->Find("fabric"));
+  Environment again;
+  JsonReader reader(json, "test");
+  ReadEnvironment(reader, &again);
+  ASSERT_TRUE(reader.ok());
+  ASSERT_TRUE(again.hardware.fabric);
+  EXPECT_TRUE(again.hardware.fabric->empty());
 }
 
 }  // namespace
