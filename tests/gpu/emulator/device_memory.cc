@@ -1,6 +1,8 @@
 // Allocations of the emulated device.
 #include "tests/gpu/emulator/device_memory.h"
 
+#include <algorithm>
+
 namespace rharness {
 namespace {
 
@@ -16,7 +18,8 @@ std::uint64_t DeviceMemory::Allocate(std::uint64_t bytes) {
   one.bytes = bytes;
   // What nobody writes is neither zero nor the same twice; a pattern is enough to be seen, and
   // pages of it would cost more than the check that finds such reads.
-  one.data.reset(static_cast<std::byte*>(std::calloc(bytes, 1)));
+  one.own.reset(static_cast<std::byte*>(std::calloc(bytes, 1)));
+  one.data = one.own.get();
   one.written.reset(static_cast<unsigned char*>(std::calloc(bytes, 1)));
   if (one.data == nullptr || one.written == nullptr) return 0;
   next_ += (bytes + kGap + kAlignment - 1) / kAlignment * kAlignment;
@@ -24,6 +27,18 @@ std::uint64_t DeviceMemory::Allocate(std::uint64_t bytes) {
   const std::uint64_t address = one.begin;
   allocations_.emplace(address, std::move(one));
   return address;
+}
+
+void DeviceMemory::Adopt(std::byte* data, std::uint64_t bytes) {
+  Allocation one;
+  one.begin = reinterpret_cast<std::uintptr_t>(data);
+  one.bytes = bytes;
+  one.data = data;
+  one.written.reset(static_cast<unsigned char*>(std::malloc(bytes)));
+  std::fill_n(one.written.get(), bytes, std::uint8_t{1});
+  const std::uint64_t address = one.begin;
+  allocations_.insert_or_assign(address, std::move(one));
+  last_ = nullptr;
 }
 
 bool DeviceMemory::Free(std::uint64_t address) {
@@ -43,7 +58,7 @@ MemoryView DeviceMemory::Find(std::uint64_t address, std::uint64_t bytes) {
   }
   const std::uint64_t offset = address - last_->begin;
   if (offset > last_->bytes || bytes > last_->bytes - offset) return {};
-  return {last_->data.get() + offset, last_->written.get() + offset};
+  return {last_->data + offset, last_->written.get() + offset};
 }
 
 }  // namespace rharness

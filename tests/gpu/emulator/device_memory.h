@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 
+#include "tests/gpu/emulator/memory_touch.h"
+
 namespace rharness {
 
 // Where generic addresses of a thread's and a block's own memory begin, and where allocations do:
@@ -35,6 +37,15 @@ class DeviceMemory {
   bool Free(std::uint64_t address);  // false if nothing begins there
   // The bytes, all in one allocation.
   MemoryView Find(std::uint64_t address, std::uint64_t bytes);
+  // Who touched bytes that Find has found.
+  std::span<Touched> TouchesOf(std::uint64_t address, std::uint64_t bytes) {
+    return last_->touched.Of(address - last_->begin, bytes);
+  }
+  std::uint32_t NextLaunch() { return ++launches_; }  // its number, from 1
+
+  // Memory of the host's as an allocation at its own address, all of it written. It must outlive
+  // this object, and lie beyond kGlobalWindow.
+  void Adopt(std::byte* data, std::uint64_t bytes);
 
   std::uint64_t total() const { return total_; }
   std::uint64_t used() const { return used_; }
@@ -46,13 +57,16 @@ class DeviceMemory {
   struct Allocation {
     std::uint64_t begin = 0;
     std::uint64_t bytes = 0;
-    std::unique_ptr<std::byte, Release> data;
+    std::byte* data = nullptr;
+    std::unique_ptr<std::byte, Release> own;
     std::unique_ptr<unsigned char, Release> written;
+    TouchedMemory touched;
   };
   std::map<std::uint64_t, Allocation> allocations_;
-  const Allocation* last_ = nullptr;  // accesses come in rows
+  Allocation* last_ = nullptr;  // accesses come in rows
   std::uint64_t next_ = kGlobalWindow;
   std::uint64_t total_ = 0, used_ = 0;
+  std::uint32_t launches_ = 0;
 };
 
 }  // namespace rharness

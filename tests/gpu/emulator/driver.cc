@@ -258,10 +258,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
                         void** parameters, void** extra) {
   ENTER_IN_CONTEXT(cuLaunchKernel);
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  const bool plain = grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 &&
-                     shared_bytes == 0 && extra == nullptr;
-  if (!plain) return CUDA_ERROR_NOT_SUPPORTED;
-  return DriverState::Get().Launch(function, grid_x, block_x, parameters);
+  if (extra != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  return DriverState::Get().Launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                                   shared_bytes, parameters);
 }
 // The driver's linker makes machine code, which the emulator has none of.
 CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState*) {

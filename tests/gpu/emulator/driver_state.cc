@@ -46,6 +46,19 @@ CUresult ErrorOf(FaultKind kind) {
   }
 }
 
+// Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; more
+// shared memory than 48 KiB would need cuFuncSetAttribute.
+bool IsLaunchable(const PtxFunction& kernel, const LaunchExtent& blocks,
+                  const LaunchExtent& threads, unsigned dynamic_shared_bytes) {
+  constexpr LaunchExtent kMostBlocks = {0x7fffffffU, 65535, 65535}, kMostThreads = {1024, 1024, 64};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (blocks[axis] == 0 || blocks[axis] > kMostBlocks[axis]) return false;
+    if (threads[axis] == 0 || threads[axis] > kMostThreads[axis]) return false;
+  }
+  return CountOf(threads) <= kernel.most_threads &&
+         kernel.shared_bytes + std::uint64_t{dynamic_shared_bytes} <= 48 * 1024;
+}
+
 }  // namespace
 
 // Sources: NVIDIA's data sheets of both, "GPU Memory" and "SMs"; CUDA C++ Programming Guide,
@@ -118,11 +131,12 @@ EmulatedFunction* DriverState::Find(CUmodule module, std::string_view name) {
   return function == found->second->functions.end() ? nullptr : function->second.get();
 }
 
-CUresult DriverState::Launch(CUfunction handle, unsigned blocks, unsigned threads,
+CUresult DriverState::Launch(CUfunction handle, const LaunchExtent& blocks,
+                             const LaunchExtent& threads, unsigned dynamic_shared_bytes,
                              void** parameters) {
   const auto* function = reinterpret_cast<const EmulatedFunction*>(handle);
   const PtxFunction& kernel = *function->kernel;
-  if (blocks == 0 || threads == 0 || threads > kernel.most_threads) return CUDA_ERROR_INVALID_VALUE;
+  if (!IsLaunchable(kernel, blocks, threads, dynamic_shared_bytes)) return CUDA_ERROR_INVALID_VALUE;
   if (parameters == nullptr && !kernel.parameters.empty()) return CUDA_ERROR_INVALID_VALUE;
   LaunchRequest request;
   request.program = &function->module->program;
@@ -130,6 +144,7 @@ CUresult DriverState::Launch(CUfunction handle, unsigned blocks, unsigned thread
   request.globals = function->module->globals;
   request.blocks = blocks;
   request.threads = threads;
+  request.dynamic_shared_bytes = dynamic_shared_bytes;
   request.parameters.resize(kernel.parameter_bytes);
   for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
     const PtxPlace place = kernel.arguments.at(kernel.parameters[k]);

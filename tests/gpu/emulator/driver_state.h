@@ -56,7 +56,8 @@ class DriverState {
   bool Unload(CUmodule module);
   EmulatedFunction* Find(CUmodule module, std::string_view name);  // null if there is none
   // Runs it; a fault stays, and the launch itself succeeds as an asynchronous one does.
-  CUresult Launch(CUfunction function, unsigned blocks, unsigned threads, void** parameters);
+  CUresult Launch(CUfunction function, const LaunchExtent& blocks, const LaunchExtent& threads,
+                  unsigned dynamic_shared_bytes, void** parameters);
   std::string_view fault() const { return fault_; }
 
  private:

@@ -23,7 +23,8 @@ namespace rharness {
 struct EmulatedRun {
   std::vector<std::vector<std::uint32_t>> buffers;
   int n = 0;
-  unsigned blocks = 1, threads = 1, order = 0;
+  LaunchExtent blocks{1, 1, 1}, threads{1, 1, 1};
+  unsigned dynamic_shared_bytes = 0, order = 0;
   int compute = 90;
   std::size_t unwritten = 0;  // words of the last buffer that are given no first value
 
@@ -38,6 +39,7 @@ struct EmulatedRun {
     request.globals = PlaceGlobals(*program, &memory);
     request.blocks = blocks;
     request.threads = threads;
+    request.dynamic_shared_bytes = dynamic_shared_bytes;
     request.order = order;
     request.compute = compute;
     request.most_steps = 1 << 24;

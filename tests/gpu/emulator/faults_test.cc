@@ -17,7 +17,7 @@ Planted RunBody(const std::string& body, unsigned threads = 32, unsigned order =
   EmulatedRun run;
   run.buffers = {std::vector<std::uint32_t>(64), std::vector<std::uint32_t>(64)};
   for (std::uint32_t i = 0; i < 64; ++i) run.buffers[0][i] = i + 1;
-  run.threads = threads;
+  run.threads[0] = threads;
   run.order = order;
   run.unwritten = 64;
   Planted planted{run.Of(KernelText(body), "k"), {}};
@@ -150,7 +150,7 @@ TEST(EmulatedOrders, GiveAnotherSumWhereTheOrderIsTheSchedulers) {
   for (const unsigned order : {0U, 1U}) {
     const Planted ran = RunBody(
         "mov.f32 %f1, 0f3F800000;\nsetp.eq.s32 %p1, %r1, 0;\n@%p1 mov.f32 %f1, 0f4B800000;\n"
-        "setp.eq.s32 %p2, %r1, 0;\n@%p2 st.global.u32 [%rd2], 0;\n"
+        "setp.eq.s32 %p2, %r1, 0;\n@%p2 st.global.u32 [%rd2], 0;\nbar.warp.sync -1;\n"
         "atom.global.add.f32 %f2, [%rd2], %f1;",
         32, order);
     ASSERT_FALSE(ran.fault) << ran.fault->text;

@@ -19,8 +19,8 @@ std::vector<std::uint32_t> Words(const KernelImage& image, std::string_view kern
                                  const std::vector<std::uint32_t>& in, unsigned order = 0) {
   EmulatedRun run{.buffers = {in, std::vector<std::uint32_t>(2 * in.size())}};
   run.n = static_cast<int>(in.size());
-  run.threads = 256;
-  run.blocks = static_cast<unsigned>(in.size() + 255) / 256;
+  run.threads[0] = 256;
+  run.blocks[0] = static_cast<unsigned>(in.size() + 255) / 256;
   run.order = order;
   const auto fault = run.Of(image.ptx, kernel);
   EXPECT_FALSE(fault) << fault->text;
@@ -73,6 +73,57 @@ TEST(EmulatedKernels, ComputeWhatTheHostComputes) {
   check("logic_three", [&](std::uint32_t a, std::uint32_t b, std::size_t i) {
     return ((a & 0x0000ffffU) | (b & 0xffff0000U)) ^ (in[(i + 2) % n] >> 8);
   });
+}
+
+// Row sums in the order of the source, by host loops.
+float FoldOnHost(std::vector<float> lanes, std::size_t first_offset) {
+  for (std::size_t offset = first_offset; offset > 0; offset /= 2) {
+    for (std::size_t i = 0; i < offset; ++i) lanes[i] += lanes[i + offset];
+  }
+  return lanes[0];
+}
+
+float LayerNormSum(std::span<const float> row) {
+  std::vector<float> threads(256), warps;
+  for (std::size_t i = 0; i < row.size(); i += 4) {
+    threads[i / 4 % 256] += (row[i] + row[i + 1]) + (row[i + 2] + row[i + 3]);
+  }
+  for (auto warp = threads.begin(); warp != threads.end(); warp += 32) {
+    warps.push_back(FoldOnHost({warp, warp + 32}, 16));
+  }
+  return FoldOnHost(warps, 4);
+}
+
+float SoftmaxSum(std::span<const float> row) {
+  std::vector<float> threads(256);
+  for (std::size_t i = 0; i < row.size(); ++i) threads[i % 256] += row[i];
+  return FoldOnHost(threads, 128);
+}
+
+TEST(EmulatedKernels, SumRowsOfNormalizationsInTheOrderOfTheirSource) {
+  for (const std::size_t n : {1000U, 1024U, 3072U}) {
+    std::vector<float> values(3 * n);
+    std::uint32_t state = 1;
+    for (float& value : values) {
+      state = state * 1664525U + 1013904223U;
+      value = static_cast<float>(state >> 8) * 0x1p-20F - 8.0F;
+    }
+    for (const auto& [kernel, sum] :
+         {std::pair("layer_norm_rows", &LayerNormSum), {"softmax_rows", &SoftmaxSum}}) {
+      EmulatedRun run{
+          .buffers = {std::vector<std::uint32_t>(values.size()), std::vector<std::uint32_t>(3)},
+          .n = static_cast<int>(n)};
+      std::memcpy(run.buffers[0].data(), values.data(), 4 * values.size());
+      run.blocks[0] = 3;
+      run.threads[0] = 256;
+      const auto fault = run.Of(kNormKernels.ptx, kernel);
+      ASSERT_FALSE(fault) << fault->text;
+      for (std::size_t row = 0; row < 3; ++row) {
+        EXPECT_EQ(AsFloat(run.buffers[1][row]), sum(std::span(values).subspan(row * n, n)))
+            << kernel << " " << n;
+      }
+    }
+  }
 }
 
 // The project's own types round the same numbers by other code.
@@ -183,7 +234,7 @@ std::string List(std::string_view prefix, int count) {
 int WrongSums(const Layout& layout, bool swap_rows) {
   const int b_registers = layout.a_registers >= 4 ? 2 : 1, all = layout.a_registers + b_registers;
   EmulatedRun run{.buffers = {std::vector<std::uint32_t>(32 * 8), std::vector<std::uint32_t>(128)}};
-  run.threads = 32;
+  run.threads[0] = 32;
   for (int lane = 0; lane < 32; ++lane) {
     for (int r = 0; r < all; ++r) {
       std::uint32_t& word = run.buffers[0][static_cast<std::size_t>(lane * 8 + r)];

@@ -16,9 +16,11 @@ class BlockRun {
   BlockRun(const LaunchRequest& request, DeviceMemory* memory) {
     block_.request = &request;
     block_.memory = memory;
+    block_.launch = memory->NextLaunch();
     const PtxFunction& kernel = *request.kernel;
-    block_.shared.resize(kernel.shared_bytes);
-    const unsigned warps = (request.threads + kLanes - 1) / kLanes;
+    block_.shared.resize(DynamicSharedBegin(kernel) + request.dynamic_shared_bytes);
+    const unsigned threads = CountOf(request.threads);
+    const unsigned warps = (threads + kLanes - 1) / kLanes;
     block_.warps.resize(warps);
     unsigned local = 0;
     for (const PtxFunction& one : request.program->functions) local += one.local_bytes;
@@ -26,12 +28,13 @@ class BlockRun {
       WarpState& warp = block_.warps[w];
       warp.block = &block_;
       warp.first_thread = w * kLanes;
-      const unsigned lanes = std::min(kLanes, request.threads - warp.first_thread);
+      const unsigned lanes = std::min(kLanes, threads - warp.first_thread);
       warp.lanes = lanes == kLanes ? kAllLanes : (1U << lanes) - 1;
       warp.falling = request.order % 2 == 1;
       warp.local_bytes = local;
       warp.local.resize(std::size_t{local} * kLanes);
       frames_.push_back(MakeFrame(warp, kernel, 0));
+      first_.emplace_back(frames_.back().written, frames_.back().wgmma);
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         std::copy(request.parameters.begin(), request.parameters.end(),
                   frames_.back().arguments.begin() + lane * kernel.argument_bytes);
@@ -56,7 +59,7 @@ class BlockRun {
   void Start(unsigned number) {
     block_.block = number;
     block_.shared_written.assign(block_.shared.size(), 0);
-    block_.touched.assign(block_.shared.size(), {});
+    block_.touched.Clear();
     block_.epoch = 1;
     for (std::size_t w = 0; w < block_.warps.size(); ++w) {
       WarpState& warp = block_.warps[w];
@@ -67,9 +70,12 @@ class BlockRun {
       frames_[w].at.fill(0);
       frames_[w].running = warp.lanes;
       frames_[w].waiting = 0;
+      frames_[w].written = first_[w].first;
+      frames_[w].wgmma = first_[w].second;
       for (const auto& [slot, special] : frames_[w].function->specials) {
-        if (special != PtxSpecial::kBlock) continue;
-        std::fill_n(frames_[w].registers.begin() + slot * static_cast<int>(kLanes), kLanes, number);
+        if (special.kind != PtxSpecialKind::kBlock) continue;
+        std::fill_n(frames_[w].registers.begin() + slot * static_cast<int>(kLanes), kLanes,
+                    AlongAxis(block_.request->blocks, special.axis, number));
       }
     }
   }
@@ -91,7 +97,7 @@ class BlockRun {
           all = all && frames_[k].at[lane] == frames_[w].at[0];
       }
       if (!all) continue;
-      i.run(block_.warps[w], i);
+      ExecuteInWarpgroup(&block_.warps[w], i);
       for (std::size_t k = w; k < w + 4; ++k) Release(k);
       any = true;
     }
@@ -135,22 +141,25 @@ class BlockRun {
 
   BlockState block_;
   std::vector<PtxFrame> frames_;
+  // What a block's registers start with.
+  std::vector<std::pair<std::vector<std::uint32_t>, WgmmaOrder>> first_;
 };
 
 // A permutation of the blocks: an odd step from a start that the order gives.
 unsigned BlockAt(const LaunchRequest& request, unsigned k) {
+  const std::uint64_t blocks = CountOf(request.blocks);
   if (request.order == 0) return k;
-  if (request.order == 1) return request.blocks - 1 - k;
+  if (request.order == 1) return static_cast<unsigned>(blocks) - 1 - k;
   std::uint64_t step = request.order | 1U;
-  while (std::gcd(step, std::uint64_t{request.blocks}) != 1) step += 2;
-  return static_cast<unsigned>((k * step + request.order) % request.blocks);
+  while (std::gcd(step, blocks) != 1) step += 2;
+  return static_cast<unsigned>((k * step + request.order) % blocks);
 }
 
 }  // namespace
 
 std::optional<Fault> RunKernel(const LaunchRequest& request, DeviceMemory* memory) {
   BlockRun run(request, memory);
-  for (unsigned k = 0; k < request.blocks; ++k) {
+  for (unsigned k = 0; k < CountOf(request.blocks); ++k) {
     if (auto fault = run.Run(BlockAt(request, k))) return fault;
   }
   return std::nullopt;

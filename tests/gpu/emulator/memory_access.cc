@@ -60,50 +60,52 @@ MemoryView Find(WarpState& warp, unsigned lane, const MemoryAccess& access, std:
   return block.memory->Find(access.address, bytes);
 }
 
-// Whether an earlier touch of this epoch is in order before what `thread` does now.
-bool InOrder(const WarpState& warp, const SharedTouch& earlier, unsigned thread) {
-  if (earlier.thread == kNobody || earlier.epoch < warp.block->epoch) return true;
-  if (earlier.thread == thread) return true;
-  return earlier.thread / kLanes == thread / kLanes && earlier.warp_epoch < warp.warp_epoch;
+MemoryTouch TouchBy(const WarpState& warp, unsigned lane, bool strong) {
+  return {warp.block->launch,
+          warp.block->block,
+          warp.block->epoch,
+          warp.warp_epoch,
+          static_cast<std::uint16_t>(warp.Thread(lane)),
+          strong};
 }
 
-void RecordRead(const WarpState& warp, unsigned thread, SharedByte* byte) {
-  // A read that is in order after all earlier ones stands for them.
-  const bool in_order = InOrder(warp, byte->read, thread) && !byte->read_by_many;
-  byte->read_by_many = !in_order && byte->read.epoch == warp.block->epoch;
-  byte->read = {thread, warp.block->epoch, warp.warp_epoch};
+std::string NameOf(const WarpState& warp, const MemoryTouch& other) {
+  if (other.block != warp.block->block) {
+    return fmt::format("while thread {} of block {} touches it", other.thread, other.block);
+  }
+  return fmt::format("with no barrier after thread {}'s access", other.thread);
 }
 
-// The thread that races with this access; kNobody if none does.
-unsigned RacesWith(const WarpState& warp, unsigned thread, bool write, const SharedByte& byte) {
-  if (!InOrder(warp, byte.write, thread)) return byte.write.thread;
-  if (!write) return kNobody;
-  const bool many = byte.read_by_many && byte.read.epoch == warp.block->epoch;
-  const bool synchronised =
-      byte.read.thread / kLanes == thread / kLanes && byte.read.warp_epoch < warp.warp_epoch;
-  if (many && !synchronised) return byte.read.thread;
-  return InOrder(warp, byte.read, thread) ? kNobody : byte.read.thread;
-}
-
-bool TouchShared(WarpState& warp, const PtxInstruction& at, unsigned lane,
-                 const MemoryAccess& access) {
-  const unsigned thread = warp.Thread(lane);
-  for (std::uint64_t k = 0; k < std::uint64_t{access.bytes} * access.elements; ++k) {
-    SharedByte& byte = warp.block->touched[access.address + k];
-    const unsigned other = RacesWith(warp, thread, access.write, byte);
-    if (other != kNobody) {
+bool Touch(WarpState& warp, const PtxInstruction& at, unsigned lane, const MemoryAccess& access,
+           std::span<Touched> touched) {
+  const MemoryTouch now = TouchBy(warp, lane, access.atomic || access.strong);
+  for (Touched& one : touched) {
+    const TouchHistory* races = nullptr;
+    if (one.writes.RacesWith(now)) races = &one.writes;
+    if (access.write && one.reads.RacesWith(now)) races = &one.reads;
+    if (races != nullptr) {
       Fail(warp, at, lane, FaultKind::kRace,
-           fmt::format("{} with no barrier after thread {}'s access", Described(access), other));
+           fmt::format("{} {}", Described(access), NameOf(warp, races->last())));
       return false;
     }
     if (access.write) {
-      byte.write = {thread, warp.block->epoch, warp.warp_epoch};
-      byte.proxy_fence = warp.proxy_fences[lane];
+      one.writes.Record(now);
+      one.proxy_fence = warp.proxy_fences[lane];
     } else {
-      RecordRead(warp, thread, &byte);
+      one.reads.Record(now);
     }
   }
   return true;
+}
+
+bool IsInOrder(WarpState& warp, const PtxInstruction& at, unsigned lane,
+               const MemoryAccess& access) {
+  if (access.by_proxy || access.space == PtxSpace::kLocal) return true;
+  const std::uint64_t bytes = std::uint64_t{access.bytes} * access.elements;
+  BlockState& block = *warp.block;
+  return Touch(warp, at, lane, access,
+               access.space == PtxSpace::kShared ? block.touched.Of(access.address, bytes)
+                                                 : block.memory->TouchesOf(access.address, bytes));
 }
 
 }  // namespace
@@ -123,9 +125,7 @@ std::byte* Reach(WarpState& warp, const PtxInstruction& at, unsigned lane,
     Fail(warp, at, lane, FaultKind::kOutOfBounds, Described(access) + ", out of bounds");
     return nullptr;
   }
-  if (access.space == PtxSpace::kShared && !access.atomic && !TouchShared(warp, at, lane, access)) {
-    return nullptr;
-  }
+  if (!IsInOrder(warp, at, lane, access)) return nullptr;
   bool written = true;
   for (std::uint64_t k = 0; k < bytes; ++k) written = written && view.written[k] != 0;
   if (!written && (!access.write || access.atomic)) {
@@ -138,24 +138,25 @@ std::byte* Reach(WarpState& warp, const PtxInstruction& at, unsigned lane,
 
 const std::byte* ReachByProxy(WarpState& warp, const PtxInstruction& at, std::uint64_t offset,
                               unsigned bytes) {
-  MemoryAccess access{PtxSpace::kShared, offset, bytes, 1, false, true};
+  MemoryAccess access{.space = PtxSpace::kShared, .address = offset, .bytes = bytes};
+  access.by_proxy = true;
   std::byte* data = Reach(warp, at, 0, access);
   if (data == nullptr) return nullptr;
-  for (unsigned k = 0; k < bytes; ++k) {
-    SharedByte& byte = warp.block->touched[offset + k];
-    const unsigned writer = byte.write.thread;
-    if (!InOrder(warp, byte.write, warp.Thread(0))) {
+  const MemoryTouch now = TouchBy(warp, 0, false);
+  for (Touched& one : warp.block->touched.Of(offset, bytes)) {
+    const unsigned writer = one.writes.last().thread;
+    if (one.writes.RacesWith(now)) {
       Fail(warp, at, 0, FaultKind::kRace,
            fmt::format("{} with no barrier after thread {}'s write", Described(access), writer));
       return nullptr;
     }
-    if (warp.block->warps[writer / kLanes].proxy_fences[writer % kLanes] <= byte.proxy_fence) {
+    if (warp.block->warps[writer / kLanes].proxy_fences[writer % kLanes] <= one.proxy_fence) {
       Fail(warp, at, 0, FaultKind::kProxy,
            fmt::format("{}, which thread {} wrote without fence.proxy.async", Described(access),
                        writer));
       return nullptr;
     }
-    RecordRead(warp, warp.Thread(0), &byte);
+    one.reads.Record(now);
   }
   return data;
 }

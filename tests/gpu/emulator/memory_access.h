@@ -14,7 +14,9 @@ struct MemoryAccess {
   unsigned bytes = 0;  // of one element: the alignment is that of all
   unsigned elements = 1;
   bool write = false;
-  bool atomic = false;
+  bool atomic = false;    // reads as well
+  bool strong = false;    // volatile or relaxed: races with plain accesses alone
+  bool by_proxy = false;  // of wgmma
 };
 
 // The bytes; null after a fault, which is recorded. A write counts as done.

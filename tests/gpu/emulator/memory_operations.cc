@@ -30,7 +30,9 @@ std::uint64_t ReadValue(const std::byte* from, PtxType type) {
 }
 
 MemoryAccess AccessOf(const PtxInstruction& i, std::size_t values) {
-  return {i.space, 0, PtxBytes(i.type), static_cast<unsigned>(values), false, false};
+  MemoryAccess access{i.space, 0, PtxBytes(i.type), static_cast<unsigned>(values)};
+  access.strong = i.Has("volatile") || i.Has("relaxed");
+  return access;
 }
 
 void LoadMemory(WarpState& warp, const PtxInstruction& i) {
@@ -125,7 +127,7 @@ void Atomic(WarpState& warp, const PtxInstruction& i) {
   const bool result = i.opcode == "atom";
   const PtxOperand& at = i.operands[result ? 1 : 0];
   const std::uint64_t* b = warp.Slot(i.Slot(result ? 2 : 1));
-  MemoryAccess access{i.space, 0, sizeof(T), 1, true, true};
+  MemoryAccess access{.space = i.space, .bytes = sizeof(T), .write = true, .atomic = true};
   ForActive(warp, [&](unsigned lane) {
     access.address = AddressOf(warp, at, lane);
     std::byte* to = Reach(warp, i, lane, access);
@@ -156,14 +158,36 @@ PtxOperation AtomicOf(PtxType type) {
   }
 }
 
+// atom.cas d, [a], b, c: c where b was.
+template <class T>
+void CompareAndSwap(WarpState& warp, const PtxInstruction& i) {
+  const std::uint64_t *b = warp.Slot(i.Slot(2)), *c = warp.Slot(i.Slot(3));
+  MemoryAccess access{.space = i.space, .bytes = sizeof(T), .write = true, .atomic = true};
+  ForActive(warp, [&](unsigned lane) {
+    access.address = AddressOf(warp, i.operands[1], lane);
+    std::byte* to = Reach(warp, i, lane, access);
+    if (to == nullptr) return;
+    T before;
+    std::memcpy(&before, to, sizeof(T));
+    const auto after = static_cast<T>(c[lane]);
+    if (before == static_cast<T>(b[lane])) std::memcpy(to, &after, sizeof(T));
+    warp.Slot(i.Slot(0))[lane] = before;
+  });
+}
+
+PtxOperation ComparedOf(PtxType type) {
+  if (type == PtxType::kU32) return CompareAndSwap<std::uint32_t>;
+  return type == PtxType::kU64 ? CompareAndSwap<std::uint64_t> : nullptr;
+}
+
 PtxOperation AtomicOperation(const PtxInstruction& i) {
-  // Atomics on shared memory would need races of their own kind.
-  if (i.space == PtxSpace::kShared) return nullptr;
-  const std::size_t operands = i.opcode == "atom" ? 3 : 2;
-  if (i.operands.size() != operands || i.operands[operands - 2].slots.size() != 1) return nullptr;
+  const std::size_t operands = (i.opcode == "atom" ? 3U : 2U) + (i.Has("cas") ? 1U : 0U);
+  if (i.operands.size() != operands || i.operands[i.opcode == "atom" ? 1 : 0].slots.size() != 1)
+    return nullptr;
   if (i.Has("add")) return AtomicOf<Added>(i.type);
   if (i.Has("max")) return AtomicOf<AtLeast>(i.type);
   if (i.Has("min")) return AtomicOf<AtMost>(i.type);
+  if (i.Has("cas") && i.opcode == "atom") return ComparedOf(i.type);
   return i.Has("exch") ? AtomicOf<Exchanged>(i.type) : nullptr;
 }
 

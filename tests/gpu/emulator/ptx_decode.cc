@@ -27,7 +27,7 @@ const std::map<std::string_view, OperandCount> kOpcodes = {
     {"copysign", {3, 3}},  {"sqrt", {2, 2}},        {"rsqrt", {2, 2}}, {"rcp", {2, 2}},
     {"ex2", {2, 2}},       {"lg2", {2, 2}},         {"sin", {2, 2}},   {"cos", {2, 2}},
     {"tanh", {2, 2}},      {"cvt", {2, 3}},         {"cvta", {2, 2}},  {"ld", {2, 2, true}},
-    {"st", {2, 2, true}},  {"atom", {3, 3}},        {"red", {2, 2}},   {"shfl", {5, 5}},
+    {"st", {2, 2, true}},  {"atom", {3, 4}},        {"red", {2, 2}},   {"shfl", {5, 5}},
     {"vote", {3, 3}},      {"bar", {1, 1}},         {"fence", {0, 0}}, {"membar", {0, 0}},
     {"mma", {4, 4, true}}, {"wgmma", {0, 7, true}}, {"bra", {1, 1}},   {"ret", {0, 0}},
     {"exit", {0, 0}},      {"call", {1, 3, true}}};
@@ -35,18 +35,18 @@ const std::map<std::string_view, OperandCount> kOpcodes = {
 // What an instruction may say beside its types. Those that only bear on caches, on the order of
 // memory between blocks, or on how soon a branch meets again change nothing here.
 const std::set<std::string_view> kModifiers = {
-    "rn",    "rz",           "rm",         "rp",          "rni",   "rzi",   "rmi",
-    "rpi",   "rna",          "approx",     "ftz",         "sat",   "relu",  "satfinite",
-    "lo",    "hi",           "wide",       "cc",          "uni",   "sync",  "aligned",
-    "to",    "global",       "shared",     "shared::cta", "local", "param", "const",
-    "v2",    "v4",           "nc",         "ca",          "cg",    "cs",    "lu",
-    "cv",    "volatile",     "relaxed",    "gpu",         "cta",   "sys",   "gl",
-    "add",   "min",          "max",        "exch",        "row",   "col",   "mma_async",
-    "fence", "commit_group", "wait_group", "proxy",       "async", "up",    "down",
-    "bfly",  "idx",          "ballot",     "any",         "all",   "warp",  "eq",
-    "ne",    "lt",           "le",         "gt",          "ge",    "ls",    "hs",
-    "equ",   "neu",          "ltu",        "leu",         "gtu",   "geu",   "num",
-    "nan",   "and",          "or",         "xor"};
+    "rn",        "rz",       "rm",           "rp",          "rni",   "rzi",   "rmi",
+    "rpi",       "rna",      "approx",       "ftz",         "sat",   "relu",  "satfinite",
+    "lo",        "hi",       "wide",         "cc",          "uni",   "sync",  "aligned",
+    "to",        "global",   "shared",       "shared::cta", "local", "param", "const",
+    "v2",        "v4",       "nc",           "ca",          "cg",    "cs",    "lu",
+    "cv",        "volatile", "relaxed",      "gpu",         "cta",   "sys",   "gl",
+    "add",       "min",      "max",          "exch",        "cas",   "row",   "col",
+    "mma_async", "fence",    "commit_group", "wait_group",  "proxy", "async", "up",
+    "down",      "bfly",     "idx",          "ballot",      "any",   "all",   "warp",
+    "eq",        "ne",       "lt",           "le",          "gt",    "ge",    "ls",
+    "hs",        "equ",      "neu",          "ltu",         "leu",   "gtu",   "geu",
+    "num",       "nan",      "and",          "or",          "xor"};
 
 bool IsShape(std::string_view modifier) {
   return modifier.size() > 1 && modifier[0] == 'm' &&
@@ -94,6 +94,20 @@ bool HasOperands(const PtxInstruction& i, const OperandCount& count) {
   return true;
 }
 
+// Operand 0 is what most instructions write; an address in it is read.
+void FindReadsAndWrites(PtxInstruction* i) {
+  static const std::set<std::string_view> kWriteNothing = {"st",     "red", "bra",  "bar", "fence",
+                                                           "membar", "ret", "exit", "call"};
+  for (std::size_t k = 0; k < i->operands.size(); ++k) {
+    const PtxOperand& one = i->operands[k];
+    const bool written = k == 0 && !kWriteNothing.contains(i->opcode) &&
+                         (i->opcode != "wgmma" || i->Has("mma_async"));
+    std::vector<int>& to = written ? i->writes : i->reads;
+    to.insert(to.end(), one.slots.begin(), one.slots.end());
+    if (one.second >= 0) to.push_back(one.second);
+  }
+}
+
 PtxOperation OperationOf(const PtxInstruction& i) {
   for (const auto find : {BitOperation, IntegerOperation, FloatOperation, CompareOperation,
                           ConversionOperation, MemoryOperation, WarpOperation, TensorOperation}) {
@@ -132,6 +146,7 @@ Status DecodePtx(PtxInstruction* i) {
   i->saturate = i->Has("sat");
   i->flow = FlowOf(*i);
   if (!HasOperands(*i, known->second)) return NotKnown(*i, "the operands");
+  FindReadsAndWrites(i);
   i->run = OperationOf(*i);
   if (i->run == nullptr) return NotKnown(*i, "these types or modifiers");
   return {};

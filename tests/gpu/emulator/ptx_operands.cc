@@ -1,20 +1,29 @@
 // The parser: instructions and their operands.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "tests/gpu/emulator/device_memory.h"
 #include "tests/gpu/emulator/ptx_parser.h"
 
 namespace rharness {
 namespace {
 
-const std::map<std::string_view, PtxSpecial> kSpecials = {
-    {"%tid.x", PtxSpecial::kThread},  {"%ntid.x", PtxSpecial::kThreads},
-    {"%ctaid.x", PtxSpecial::kBlock}, {"%nctaid.x", PtxSpecial::kBlocks},
-    {"%laneid", PtxSpecial::kLane},   {"%tid.y", PtxSpecial::kZero},
-    {"%tid.z", PtxSpecial::kZero},    {"%ctaid.y", PtxSpecial::kZero},
-    {"%ctaid.z", PtxSpecial::kZero},  {"%ntid.y", PtxSpecial::kOne},
-    {"%ntid.z", PtxSpecial::kOne},    {"%nctaid.y", PtxSpecial::kOne},
-    {"%nctaid.z", PtxSpecial::kOne}};
+const std::map<std::string_view, PtxSpecialKind> kSpecials = {{"%tid", PtxSpecialKind::kThread},
+                                                              {"%ntid", PtxSpecialKind::kThreads},
+                                                              {"%ctaid", PtxSpecialKind::kBlock},
+                                                              {"%nctaid", PtxSpecialKind::kBlocks}};
+
+// Of "%tid.y" and the like.
+std::optional<PtxSpecial> SpecialOf(std::string_view word) {
+  if (word == "%laneid") return PtxSpecial{};
+  const std::size_t dot = word.find('.');
+  const auto kind = kSpecials.find(word.substr(0, dot));
+  if (kind == kSpecials.end() || dot == std::string_view::npos) return std::nullopt;
+  const std::size_t axis = std::string_view("xyz").find(word.substr(dot + 1));
+  if (word.size() != dot + 2 || axis > 2) return std::nullopt;
+  return PtxSpecial{kind->second, axis};
+}
 
 std::vector<std::string> Parts(std::string_view dotted) {
   std::vector<std::string> parts;
@@ -123,18 +132,19 @@ Status PtxParser::ReadAddress(PtxOperand* operand) {
 Status PtxParser::ReadWord(PtxOperand* operand) {
   if (Next().kind != PtxToken::Kind::kWord) return Wrong("an operand");
   const std::string_view word = Next().text;
-  const auto special = kSpecials.find(word);
   int slot = SlotOf(word);
-  if (slot < 0 && special != kSpecials.end()) {
+  if (const auto special = SpecialOf(word); slot < 0 && special) {
     slot = scopes_.front().emplace(word, NewSlot()).first->second;
-    function_.specials[slot] = special->second;
+    function_.specials[slot] = *special;
   }
   if (const auto variable = variables_.find(std::string(word)); variable != variables_.end()) {
     const auto& [place, space] = variable->second;
     const std::uint64_t window = space == PtxSpace::kLocal ? kLocalWindow : 0;
-    const PtxBase base = space == PtxSpace::kLocal    ? PtxBase::kLocal
-                         : space == PtxSpace::kGlobal ? PtxBase::kGlobal
-                                                      : PtxBase::kNone;
+    PtxBase base = PtxBase::kNone;
+    if (space == PtxSpace::kLocal) base = PtxBase::kLocal;
+    if (space == PtxSpace::kGlobal) base = PtxBase::kGlobal;
+    // Of the size that a launch gives it, behind the kernel's own.
+    if (space == PtxSpace::kShared && place.bytes == 0) base = PtxBase::kDynamicShared;
     slot = ConstantSlot(window + place.offset, base);
   }
   if (slot < 0 && word.starts_with('%')) return Wrong("a declared or a known special register");

@@ -16,7 +16,7 @@ struct PtxVariable {
   std::string name;
   PtxType type = PtxType::kNone;
   unsigned alignment = 1;
-  std::uint64_t count = 1;
+  std::uint64_t count = 1;  // 0 where the text gives none
 };
 
 class PtxParser {
@@ -40,6 +40,7 @@ class PtxParser {
 
   Status ReadDirective();
   Status ReadGlobal();
+  Status ReadDynamicShared();
   Status ReadFunction(bool entry);
   Status ReadParameters(std::vector<std::string>* names);
   Status ReadLimits();
@@ -61,6 +62,7 @@ class PtxParser {
   std::vector<PtxToken> tokens_;
   std::size_t at_ = 0;
   PtxProgram program_;
+  std::vector<std::string> dynamic_shared_;
   // Of the function that is read.
   PtxFunction function_;
   std::vector<std::map<std::string, int, std::less<>>> scopes_;

@@ -69,6 +69,8 @@ struct PtxInstruction {
   PtxType source = PtxType::kNone;  // the second; the first if there is one alone
   PtxSpace space = PtxSpace::kGeneric;
   PtxRounding rounding = PtxRounding::kNearest;
+  // Registers by what happens to them; an accumulator of wgmma is written alone.
+  std::vector<int> reads, writes;
   bool flush = false;     // .ftz
   bool saturate = false;  // .sat
   PtxFlow flow = PtxFlow::kNext;
@@ -79,13 +81,18 @@ struct PtxInstruction {
   int Slot(std::size_t operand) const { return operands[operand].slots[0]; }
 };
 
-enum class PtxBase { kNone, kGlobal, kLocal };  // what is added to a constant when a warp starts
+// What is added to a constant when a warp starts: where the space's variables begin.
+enum class PtxBase { kNone, kGlobal, kLocal, kDynamicShared };
 struct PtxConstant {
   int slot = 0;
   std::uint64_t value = 0;
   PtxBase base = PtxBase::kNone;
 };
-enum class PtxSpecial { kThread, kThreads, kBlock, kBlocks, kLane, kZero, kOne };
+enum class PtxSpecialKind { kThread, kThreads, kBlock, kBlocks, kLane };
+struct PtxSpecial {
+  PtxSpecialKind kind = PtxSpecialKind::kLane;
+  std::size_t axis = 0;  // x, y, z
+};
 
 // A variable, in bytes from the start of its space.
 struct PtxPlace {

@@ -97,10 +97,11 @@ Result<PtxVariable> PtxParser::ReadVariable() {
     }
   }
   ASSIGN_OR_RETURN(variable.name, TakeName());
-  if (Take("[")) {
-    ASSIGN_OR_RETURN(variable.count, TakeCount(kMostGlobalBytes));
-    RETURN_IF_ERROR(Expect("]"));
-  }
+  if (!Take("[")) return variable;
+  variable.count = 0;
+  if (Take("]")) return variable;  // of shared memory whose size the launch says
+  ASSIGN_OR_RETURN(variable.count, TakeCount(kMostGlobalBytes));
+  RETURN_IF_ERROR(Expect("]"));
   return variable;
 }
 
@@ -125,7 +126,8 @@ Result<PtxProgram> PtxParser::Run() {
 }
 
 Status PtxParser::ReadDirective() {
-  if (Take(".visible") || Take(".extern") || Take(".weak")) return {};
+  if (Take(".extern")) return Take(".shared") ? ReadDynamicShared() : Status();
+  if (Take(".visible") || Take(".weak")) return {};
   if (Take(".entry")) return ReadFunction(true);
   if (Take(".func")) return ReadFunction(false);
   if (Take(".global") || Take(".const")) return ReadGlobal();
@@ -160,6 +162,14 @@ Status PtxParser::ReadGlobal() {
     }
     if (list) RETURN_IF_ERROR(Expect("}"));
   }
+  return Expect(";");
+}
+
+// All of them begin at one address.
+Status PtxParser::ReadDynamicShared() {
+  ASSIGN_OR_RETURN(const PtxVariable variable, ReadVariable());
+  if (variable.count != 0) return Wrong("a variable without a size before");
+  dynamic_shared_.push_back(variable.name);
   return Expect(";");
 }
 
@@ -201,6 +211,7 @@ Status PtxParser::ReadFunction(bool entry) {
   constants_.clear();
   variables_.clear();
   for (const auto& [name, place] : program_.globals) variables_[name] = {place, PtxSpace::kGlobal};
+  for (const std::string& name : dynamic_shared_) variables_[name] = {{}, PtxSpace::kShared};
   // Parameters first, so that a kernel's are one piece at the start.
   if (!entry && Next().text == "(") RETURN_IF_ERROR(ReadParameters(&function_.results));
   ASSIGN_OR_RETURN(function_.name, TakeName());

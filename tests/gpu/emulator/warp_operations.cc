@@ -65,7 +65,14 @@ void FenceProxy(WarpState& warp, const PtxInstruction&) {
   ForActive(warp, [&](unsigned lane) { ++warp.proxy_fences[lane]; });
 }
 
-// Fences of one proxy, and of a warpgroup's own registers: an operation here is done when it ends.
+// An operation is done when it ends; what must not be seen of it before is checked.
+void OrderWgmma(WarpState& warp, const PtxInstruction& i) {
+  WgmmaOrder& wgmma = warp.frame->wgmma;
+  if (i.Has("fence")) wgmma.Fence();
+  if (i.Has("commit_group")) wgmma.Commit();
+  if (i.Has("wait_group")) wgmma.Wait(warp.Slot(i.Slot(0))[0]);
+}
+
 void Nothing(WarpState&, const PtxInstruction&) {}
 
 }  // namespace
@@ -77,7 +84,9 @@ PtxOperation WarpOperation(const PtxInstruction& i) {
   if (name == "bar") return i.Has("warp") ? SynchroniseWarp : i.Has("sync") ? Nothing : nullptr;
   if (name == "fence") return i.Has("proxy") ? (i.Has("async") ? FenceProxy : nullptr) : Nothing;
   if (name == "membar") return Nothing;
-  if (name == "wgmma" && !i.Has("mma_async")) return Nothing;
+  if (name == "wgmma" && !i.Has("mma_async")) {
+    return i.Has("wait_group") && i.operands.size() != 1 ? nullptr : OrderWgmma;
+  }
   const bool flow = name == "bra" || name == "ret" || name == "exit" || name == "call";
   return flow ? Nothing : nullptr;
 }

@@ -8,6 +8,15 @@
 
 namespace rharness {
 
+unsigned AlongAxis(const LaunchExtent& extent, std::size_t axis, unsigned number) {
+  for (std::size_t k = 0; k < axis; ++k) number /= extent[k];
+  return number % extent[axis];
+}
+
+unsigned DynamicSharedBegin(const PtxFunction& kernel) {
+  return (kernel.shared_bytes + 127) / 128 * 128;
+}
+
 void Fail(WarpState& warp, const PtxInstruction& at, unsigned lane, FaultKind kind,
           const std::string& text) {
   BlockState& block = *warp.block;
@@ -27,40 +36,96 @@ PtxFrame MakeFrame(const WarpState& warp, const PtxFunction& function, unsigned 
   frame.function = &function;
   frame.local_base = local_base;
   frame.registers.assign(static_cast<std::size_t>(function.slots) * kLanes, 0xdeadbeefdeadbeefU);
+  if (std::ranges::any_of(function.code,
+                          [](const PtxInstruction& one) { return one.opcode == "wgmma"; })) {
+    frame.wgmma = WgmmaOrder(function.slots);
+  }
+  frame.written.assign(static_cast<std::size_t>(function.slots), 0);
   frame.arguments.resize(std::size_t{function.argument_bytes} * kLanes);
   const auto fill = [&](int slot, auto value_of) {
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       frame.registers[static_cast<std::size_t>(slot) * kLanes + lane] = value_of(lane);
     }
+    frame.written[static_cast<std::size_t>(slot)] = kAllLanes;
   };
   for (const PtxConstant& one : function.constants) {
-    const std::uint64_t base = one.base == PtxBase::kGlobal  ? request.globals
-                               : one.base == PtxBase::kLocal ? local_base
-                                                             : 0;
+    std::uint64_t base = 0;
+    if (one.base == PtxBase::kGlobal) base = request.globals;
+    if (one.base == PtxBase::kLocal) base = local_base;
+    if (one.base == PtxBase::kDynamicShared) base = DynamicSharedBegin(*request.kernel);
     fill(one.slot, [&](unsigned) { return one.value + base; });
   }
   for (const auto& [slot, special] : function.specials) {
     fill(slot, [&, what = special](unsigned lane) -> std::uint64_t {
-      switch (what) {
-        case PtxSpecial::kThread:
-          return warp.Thread(lane);
-        case PtxSpecial::kThreads:
-          return request.threads;
-        case PtxSpecial::kBlock:
-          return warp.block->block;
-        case PtxSpecial::kBlocks:
-          return request.blocks;
-        case PtxSpecial::kLane:
+      switch (what.kind) {
+        case PtxSpecialKind::kThread:
+          return AlongAxis(request.threads, what.axis, warp.Thread(lane));
+        case PtxSpecialKind::kThreads:
+          return request.threads[what.axis];
+        case PtxSpecialKind::kBlock:
+          return AlongAxis(request.blocks, what.axis, warp.block->block);
+        case PtxSpecialKind::kBlocks:
+          return request.blocks[what.axis];
+        case PtxSpecialKind::kLane:
           return lane;
-        case PtxSpecial::kZero:
-          return 0;
-        case PtxSpecial::kOne:
-          return 1;
       }
       return 0;
     });
   }
   return frame;
+}
+
+namespace {
+
+bool Written(WarpState& warp, const PtxInstruction& i, std::span<const int> slots) {
+  for (const int slot : slots) {
+    const std::uint32_t missing =
+        warp.active & ~warp.frame->written[static_cast<std::size_t>(slot)];
+    if (missing == 0) continue;
+    Fail(warp, i, static_cast<unsigned>(std::countr_zero(missing)), FaultKind::kRegister,
+         "reads a register before anything wrote it");
+    return false;
+  }
+  return true;
+}
+
+void MarkWritten(WarpState& warp, std::span<const int> slots) {
+  for (const int slot : slots) {
+    warp.frame->written[static_cast<std::size_t>(slot)] |= warp.active;
+  }
+}
+
+}  // namespace
+
+void Execute(WarpState& warp, const PtxInstruction& i) {
+  WgmmaOrder& wgmma = warp.frame->wgmma;
+  if (!Written(warp, i, i.reads)) return;
+  if (wgmma.InFlight(i.reads) || wgmma.InFlight(i.writes)) {
+    return Fail(warp, i, static_cast<unsigned>(std::countr_zero(warp.active)), FaultKind::kProxy,
+                "touches a register of a wgmma before wgmma.wait_group");
+  }
+  i.run(warp, i);
+  MarkWritten(warp, i.writes);
+  wgmma.Write(i.writes);
+}
+
+void ExecuteInWarpgroup(WarpState* warps, const PtxInstruction& i) {
+  const std::vector<int>&sums = i.operands[0].slots, &rows = i.operands[1].slots;
+  for (WarpState* warp = warps; warp != warps + 4; ++warp) {
+    warp->active = kAllLanes;
+    const bool adds = (warp->Slot(i.Slot(3))[0] & 1) != 0;
+    if (!Written(*warp, i, i.reads) || (adds && !Written(*warp, i, sums))) return;
+    if (warp->frame->wgmma.Unfenced(rows) || warp->frame->wgmma.Unfenced(sums)) {
+      return Fail(*warp, i, 0, FaultKind::kProxy,
+                  "uses registers that were written after the last wgmma.fence");
+    }
+  }
+  i.run(*warps, i);
+  for (WarpState* warp = warps; warp != warps + 4; ++warp) {
+    MarkWritten(*warp, sums);
+    warp->frame->wgmma.Use(sums);
+    warp->frame->wgmma.Use(rows);
+  }
 }
 
 void Advance(PtxFrame& frame, std::uint32_t lanes) {
@@ -138,7 +203,7 @@ void Gather(WarpState& warp, PtxFrame& frame, const PtxInstruction& i, std::uint
   }
   if ((here & named) != named) return;
   warp.active = named;
-  i.run(warp, i);
+  Execute(warp, i);
   Advance(frame, named);
   frame.waiting &= ~named;
   frame.running |= named;
@@ -149,6 +214,9 @@ void Step(WarpState& warp, PtxFrame& frame, std::uint32_t group, unsigned depth)
   const PtxInstruction& i = InstructionAt(frame, first);
   std::uint32_t lanes = group;
   if (i.predicate >= 0) {
+    if ((group & ~frame.written[static_cast<std::size_t>(i.predicate)]) != 0) {
+      return Fail(warp, i, first, FaultKind::kRegister, "has a predicate that nothing wrote");
+    }
     const std::uint64_t* p = warp.Slot(i.predicate);
     for (std::uint32_t left = group; left != 0; left &= left - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(left));
@@ -160,7 +228,7 @@ void Step(WarpState& warp, PtxFrame& frame, std::uint32_t group, unsigned depth)
   warp.active = lanes;
   switch (i.flow) {
     case PtxFlow::kNext:
-      i.run(warp, i);
+      Execute(warp, i);
       return Advance(frame, lanes);
     case PtxFlow::kBranch:
       return ForActive(warp, [&](unsigned lane) { frame.at[lane] = i.target; });
@@ -217,7 +285,7 @@ bool RunStraight(WarpState& warp, PtxFrame& frame, std::uint32_t group) {
   for (; at < end && !warp.block->fault; ++at) {
     const PtxInstruction& i = code[static_cast<std::size_t>(at)];
     if (i.flow != PtxFlow::kNext || i.predicate >= 0) break;
-    i.run(warp, i);
+    Execute(warp, i);
   }
   if (at == begin) return false;
   warp.block->steps += static_cast<std::uint64_t>(at - begin);

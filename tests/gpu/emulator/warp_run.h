@@ -15,6 +15,17 @@ PtxFrame MakeFrame(const WarpState& warp, const PtxFunction& function, unsigned 
 // a kernel, and counts the calls around a function.
 void RunFrame(WarpState& warp, PtxFrame& frame, unsigned depth);
 
+// Which of the blocks or threads along one axis `number` is.
+unsigned AlongAxis(const LaunchExtent& extent, std::size_t axis, unsigned number);
+// Where the shared memory begins whose size the launch gives, behind the kernel's own.
+unsigned DynamicSharedBegin(const PtxFunction& kernel);
+
+// The instruction on the active lanes of its warp, unless one of them reads a register that it has
+// never written, or one that a wgmma still uses: a fault.
+void Execute(WarpState& warp, const PtxInstruction& instruction);
+// wgmma.mma_async on four warps that all have come to it.
+void ExecuteInWarpgroup(WarpState* warps, const PtxInstruction& instruction);
+
 void Advance(PtxFrame& frame, std::uint32_t lanes);  // past their instruction
 const PtxInstruction& InstructionAt(const PtxFrame& frame, unsigned lane);
 

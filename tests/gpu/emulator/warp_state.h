@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/gpu/emulator/launch.h"
+#include "tests/gpu/emulator/wgmma_order.h"
 
 namespace rharness {
 
@@ -19,26 +20,15 @@ inline constexpr unsigned kLanes = 32;
 inline constexpr std::uint32_t kAllLanes = 0xffffffffU;
 inline constexpr unsigned kNobody = 0xffffffffU;
 
-// Who touched a byte of shared memory last. Two touches are in order if a barrier of the block lies
-// between them (epoch), or they are of one warp with a bar.warp.sync between (warp_epoch).
-struct SharedTouch {
-  unsigned thread = kNobody;
-  std::uint32_t epoch = 0, warp_epoch = 0;
-};
-struct SharedByte {
-  SharedTouch write, read;
-  bool read_by_many = false;      // since the last barrier
-  std::uint32_t proxy_fence = 0;  // the writer's count of fence.proxy.async when it wrote
-};
-
 struct WarpState;
 struct BlockState {
   const LaunchRequest* request = nullptr;
   DeviceMemory* memory = nullptr;
   unsigned block = 0;
+  std::uint32_t launch = 0;  // its number
   std::vector<std::byte> shared;
   std::vector<unsigned char> shared_written;
-  std::vector<SharedByte> touched;
+  TouchedMemory touched;    // of shared memory
   std::uint32_t epoch = 1;  // rises at each barrier of the block
   std::optional<Fault> fault;
   std::uint64_t steps = 0;
@@ -49,9 +39,11 @@ struct BlockState {
 struct PtxFrame {
   const PtxFunction* function = nullptr;
   std::vector<std::uint64_t> registers;  // 32 lanes a slot
+  std::vector<std::uint32_t> written;    // of each slot: the lanes that have a value in it
   std::vector<std::byte> arguments;      // argument_bytes a lane
-  unsigned local_base = 0;               // of its variables in a lane's local memory
-  std::array<int, kLanes> at{};          // the next instruction of each lane
+  WgmmaOrder wgmma;
+  unsigned local_base = 0;       // of its variables in a lane's local memory
+  std::array<int, kLanes> at{};  // the next instruction of each lane
   std::array<std::uint64_t, kLanes> carry{};
   std::uint32_t running = 0;  // lanes that can take a step
   std::uint32_t waiting = 0;  // lanes at a barrier, or at an instruction of the whole warp
