@@ -96,6 +96,15 @@ void EnqueueTogether(const std::vector<cudaStream_t>& members, std::function<voi
   }
 }
 
+std::vector<std::span<std::byte>> MemoryOf(cudaStream_t stream) {
+  std::vector<std::span<std::byte>> memory;
+  for (const auto& [address, block] : blocks) {
+    if (block.device != stream->device) continue;
+    memory.emplace_back(reinterpret_cast<std::byte*>(address), block.bytes);
+  }
+  return memory;
+}
+
 void CheckRange(const char* what, const void* data, std::size_t bytes, cudaStream_t stream) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   auto block = blocks.upper_bound(address);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ void ResetFake();
 void Enqueue(cudaStream_t stream, std::function<void()> work);
 // Queues work that runs once each of `streams` has come to it.
 void EnqueueTogether(const std::vector<cudaStream_t>& streams, std::function<void()> work);
+
+// The allocations of the stream's device.
+std::vector<std::span<std::byte>> MemoryOf(cudaStream_t stream);
 
 // Notes a mistake unless `count` values from `data` lie in one allocation of the stream's device.
 void CheckRange(const char* what, const void* data, std::size_t bytes, cudaStream_t stream);

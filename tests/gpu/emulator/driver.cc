@@ -12,6 +12,7 @@
 #include <set>
 
 #include "tests/gpu/emulator/driver_state.h"
+#include "tests/gpu/emulator/fatbin.h"
 
 namespace {
 
@@ -170,9 +171,16 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int co
                             CUjit_option* options, void** values) {
   ENTER_IN_CONTEXT(cuModuleLoadDataEx);
   const auto* text = static_cast<const char*>(image);
-  // Machine code begins with "\177ELF", a fatbin with 0xba55ed50.
-  if (static_cast<unsigned char>(text[0]) >= 0x7f || text[0] == 'P') {
-    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  if (text[0] == '\177') return CUDA_ERROR_NO_BINARY_FOR_GPU;  // "\177ELF": machine code
+  std::string unpacked;
+  if (rharness::IsFatbin(image)) {
+    auto ptx = rharness::PtxOfFatbin(rharness::FatbinAt(image), TheEmulatedDevice().compute);
+    if (!ptx.ok()) {
+      WriteLog(ptx.error().ToString(), count, options, values);
+      return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    unpacked = std::move(*ptx);
+    text = unpacked.c_str();
   }
   auto loaded = DriverState::Get().Load(text);
   if (!loaded.ok()) {

@@ -145,11 +145,7 @@ CUresult DriverState::Launch(CUfunction handle, const LaunchExtent& blocks,
   request.blocks = blocks;
   request.threads = threads;
   request.dynamic_shared_bytes = dynamic_shared_bytes;
-  request.parameters.resize(kernel.parameter_bytes);
-  for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
-    const PtxPlace place = kernel.arguments.at(kernel.parameters[k]);
-    std::memcpy(request.parameters.data() + place.offset, parameters[k], place.bytes);
-  }
+  request.parameters = PackParameters(kernel, parameters);
   const char* order = std::getenv("EMULATED_ORDER");
   request.order =
       order != nullptr ? static_cast<unsigned>(std::strtoul(order, nullptr, 10)) : launches_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "tests/gpu/emulator/warp_run.h"
@@ -163,6 +164,15 @@ std::optional<Fault> RunKernel(const LaunchRequest& request, DeviceMemory* memor
     if (auto fault = run.Run(BlockAt(request, k))) return fault;
   }
   return std::nullopt;
+}
+
+std::vector<std::byte> PackParameters(const PtxFunction& kernel, void* const* values) {
+  std::vector<std::byte> packed(kernel.parameter_bytes);
+  for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
+    const PtxPlace place = kernel.arguments.at(kernel.parameters[k]);
+    std::memcpy(packed.data() + place.offset, values[k], place.bytes);
+  }
+  return packed;
 }
 
 std::uint64_t PlaceGlobals(const PtxProgram& program, DeviceMemory* memory) {

@@ -58,6 +58,9 @@ struct LaunchRequest {
 // The first fault; memory then holds what was written before it.
 std::optional<Fault> RunKernel(const LaunchRequest& request, DeviceMemory* memory);
 
+// A kernel's arguments, given by the addresses of their values, as cuLaunchKernel takes them.
+std::vector<std::byte> PackParameters(const PtxFunction& kernel, void* const* values);
+
 // Gives the program's variables memory and their first values; 0 when there is no room.
 std::uint64_t PlaceGlobals(const PtxProgram& program, DeviceMemory* memory);
 
