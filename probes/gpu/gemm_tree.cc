@@ -57,8 +57,6 @@ Result<ProbeResult> MeasureGemmTree(const ProbeContext& context) {
       RecordGemmTree(context, blas, shape, kInput, kInput, &result);
     }
   }
-  // Every product that was asked has a count of its questions.
-  if (result.counts.empty()) return InternalError("no product could be run: " + result.notes[0]);
   return result;
 }
 

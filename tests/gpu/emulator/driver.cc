@@ -20,20 +20,22 @@ using rharness::DriverState;
 using rharness::MemoryView;
 using rharness::TheEmulatedDevice;
 
-std::mutex one_call;  // the emulator runs on one thread at a time
-thread_local bool has_context = false;
-const char context_object = 0, stream_object = 0;
+std::mutex one_call;                  // the emulator runs on one thread at a time
+const char context_objects[64] = {};  // one a device
 struct EmulatedEvent {
   std::chrono::steady_clock::time_point recorded;
 };
 
-CUcontext Context() { return reinterpret_cast<CUcontext>(const_cast<char*>(&context_object)); }
-CUstream Stream() { return reinterpret_cast<CUstream>(const_cast<char*>(&stream_object)); }
+CUcontext ContextOf(int ordinal) {
+  return reinterpret_cast<CUcontext>(const_cast<char*>(context_objects + ordinal));
+}
+bool IsDevice(int ordinal) { return ordinal >= 0 && ordinal < DriverState::Get().devices(); }
 
 CUresult Enter(std::string_view call, bool needs_context) {
   const CUresult result = DriverState::Get().Enter(call);
   if (result != CUDA_SUCCESS) return result;
-  return needs_context && !has_context ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+  return needs_context && rharness::CurrentOrdinal() < 0 ? CUDA_ERROR_INVALID_CONTEXT
+                                                         : CUDA_SUCCESS;
 }
 
 CUresult Copied(CUdeviceptr device, std::size_t bytes, const void* from, void* to) {
@@ -114,13 +116,13 @@ CUresult cuGetErrorString(CUresult, const char** text) {
 }
 CUresult cuDeviceGetCount(int* count) {
   ENTER(cuDeviceGetCount);
-  *count = 1;
+  *count = DriverState::Get().devices();
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   ENTER(cuDeviceGet);
-  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *device = 0;
+  if (!IsDevice(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+  *device = ordinal;
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetName(char* name, int length, CUdevice) {
@@ -136,7 +138,7 @@ CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {
   *bytes = TheEmulatedDevice().memory_bytes;
   return CUDA_SUCCESS;
 }
-CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice ordinal) {
   ENTER(cuDeviceGetAttribute);
   const auto& device = TheEmulatedDevice();
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) {
@@ -148,19 +150,24 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
   } else {
     const auto found = device.attributes.find(attribute);
     if (found == device.attributes.end()) return CUDA_ERROR_INVALID_VALUE;
-    *value = found->second;
+    *value = found->second + (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID ? ordinal : 0);
   }
   return CUDA_SUCCESS;
 }
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   ENTER(cuDevicePrimaryCtxRetain);
-  *context = Context();
+  if (!IsDevice(device)) return CUDA_ERROR_INVALID_DEVICE;
+  *context = ContextOf(device);
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSetCurrent(CUcontext context) {
   ENTER(cuCtxSetCurrent);
-  if (context != nullptr && context != Context()) return CUDA_ERROR_INVALID_CONTEXT;
-  has_context = context != nullptr;
+  int ordinal = -1;
+  if (context != nullptr) {
+    ordinal = static_cast<int>(reinterpret_cast<const char*>(context) - context_objects);
+    if (!IsDevice(ordinal)) return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  rharness::CurrentOrdinal() = ordinal;
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSynchronize() {
@@ -204,7 +211,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   ENTER_IN_CONTEXT(cuMemAlloc);
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  *address = DriverState::Get().memory().Allocate(bytes);
+  *address = DriverState::Get().Allocate(bytes);
   return *address != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 CUresult cuMemFree(CUdeviceptr address) {
@@ -227,19 +234,20 @@ CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t bytes) {
   std::fill_n(view.written, bytes, std::uint8_t{1});
   return CUDA_SUCCESS;
 }
-// Everything ends before its call does: streams and events have no state but an event's time.
+// Everything ends before its call does: a stream has its device alone, an event its time.
 CUresult cuStreamCreate(CUstream* stream, unsigned int) {
   ENTER_IN_CONTEXT(cuStreamCreate);
-  *stream = Stream();
+  *stream = DriverState::Get().MakeStream();
   return CUDA_SUCCESS;
 }
-CUresult cuStreamDestroy(CUstream) {
+CUresult cuStreamDestroy(CUstream stream) {
   ENTER_IN_CONTEXT(cuStreamDestroy);
-  return CUDA_SUCCESS;
+  return DriverState::Get().DropStream(stream) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
-CUresult cuStreamSynchronize(CUstream) {
+CUresult cuStreamSynchronize(CUstream stream) {
   ENTER_IN_CONTEXT(cuStreamSynchronize);
-  return CUDA_SUCCESS;
+  const bool known = DriverState::Get().DeviceOfStream(stream) >= 0;
+  return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned int) {
   ENTER_IN_CONTEXT(cuStreamWaitEvent);

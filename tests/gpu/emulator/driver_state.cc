@@ -1,6 +1,7 @@
 // Devices, modules, launches and injected failures of the emulated driver.
 #include "tests/gpu/emulator/driver_state.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,14 +12,22 @@ namespace rharness {
 namespace {
 
 // Of "cuMemAlloc:3" or "cuMemAlloc:3+": whether the call of this number fails.
+bool FailsBy(const std::string& wanted, std::string_view call, unsigned number) {
+  const std::size_t colon = wanted.rfind(':');
+  if (colon == std::string::npos || wanted.substr(0, colon) != call) return false;
+  const unsigned long first = std::strtoul(wanted.c_str() + colon + 1, nullptr, 10);
+  return wanted.ends_with('+') ? number >= first : number == first;
+}
+
 bool IsFailed(std::string_view call, unsigned number) {
   const char* text = std::getenv("EMULATED_FAIL");
-  if (text == nullptr) return false;
-  const std::string_view wanted(text);
-  const std::size_t colon = wanted.rfind(':');
-  if (colon == std::string_view::npos || wanted.substr(0, colon) != call) return false;
-  const unsigned long first = std::strtoul(text + colon + 1, nullptr, 10);
-  return wanted.ends_with('+') ? number >= first : number == first;
+  std::string_view left(text != nullptr ? text : "");
+  while (!left.empty()) {
+    const std::size_t comma = std::min(left.find(','), left.size());
+    if (FailsBy(std::string(left.substr(0, comma)), call, number)) return true;
+    left.remove_prefix(std::min(comma + 1, left.size()));
+  }
+  return false;
 }
 
 void LogCall(std::string_view call) {
@@ -89,6 +98,11 @@ const EmulatedDevice& TheEmulatedDevice() {
   return name != nullptr && std::strcmp(name, "A100") == 0 ? kAmpere : kHopper;
 }
 
+int& CurrentOrdinal() {
+  thread_local int ordinal = -1;
+  return ordinal;
+}
+
 DriverState& DriverState::Get() {
   static DriverState state;
   return state;
@@ -100,6 +114,58 @@ CUresult DriverState::Enter(std::string_view call) {
   if (IsFailed(call, ++counted->second)) return CUDA_ERROR_LAUNCH_FAILED;
   return error_;
 }
+
+EmulatedMachine::Entry DriverState::EnterLibrary(std::string_view call) {
+  const CUresult before = error_;
+  error_ = CUDA_SUCCESS;
+  const bool injected = Enter(call) != CUDA_SUCCESS;
+  error_ = before;
+  if (injected) return Entry::kInjected;
+  return error_ == CUDA_SUCCESS ? Entry::kReady : Entry::kDeadDevice;
+}
+
+MemoryView DriverState::Find(std::uint64_t address, std::uint64_t bytes) {
+  return memory_.Find(address, bytes);
+}
+
+int DriverState::DeviceOfMemory(std::uint64_t address) {
+  auto after = device_of_.upper_bound(address);
+  if (after == device_of_.begin() || memory_.Find(address, 1).data == nullptr) return -1;
+  return (--after)->second;
+}
+
+int DriverState::DeviceOfStream(const void* stream) {
+  if (stream == nullptr) return CurrentOrdinal();
+  const auto found = streams_.find(stream);
+  return found == streams_.end() ? -1 : *found->second;
+}
+
+int DriverState::CurrentDevice() { return CurrentOrdinal(); }
+
+int DriverState::devices() const {
+  const char* text = std::getenv("EMULATED_DEVICES");
+  return text == nullptr ? 1 : std::clamp(std::atoi(text), 0, 64);
+}
+
+void DriverState::Fault(std::string text) {
+  fault_ = std::move(text);
+  error_ = CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+std::uint64_t DriverState::Allocate(std::uint64_t bytes) {
+  const std::uint64_t address = memory_.Allocate(bytes);
+  if (address != 0) device_of_[address] = CurrentOrdinal();
+  return address;
+}
+
+CUstream DriverState::MakeStream() {
+  auto made = std::make_unique<int>(CurrentOrdinal());
+  void* stream = made.get();
+  streams_[stream] = std::move(made);
+  return static_cast<CUstream>(stream);
+}
+
+bool DriverState::DropStream(CUstream stream) { return streams_.erase(stream) > 0; }
 
 Result<EmulatedModule*> DriverState::Load(std::string_view ptx) {
   auto made = std::make_unique<EmulatedModule>();
@@ -159,3 +225,7 @@ CUresult DriverState::Launch(CUfunction handle, const LaunchExtent& blocks,
 }
 
 }  // namespace rharness
+
+extern "C" rharness::EmulatedMachine* rharness_emulated_machine() {
+  return &rharness::DriverState::Get();
+}

@@ -2,10 +2,11 @@
 //
 // Role: between driver.cc, which has the functions of libcuda.so.1, and the emulator.
 //
-// Variables: EMULATED_DEVICE, "H100" (the default) or "A100"; EMULATED_ORDER, the order of
-// launches, a new one each if it is not set; EMULATED_FAIL, "cuMemAlloc:3" for the third call
-// alone, "cuMemAlloc:3+" for it and all after it; EMULATED_CALLS, a file that gets the name of
-// every call.
+// Variables: EMULATED_DEVICE, "H100" (the default) or "A100"; EMULATED_DEVICES, how many, 1 if it
+// is not set; EMULATED_ORDER, the order of launches, a new one each if it is not set;
+// EMULATED_FAIL, "cuMemAlloc:3" for the third call alone, "cuMemAlloc:3+" for it and all after it,
+// of the driver or of a library (libraries/), several by commas; EMULATED_CALLS, a file that gets
+// the name of every call.
 #ifndef RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
 #define RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
 
@@ -15,10 +16,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "harness/base/result.h"
 #include "tests/gpu/emulator/launch.h"
+#include "tests/gpu/emulator/libraries/machine.h"
 
 namespace rharness {
 
@@ -43,14 +44,29 @@ struct EmulatedFunction {
   const PtxFunction* kernel = nullptr;
 };
 
-class DriverState {
+class DriverState final : public EmulatedMachine {
  public:
   static DriverState& Get();
 
   // What a call gives before it does anything: an injected failure, or the error that stays.
   CUresult Enter(std::string_view call);
 
+  // For the other libraries.
+  Entry EnterLibrary(std::string_view call) override;
+  MemoryView Find(std::uint64_t address, std::uint64_t bytes) override;
+  int DeviceOfMemory(std::uint64_t address) override;
+  int DeviceOfStream(const void* stream) override;
+  int CurrentDevice() override;
+  int devices() const override;
+  std::string_view device_name() const override { return TheEmulatedDevice().name; }
+  int compute() const override { return TheEmulatedDevice().compute; }
+  void Fault(std::string text) override;
+
   DeviceMemory& memory() { return memory_; }
+  // On the current device; 0 when there is no room.
+  std::uint64_t Allocate(std::uint64_t bytes);
+  CUstream MakeStream();
+  bool DropStream(CUstream stream);  // false if there is none
   // Errors: those of ParsePtx; io when the device has no room.
   Result<EmulatedModule*> Load(std::string_view ptx);
   bool Unload(CUmodule module);
@@ -66,10 +82,15 @@ class DriverState {
   DeviceMemory memory_{std::uint64_t{1} << 30};
   std::map<const void*, std::unique_ptr<EmulatedModule>> modules_;
   std::map<std::string, unsigned, std::less<>> calls_;
+  std::map<std::uint64_t, int> device_of_;               // by allocation
+  std::map<const void*, std::unique_ptr<int>> streams_;  // each has its device
   unsigned launches_ = 0;
   CUresult error_ = CUDA_SUCCESS;
   std::string fault_;
 };
+
+// The ordinal of this thread's context; -1 without one.
+int& CurrentOrdinal();
 
 }  // namespace rharness
 
