@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/compared_side.h"
 #include "compare/curves/curve_comparison.h"
 #include "compare/facts.h"
 #include "compare/metrics/decision.h"
@@ -32,13 +33,6 @@ struct Cause {
   std::string statement;              // one sentence
   std::vector<std::string> evidence;  // the evidence for it, with its values
   std::string confirm;                // the command that would confirm it, or what to do
-};
-
-// One side: what was given, and its kind.
-struct ComparedSide {
-  std::string path;
-  std::string kind;    // "manifest", "evidence", "checkpoint", "curves", "results", ...
-  std::string detail;  // "safetensors, 148 tensors, 13.5 GB"; may be empty
 };
 
 // A tensor on one side alone, bit-equal there to a tensor of both sides that is equal.

@@ -49,7 +49,7 @@ class Ladder {
   bool HasOpen() const { return std::ranges::any_of(c_.findings, KeepsOpen); }
   // Two environments. Records without outputs are not: their facts show nothing of a result.
   bool HasFactsOnly() const {
-    const bool records = c_.a.kind == "manifest" || c_.a.kind == "evidence";
+    const bool records = c_.a.kind == SideKind::kManifest || c_.a.kind == SideKind::kEvidence;
     return !c_.is_rerun && !records && c_.a.kind == c_.b.kind && c_.checkpoints.empty() &&
            c_.curves.empty() && c_.metrics.empty();
   }
@@ -174,11 +174,12 @@ bool Ladder::NothingInCommon() {
   for (const CurveComparison& curve : c_.curves) shared |= !curve.steps.empty();
   for (const CheckpointComparison& one : c_.checkpoints) shared |= !NothingShared(one);
   if (shared) return false;
-  return Decide(Verdict::kNotComparable,
-                FindingReason("nothing_in_common", "comparison",
-                              fmt::format("{} against {}", c_.a.kind, c_.b.kind), {},
-                              "both sides must share a tensor, a curve, a metric or a fact",
-                              "the two sides have nothing in common that could be compared"));
+  return Decide(
+      Verdict::kNotComparable,
+      FindingReason("nothing_in_common", "comparison",
+                    fmt::format("{} against {}", SideKindName(c_.a.kind), SideKindName(c_.b.kind)),
+                    {}, "both sides must share a tensor, a curve, a metric or a fact",
+                    "the two sides have nothing in common that could be compared"));
 }
 
 bool Ladder::Failed() {

@@ -56,7 +56,7 @@ DocumentRow RowOf(const Comparison& comparison, std::size_t place) {
   return {.tone = comparison.verdict,
           .cells = {PairName(comparison, place),
                     {VerdictBadge(comparison.verdict), As::kBadge},
-                    comparison.a.kind,
+                    std::string(SideKindName(comparison.a.kind)),
                     ComparedInShort(comparison),
                     MarksOf(comparison),
                     FirstStep(comparison),

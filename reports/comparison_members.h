@@ -15,8 +15,7 @@ namespace rharness {
 template <class Io, Is<ComparedSide> T>
 void Members(Io& io, T& side) {
   io.May("path", side.path);
-  io.May("kind", side.kind,
-         "manifest, evidence, checkpoint, curves, results, environment or fingerprint.");
+  io.MayName("kind", side.kind, kSideKindNames, "Empty: it could not be read.");
   io.May("detail", side.detail);
 }
 

@@ -19,7 +19,8 @@ using As = DocumentCell::As;
 
 DocumentSection SidesOf(const Comparison& comparison) {
   const auto side = [](const ComparedSide& one) {
-    return fmt::format("{} {}{}{}", one.kind, one.path, one.detail.empty() ? "" : ": ", one.detail);
+    return fmt::format("{} {}{}{}", SideKindName(one.kind), one.path,
+                       one.detail.empty() ? "" : ": ", one.detail);
   };
   return {.title = "The two sides",
           .facts = {{"A", side(comparison.a)}, {"B", side(comparison.b)}},

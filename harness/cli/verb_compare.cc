@@ -65,8 +65,8 @@ void AddInputs(const ComparisonSet& set, const CompareArguments& arguments,
   };
   if (set.comparisons.size() == 1) {
     const Comparison& comparison = set.comparisons.front();
-    if (comparison.a.kind != "checkpoint") add(comparison.a.path, "a");
-    if (comparison.b.kind != "checkpoint") add(comparison.b.path, "b");
+    if (comparison.a.kind != SideKind::kCheckpoint) add(comparison.a.path, "a");
+    if (comparison.b.kind != SideKind::kCheckpoint) add(comparison.b.path, "b");
   }
   for (std::size_t i = 0; i < arguments.replicates.size(); ++i) {
     add(arguments.replicates[i], fmt::format("replicate-{}", i + 1));

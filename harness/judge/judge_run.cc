@@ -105,8 +105,8 @@ Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& 
   merged.is_rerun = true;
   merged.declared_bitwise = manifest.determinism.declared == "bitwise";
   merged.expect_bitwise = merged.declared_bitwise;
-  merged.a = {{}, "manifest", "run " + manifest.run_id};
-  merged.b = {RerunFolder({}, manifest.run_id, 1).parent_path().string(), "evidence",
+  merged.a = {{}, SideKind::kManifest, "run " + manifest.run_id};
+  merged.b = {RerunFolder({}, manifest.run_id, 1).parent_path().string(), SideKind::kEvidence,
               fmt::format("{} rerun{}", reruns.size(), reruns.size() == 1 ? "" : "s")};
   std::vector<std::array<LayerComparison, 5>> layers;
   for (const Comparison& rerun : reruns) layers.push_back(rerun.layers);

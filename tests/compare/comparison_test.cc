@@ -336,11 +336,11 @@ TEST(JudgeComparison, ComparesEnvironmentsByTheirFacts) {
 TEST(JudgeComparison, FindsNothingShownByTheFactsOfRecordsOrOfUnlikeThings) {
   Comparison comparison;
   comparison.layers[2] = {.layer = Layer::kEnvironment, .state = LayerState::kSame, .compared = 3};
-  comparison.a.kind = comparison.b.kind = "environment";
+  comparison.a.kind = comparison.b.kind = SideKind::kEnvironment;
   EXPECT_EQ(Judged(comparison).verdict, Verdict::kIdentical);
-  comparison.b.kind = "fingerprint";
+  comparison.b.kind = SideKind::kFingerprint;
   EXPECT_EQ(Judged(comparison).verdict, Verdict::kInconclusive);
-  comparison.a.kind = comparison.b.kind = "manifest";
+  comparison.a.kind = comparison.b.kind = SideKind::kManifest;
   EXPECT_EQ(Judged(comparison).verdict, Verdict::kInconclusive);
 }
 

@@ -49,7 +49,7 @@ TEST(ComparisonJson, KeepsTheFieldsOfTheSetAndOfItsSides) {
   EXPECT_EQ(back->notes.size(), 1U);
   const Comparison& pair = back->comparisons.at(0);
   EXPECT_EQ(pair.b.path, "runs/2026-11-20/seed-3");
-  EXPECT_EQ(pair.a.kind, "evidence");
+  EXPECT_EQ(pair.a.kind, SideKind::kEvidence);
   EXPECT_EQ(pair.a.detail, "safetensors, 290 tensors, 2.2 GB");
   EXPECT_TRUE(pair.expect_bitwise);
   EXPECT_EQ(pair.causes.at(0).evidence.size(), 3U);

@@ -235,8 +235,8 @@ std::vector<Cause> RichCauses() {
 
 Comparison RichPair() {
   Comparison pair;
-  pair.a = {"runs/2026-08-14/seed-3", "evidence", "safetensors, 290 tensors, 2.2 GB"};
-  pair.b = {"runs/2026-11-20/seed-3", "evidence", "safetensors, 291 tensors, 2.2 GB"};
+  pair.a = {"runs/2026-08-14/seed-3", SideKind::kEvidence, "safetensors, 290 tensors, 2.2 GB"};
+  pair.b = {"runs/2026-11-20/seed-3", SideKind::kEvidence, "safetensors, 291 tensors, 2.2 GB"};
   pair.verdict = Verdict::kDrifted;
   pair.headline = "lm loss leaves its band at step 1010, and 28 of 290 tensors differ.";
   pair.findings = {
@@ -274,8 +274,8 @@ Comparison RichPair() {
 Comparison CurvePair(std::string name, CurveState state, Verdict verdict) {
   Comparison pair;
   pair.name = std::move(name);
-  pair.a = {"before.json", "curves", "megatron golden values, 3 curves"};
-  pair.b = {"after.json", "curves", "megatron golden values, 3 curves"};
+  pair.a = {"before.json", SideKind::kCurves, "megatron golden values, 3 curves"};
+  pair.b = {"after.json", SideKind::kCurves, "megatron golden values, 3 curves"};
   pair.expect_bitwise = false;
   pair.verdict = verdict;
   SetLayers(&pair);

@@ -7,7 +7,7 @@ namespace rharness {
 namespace {
 
 void Poison(const std::string& text, Comparison* pair) {
-  pair->a = pair->b = {text, text, text};
+  pair->a = pair->b = {text, SideKind::kFile, text};
   pair->headline = text;
   for (Finding& f : pair->findings) {
     f.code = f.subject = f.observed = f.limit = f.rule = f.message = text;

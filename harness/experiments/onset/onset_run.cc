@@ -66,7 +66,7 @@ Result<OnsetSide> LoadOnsetSide(const std::string& given, const OnsetOptions& op
   }
   auto subject = LoadSubject(given, {.root = options.drill.places.root});
   if (subject.ok()) {
-    if (subject->side.kind == "manifest") side.manifest = subject->manifest;
+    if (subject->side.kind == SideKind::kManifest) side.manifest = subject->manifest;
     side.line = LineOf(std::move(subject->weights));
     side.curves = std::move(subject->curves);
     notes->insert(notes->end(), subject->notes.begin(), subject->notes.end());

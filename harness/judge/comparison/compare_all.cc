@@ -127,8 +127,8 @@ bool IsEmptyTwice(const Comparison& comparison, const PathPair& pair) {
 Result<Comparison> CompareBytes(const PathPair& pair, std::string_view why) {
   Comparison comparison;
   comparison.name = pair.name;
-  comparison.a = {pair.a.string(), "file", "not read"};
-  comparison.b = {pair.b.string(), "file", "not read"};
+  comparison.a = {pair.a.string(), SideKind::kFile, "not read"};
+  comparison.b = {pair.b.string(), SideKind::kFile, "not read"};
   ASSIGN_OR_RETURN(CheckpointComparison file, CompareUnread(pair.a, pair.b, why));
   comparison.checkpoints.push_back(std::move(file));
   JudgeComparison(&comparison);

@@ -58,11 +58,11 @@ void AddMissing(const std::vector<Fact>& from, bool all, std::vector<Fact>* to) 
 
 void CompareLayers(const Subject& a, const Subject& b, std::vector<Fact> facts_a,
                    std::vector<Fact> facts_b, Comparison* comparison) {
-  const bool same_kind = a.side.kind == b.side.kind && a.side.kind != "evidence";
+  const bool same_kind = a.side.kind == b.side.kind && a.side.kind != SideKind::kEvidence;
   if (same_kind) {
     facts_a = Unbundled(facts_a);
     facts_b = Unbundled(facts_b);
-    const bool all = a.side.kind != "manifest";
+    const bool all = a.side.kind != SideKind::kManifest;
     const std::vector<Fact> only_a = facts_a;
     AddMissing(facts_b, all, &facts_a);
     AddMissing(only_a, all, &facts_b);
@@ -79,12 +79,12 @@ ReportedMetrics ReportedBy(const Subject& subject) {
 }
 
 bool IsRecord(const Subject& subject) {
-  return subject.side.kind == "manifest" || subject.side.kind == "evidence";
+  return subject.side.kind == SideKind::kManifest || subject.side.kind == SideKind::kEvidence;
 }
 
 // What a record has and its counterpart lacks must not pass unseen.
 void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
-  const bool both_curves = a.side.kind == "curves" && b.side.kind == "curves";
+  const bool both_curves = a.side.kind == SideKind::kCurves && b.side.kind == SideKind::kCurves;
   if (!both_curves && !(IsRecord(a) && IsRecord(b))) return;
   const auto note = [&](std::string code, std::string subject, bool in_a) {
     const std::string message = fmt::format("{} is in {} alone", subject, in_a ? "A" : "B");
@@ -115,7 +115,7 @@ void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
     for (const Metric& metric : here.manifest.metrics) {
       // What evidence has beside the record's metrics is the rerun's own affair.
       const bool counts =
-          DecidesVerdict(metric, here.manifest.metrics) || here.side.kind == "manifest";
+          DecidesVerdict(metric, here.manifest.metrics) || here.side.kind == SideKind::kManifest;
       if (!counts || std::ranges::find(there.manifest.metrics, metric.name, &Metric::name) !=
                          there.manifest.metrics.end()) {
         continue;
@@ -127,7 +127,7 @@ void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
 
 // Two environments are their facts: with a part that is not known they are not called identical.
 void NoteUnknown(const Subject& a, const Subject& b, Comparison* comparison) {
-  if (a.side.kind != "environment" || b.side.kind != "environment") return;
+  if (a.side.kind != SideKind::kEnvironment || b.side.kind != SideKind::kEnvironment) return;
   for (const LayerComparison& layer : comparison->layers) {
     for (const std::string& part : layer.not_known) {
       comparison->findings.push_back(
@@ -181,7 +181,7 @@ void LeaveOut(const std::vector<OtherEvalSet>& others, std::vector<Metric>* metr
 }
 
 bool IsRerunOf(const Subject& a, const Subject& b) {
-  return a.side.kind == "manifest" && b.side.kind == "evidence" &&
+  return a.side.kind == SideKind::kManifest && b.side.kind == SideKind::kEvidence &&
          a.manifest.run_id == b.manifest.run_id;
 }
 
@@ -189,7 +189,7 @@ bool IsRerunOf(const Subject& a, const Subject& b) {
 std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
   // Evidence has no units and margins; if the other side is a manifest, its definitions hold.
   std::vector<Metric> reference = a.manifest.metrics;
-  if (a.side.kind == "evidence" && b.side.kind == "manifest") {
+  if (a.side.kind == SideKind::kEvidence && b.side.kind == SideKind::kManifest) {
     for (Metric& metric : reference) {
       const auto defined = std::ranges::find(b.manifest.metrics, metric.name, &Metric::name);
       if (defined == b.manifest.metrics.end()) continue;
@@ -274,7 +274,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
   for (const Subject& replicate : replicates) replicate_curves.push_back(replicate.curves);
   const bool both_log = !a.curves.empty() && !b.curves.empty();
   if (both_log || (IsRecord(a) && IsRecord(b)) ||
-      (a.side.kind == "curves" && b.side.kind == "curves")) {
+      (a.side.kind == SideKind::kCurves && b.side.kind == SideKind::kCurves)) {
     comparison.curves = CompareCurves(a.curves, b.curves, replicate_curves, options.curves);
   }
   if (IsRecord(a) && IsRecord(b)) {

@@ -35,7 +35,7 @@ Result<Subject> LoadFingerprintSubject(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(Fingerprint fingerprint, LoadFingerprint(path));
   Subject subject;
   subject.facts = FactsOfFingerprint(fingerprint);
-  subject.side = {path.string(), "fingerprint",
+  subject.side = {path.string(), SideKind::kFingerprint,
                   fmt::format("{} probes", fingerprint.probes.size())};
   subject.fingerprint = std::move(fingerprint);
   return subject;

@@ -21,7 +21,8 @@ Manifest Told(const Subject& subject, const Subject& other) {
   Manifest told;
   told.data = subject.manifest.data;
   told.metrics = subject.manifest.metrics;
-  if (subject.side.kind != "evidence" || other.side.kind != "manifest") return told;
+  if (subject.side.kind != SideKind::kEvidence || other.side.kind != SideKind::kManifest)
+    return told;
   for (Metric& metric : told.metrics) {
     const Metric* defined = Find(other.manifest, metric.name);
     if (defined != nullptr) metric.evaluated_on = defined->evaluated_on;
@@ -33,7 +34,7 @@ Manifest Told(const Subject& subject, const Subject& other) {
 bool IsPrimary(const std::string& name, const Subject& a, const Subject& b) {
   for (const Subject* side : {&a, &b}) {
     const Subject& other = side == &a ? b : a;
-    if (side->side.kind == "evidence" && other.side.kind == "manifest") continue;
+    if (side->side.kind == SideKind::kEvidence && other.side.kind == SideKind::kManifest) continue;
     const Metric* metric = Find(side->manifest, name);
     if (metric != nullptr && metric->primary) return true;
   }
@@ -42,7 +43,7 @@ bool IsPrimary(const std::string& name, const Subject& a, const Subject& b) {
 
 void NoteBoth(const Subject& a, const Subject& b, Comparison* comparison) {
   for (const Subject* side : {&a, &b}) {
-    if (side->side.kind != "manifest") continue;
+    if (side->side.kind != SideKind::kManifest) continue;
     for (const std::string& sentence : TellLineage(side->manifest)) {
       comparison->notes.push_back(
           TerminalSafe(fmt::format("{}: {}", side == &a ? "A" : "B", sentence)));
@@ -51,7 +52,7 @@ void NoteBoth(const Subject& a, const Subject& b, Comparison* comparison) {
 }
 
 void NoteOneSided(const Subject& a, const Subject& b, Comparison* comparison) {
-  if (a.side.kind != "manifest" || b.side.kind != "manifest") return;
+  if (a.side.kind != SideKind::kManifest || b.side.kind != SideKind::kManifest) return;
   for (const Metric& metric : a.manifest.metrics) {
     const Metric* other = Find(b.manifest, metric.name);
     if (other == nullptr) continue;

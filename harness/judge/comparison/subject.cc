@@ -96,7 +96,7 @@ Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
     ASSIGN_OR_RETURN(subject.curves, LoadCurves(path, &subject.notes));
   }
   subject.side = {
-      path.string(), "curves",
+      path.string(), SideKind::kCurves,
       Counted(run.curves.size(), "curve") + ", " + Counted(run.metrics.size(), "metric")};
   return subject;
 }
@@ -104,7 +104,7 @@ Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
 Result<Subject> LoadCurveSubject(const fs::path& path) {
   Subject subject;
   ASSIGN_OR_RETURN(subject.curves, LoadCurves(path, &subject.notes));
-  subject.side = {path.string(), "curves", Counted(subject.curves.size(), "curve")};
+  subject.side = {path.string(), SideKind::kCurves, Counted(subject.curves.size(), "curve")};
   return subject;
 }
 
@@ -113,7 +113,7 @@ Result<Subject> LoadItemsSubject(const fs::path& path) {
   ASSIGN_OR_RETURN(subject.items, LoadEvalItems(path));
   std::size_t items = 0;
   for (const auto& [task, each] : subject.items->tasks) items += each.size();
-  subject.side = {path.string(), "evaluation",
+  subject.side = {path.string(), SideKind::kEvaluation,
                   fmt::format("{} of {}", Counted(items, "item"),
                               Counted(subject.items->tasks.size(), "task"))};
   return subject;
@@ -160,7 +160,7 @@ Result<Subject> LoadResultSubject(const fs::path& path) {
   const ResultGroup& group = *subject.results;
   const auto grid = group.context.find("evaluation_grid");
   subject.side = {
-      path.string(), "results",
+      path.string(), SideKind::kResults,
       fmt::format("{} of {}{}", Counted(group.runs.size(), "run"), group.benchmark,
                   grid == group.context.end() ? "" : fmt::format(", evaluated {}", grid->second))};
   return subject;

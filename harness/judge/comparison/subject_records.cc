@@ -69,7 +69,7 @@ Result<Subject> LoadManifestSubject(const fs::path& path, const SubjectOptions& 
   Subject subject;
   ASSIGN_OR_RETURN(subject.manifest, LoadManifest(path));
   const Manifest& manifest = subject.manifest;
-  subject.side = {path.string(), "manifest", "run " + manifest.run_id};
+  subject.side = {path.string(), SideKind::kManifest, "run " + manifest.run_id};
   subject.facts = FactsOf(manifest);
   AddConfiguration(manifest, &subject.facts);
   subject.curves = CurvesOf(manifest.curves);
@@ -104,7 +104,7 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
   for (const auto& [name, value] : evidence.metrics.metrics) {
     manifest.metrics.push_back({.name = name, .value = value, .primary = true});
   }
-  subject.side = {path.string(), "evidence",
+  subject.side = {path.string(), SideKind::kEvidence,
                   fmt::format("rerun {} of {}", evidence.rerun, evidence.run_id)};
   subject.facts = FactsOf(evidence, manifest);
   manifest.data = evidence.data;
@@ -136,7 +136,7 @@ Result<Subject> LoadCheckpointSubject(const fs::path& path, const SubjectOptions
   RecordedCheckpoint weights{.path = path.filename().string(),
                              .is_file = !fs::is_directory(path, error)};
   ASSIGN_OR_RETURN(weights.checkpoint, Open(path, options));
-  subject.side = {path.string(), "checkpoint", DescribeCheckpoint(*weights.checkpoint)};
+  subject.side = {path.string(), SideKind::kCheckpoint, DescribeCheckpoint(*weights.checkpoint)};
   subject.weights.push_back(std::move(weights));
   return subject;
 }
@@ -150,7 +150,7 @@ Result<Subject> LoadEnvironmentSubject(const fs::path& path) {
   manifest.resources.gpus = static_cast<int>(manifest.environment.hardware.gpus.size());
   Subject subject;
   subject.facts = FactsOf(manifest);
-  subject.side = {path.string(), "environment", Plural(subject.facts.size(), "fact")};
+  subject.side = {path.string(), SideKind::kEnvironment, Plural(subject.facts.size(), "fact")};
   return subject;
 }
 

@@ -61,7 +61,7 @@ TEST_F(CompareResultFolders, AreReadOnce) {
   const auto set = CompareAll(Request("a", "b"));
   ASSERT_TRUE(set.ok()) << set.error().ToString();
   ASSERT_EQ(set->comparisons.size(), 1u);
-  EXPECT_EQ(set->comparisons[0].a.kind, "results");
+  EXPECT_EQ(set->comparisons[0].a.kind, SideKind::kResults);
   EXPECT_EQ(set->comparisons[0].a.detail, "5 runs of retinanet, evaluated every epoch");
   EXPECT_EQ(loads_.size(), 2u);
   EXPECT_THAT(loads_, Each(Pair(testing::_, 1)));
