@@ -9,33 +9,12 @@
 #include <map>
 #include <optional>
 
+#include "harness/base/utf8.h"
+
 namespace rharness {
 namespace {
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-struct Decoded {
-  char32_t code = 0;
-  std::size_t bytes = 0;
-};
-
-// The character at the front of `text`, or nothing when its bytes are not UTF-8 (RFC 3629: no
-// overlong forms, no surrogates, nothing above U+10FFFF).
-std::optional<Decoded> DecodeFront(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  if (lead < 0x80) return Decoded{lead, 1};
-  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return std::nullopt;
-  char32_t code = lead & (0xFFU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if (!IsContinuation(text[i])) return std::nullopt;
-    code = (code << 6) | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  }
-  constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kSmallest[bytes] || code > 0x10FFFF) return std::nullopt;
-  if (code >= 0xD800 && code <= 0xDFFF) return std::nullopt;
-  return Decoded{code, bytes};
-}
 
 // Characters that reorder, hide or break text instead of showing.
 bool Acts(char32_t code) {
@@ -77,7 +56,7 @@ std::size_t AppendSafe(std::string_view text, Lines lines, std::string* out) {
     AppendControl(c, lines, out);
     return 1;
   }
-  const auto decoded = DecodeFront(text);
+  const auto decoded = FirstUtf8(text);
   if (!decoded) {
     *out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     return 1;
@@ -106,7 +85,7 @@ int WidthOf(char32_t code) {
 std::string_view PrefixOf(std::string_view text, int columns) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const Decoded next = DecodeFront(text.substr(at)).value_or(Decoded{'?', 1});
+    const Utf8Character next = FirstUtf8(text.substr(at)).value_or(Utf8Character{'?', 1});
     columns -= WidthOf(next.code);
     if (columns < 0) break;
     at += next.bytes;
@@ -120,7 +99,7 @@ std::string_view SuffixOf(std::string_view text, int columns) {
   while (at > 0) {
     std::size_t start = at - 1;
     while (start > 0 && IsContinuation(text[start])) --start;
-    columns -= WidthOf(DecodeFront(text.substr(start)).value_or(Decoded{'?', 1}).code);
+    columns -= WidthOf(FirstUtf8(text.substr(start)).value_or(Utf8Character{'?', 1}).code);
     if (columns < 0) break;
     at = start;
   }
@@ -176,7 +155,7 @@ int DisplayWidth(std::string_view text) {
       at += plain;
       continue;
     }
-    const Decoded next = DecodeFront(text.substr(at)).value_or(Decoded{'?', 1});
+    const Utf8Character next = FirstUtf8(text.substr(at)).value_or(Utf8Character{'?', 1});
     width += WidthOf(next.code);
     at += next.bytes;
   }

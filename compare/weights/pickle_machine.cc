@@ -6,35 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/base/utf8.h"
+
 namespace rharness {
-namespace {
-
-// No overlong forms, no surrogates, nothing beyond U+10FFFF: RFC 3629.
-bool IsUtf8(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  for (std::size_t i = 0; i < text.size();) {
-    const unsigned lead = byte(i);
-    if (lead < 0x80) {
-      ++i;
-      continue;
-    }
-    const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (lead < 0xc2 || lead > 0xf4 || size > text.size() - i) return false;
-    for (std::size_t k = 1; k < size; ++k) {
-      if ((byte(i + k) & 0xc0) != 0x80) return false;
-    }
-    const unsigned second = byte(i + 1);
-    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-        (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) {
-      return false;
-    }
-    i += size;
-  }
-  return true;
-}
-
-}  // namespace
-
 Result<std::uint64_t> PickleMachine::Argument(int width) {
   ASSIGN_OR_RETURN(const std::string_view bytes, Take(static_cast<std::uint64_t>(width)));
   std::uint64_t value = 0;

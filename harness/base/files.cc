@@ -17,46 +17,22 @@
 #include "harness/base/descriptor.h"
 #include "harness/base/mounts.h"
 #include "harness/base/trouble.h"
+#include "harness/base/utf8.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The first character of a text: its code point and length in bytes. A byte that starts no valid
-// UTF-8 sequence is a character by itself, with the code point kInvalid.
-struct Character {
-  std::uint32_t code;
-  std::size_t size;
-};
-constexpr std::uint32_t kInvalid = 0xffffffff;
-
-Character FirstCharacter(std::string_view text) {
-  const auto byte = [&](std::size_t i) -> std::uint32_t {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t size = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4) return {kInvalid, 1};
-  std::uint32_t code = lead & (0x7fU >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {kInvalid, 1};
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  if (overlong || surrogate || code > 0x10ffff) return {kInvalid, 1};
-  return {code, size};
-}
-
-// Control characters of both sets, line separators, and those that reorder the text around them.
-bool IsUnsafe(std::uint32_t code) {
-  const auto within = [code](std::uint32_t first, std::uint32_t last) {
+// A byte that is not UTF-8, control characters of both sets, line separators, and characters that
+// reorder the text around them.
+bool IsUnsafe(const std::optional<Utf8Character>& character) {
+  if (!character) return true;
+  const auto within = [code = character->code](char32_t first, char32_t last) {
     return first <= code && code <= last;
   };
-  return code < 0x20 || within(0x7f, 0x9f) || code == 0x061c || within(0x200e, 0x200f) ||
-         within(0x2028, 0x202e) || within(0x2066, 0x2069) || code == kInvalid;
+  return within(0, 0x1f) || within(0x7f, 0x9f) || within(0x061c, 0x061c) ||
+         within(0x200e, 0x200f) || within(0x2028, 0x202e) || within(0x2066, 0x2069);
 }
 
 Status WriteAll(int fd, std::string_view content, const fs::path& path) {
@@ -249,9 +225,9 @@ Result<fs::path> SafeRelativePath(std::string_view text, std::string_view where)
   if (IsPlainRelativePath(text)) return fs::path(text);
   if (text.empty()) return refuse("is empty");
   for (std::string_view rest = text; !rest.empty();) {
-    const Character character = FirstCharacter(rest);
-    if (IsUnsafe(character.code)) return refuse("has a control character or is not UTF-8");
-    rest.remove_prefix(character.size);
+    const auto character = FirstUtf8(rest);
+    if (IsUnsafe(character)) return refuse("has a control character or is not UTF-8");
+    rest.remove_prefix(character->bytes);
   }
   const fs::path path(text);
   if (path.is_absolute()) return refuse("is absolute");
@@ -321,15 +297,15 @@ std::string TerminalSafe(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
   while (!text.empty()) {
-    const Character character = FirstCharacter(text);
-    const bool layout = character.code == '\n' || character.code == '\t';
-    const std::string_view bytes = text.substr(0, character.size);
-    if (layout || !IsUnsafe(character.code)) {
+    const auto character = FirstUtf8(text);
+    const std::string_view bytes = text.substr(0, character ? character->bytes : 1);
+    const bool layout = bytes == "\n" || bytes == "\t";
+    if (layout || !IsUnsafe(character)) {
       safe += bytes;
     } else {
       for (const char c : bytes) safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
-    text.remove_prefix(character.size);
+    text.remove_prefix(bytes.size());
   }
   return safe;
 }

@@ -4,33 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
+
+#include "harness/base/percent.h"
 
 namespace rharness {
 namespace {
 
 constexpr std::string_view kSchemes[] = {"postgresql:", "postgres:"};
 constexpr const char* kForm = "expected postgresql://HOST:PORT/DATABASE?sslmode=...";
-
-// %XX as the byte; empty for an invalid code.
-std::string Decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    unsigned byte = 0;
-    const char* begin = text.data() + i + 1;
-    if (i + 2 >= text.size() || std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2) {
-      return {};
-    }
-    decoded += static_cast<char>(byte);
-    i += 2;
-  }
-  return decoded;
-}
 
 Error SecretIn(std::string_view what) {
   return InvalidInput(fmt::format("a history's URL must not hold a {}: it would stand in the "
@@ -44,7 +26,7 @@ Status CheckParameters(std::string_view query) {
     const std::size_t end = std::min(query.find('&'), query.size());
     const std::string_view one = query.substr(0, end);
     query.remove_prefix(std::min(end + 1, query.size()));
-    const std::string name = Decoded(one.substr(0, one.find('=')));
+    const std::string name = PercentDecoded(one.substr(0, one.find('='))).value_or("");
     if (name.empty() || one.find('=') == std::string_view::npos) {
       return InvalidInput(
           fmt::format("a parameter of the history's URL is not NAME=VALUE; {}", kForm),

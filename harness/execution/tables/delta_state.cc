@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "harness/base/files.h"
+#include "harness/base/percent.h"
 
 namespace rharness {
 namespace {
@@ -32,30 +33,6 @@ std::string Quoted(std::string_view text) {
   return TerminalSafe(fmt::format("'{}{}'", text.substr(0, 120), text.size() > 120 ? "..." : ""));
 }
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// "p=x%2520y/a.parquet" as "p=x%20y/a.parquet". Source: RFC 3986, section 2.1.
-std::optional<std::string> UrlDecoded(std::string_view url) {
-  std::string text;
-  for (std::size_t i = 0; i < url.size(); ++i) {
-    if (url[i] != '%') {
-      text += url[i];
-      continue;
-    }
-    const int high = i + 2 < url.size() ? HexDigit(url[i + 1]) : -1;
-    const int low = i + 2 < url.size() ? HexDigit(url[i + 2]) : -1;
-    if (high < 0 || low < 0) return std::nullopt;
-    text += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return text;
-}
-
 // Whether it begins as "s3:" or "file:" does, before any '/'.
 bool HasScheme(std::string_view url) {
   const auto colon = url.find(':');
@@ -73,7 +50,7 @@ Result<std::string> PathOf(const std::string& url) {
                     "clone do; expected paths below it",
                     Quoted(url)));
   }
-  const auto decoded = UrlDecoded(url);
+  const auto decoded = PercentDecoded(url);
   if (!decoded) return InvalidInput(fmt::format("the path {} is no URL", Quoted(url)));
   auto safe = SafeRelativePath(*decoded, Quoted(url));
   if (!safe.ok()) return safe.error();

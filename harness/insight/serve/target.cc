@@ -9,6 +9,9 @@
 #include <charconv>
 #include <optional>
 
+#include "harness/base/percent.h"
+#include "harness/base/utf8.h"
+
 namespace rharness {
 namespace {
 
@@ -16,64 +19,19 @@ constexpr std::size_t kMostValues = 16;
 constexpr std::uint16_t kHttpPort = 80;
 constexpr char kHttpPortText[] = ":80";
 
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool IsControl(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 32 || byte == 127;
 }
 
-// Source: Unicode 15, table 3-7, well-formed UTF-8.
-bool IsUtf8(std::string_view text) {
-  const auto at = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return at(i) >= low && at(i) <= high;
-  };
-  for (std::size_t i = 0; i < text.size();) {
-    const unsigned byte = at(i);
-    if (byte < 0x80) {
-      i += 1;
-    } else if (byte >= 0xC2 && byte <= 0xDF && follows(i + 1)) {
-      i += 2;
-    } else if (byte >= 0xE0 && byte <= 0xEF &&
-               follows(i + 1, byte == 0xE0 ? 0xA0 : 0x80, byte == 0xED ? 0x9F : 0xBF) &&
-               follows(i + 2)) {
-      i += 3;
-    } else if (byte >= 0xF0 && byte <= 0xF4 &&
-               follows(i + 1, byte == 0xF0 ? 0x90 : 0x80, byte == 0xF4 ? 0x8F : 0xBF) &&
-               follows(i + 2) && follows(i + 3)) {
-      i += 4;
-    } else {
-      return false;
-    }
-  }
-  return true;
-}
-
 Result<std::string> Decode(std::string_view text, bool plus_is_blank) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '+' && plus_is_blank) c = ' ';
-    if (c == '%') {
-      const int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? HexValue(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return InvalidInput("an escape is not % and two hex digits");
-      c = static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-    if (IsControl(c)) return InvalidInput("holds a control character");
-    out.push_back(c);
-  }
-  if (!IsUtf8(out)) return InvalidInput("is not UTF-8");
-  return out;
+  std::string encoded(text);
+  if (plus_is_blank) std::ranges::replace(encoded, '+', ' ');
+  auto decoded = PercentDecoded(encoded);
+  if (!decoded) return InvalidInput("an escape is not % and two hex digits");
+  if (std::ranges::any_of(*decoded, IsControl)) return InvalidInput("holds a control character");
+  if (!IsUtf8(*decoded)) return InvalidInput("is not UTF-8");
+  return std::move(*decoded);
 }
 
 std::string Lower(std::string_view text) {

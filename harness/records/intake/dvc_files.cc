@@ -11,6 +11,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/shown_url.h"
+#include "harness/base/utf8.h"
 #include "harness/net/yaml.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/imported_run.h"
@@ -165,24 +166,6 @@ void ReadSettings(std::string_view text, std::map<std::string, std::string>* set
   }
 }
 
-// The character at `*at`, which moves behind it; empty for a byte that begins none.
-std::optional<char32_t> NextCharacter(std::string_view text, std::size_t* at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(*at);
-  const std::size_t size = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  constexpr std::array<char32_t, 5> kFirst = {0, 0, 0x80, 0x800, 0x10000};  // of this size
-  char32_t code = size == 1 ? first : first & (0xFFU >> (size + 1));
-  bool good = size == 1 || (first >= 0xC2 && first <= 0xF4 && *at + size <= text.size());
-  for (std::size_t i = 1; good && i < size; ++i) {
-    good = (byte(*at + i) & 0xC0U) == 0x80;
-    code = (code << 6) | (byte(*at + i) & 0x3FU);
-  }
-  good = good && code >= kFirst[size] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
-  if (!good) return std::nullopt;
-  *at += size;
-  return code;
-}
-
 // As Python's json writes a text with ensure_ascii.
 std::string AsciiJson(std::string_view text) {
   std::string out = "\"";
@@ -190,20 +173,24 @@ std::string AsciiJson(std::string_view text) {
     out += fmt::format("\\u{:04x}", static_cast<unsigned>(unit));
   };
   for (std::size_t i = 0; i < text.size();) {
-    const auto code = NextCharacter(text, &i);
+    const auto next = FirstUtf8(text.substr(i));
     constexpr std::string_view kNamed = "\"\\\n\r\t\f\b", kLetters = "\"\\nrtfb";
-    if (!code) {
+    if (!next) {
       escape(0xDC00 + static_cast<unsigned char>(text[i++]));
-    } else if (*code < 0x80 && kNamed.find(static_cast<char>(*code)) != kNamed.npos) {
+      continue;
+    }
+    i += next->bytes;
+    const char32_t code = next->code;
+    if (code < 0x80 && kNamed.find(static_cast<char>(code)) != kNamed.npos) {
       out += '\\';
-      out += kLetters[kNamed.find(static_cast<char>(*code))];
-    } else if (*code >= 0x20 && *code <= 0x7E) {
-      out += static_cast<char>(*code);
-    } else if (*code > 0xFFFF) {
-      escape(0xD800 + ((*code - 0x10000) >> 10));
-      escape(0xDC00 + ((*code - 0x10000) & 0x3FF));
+      out += kLetters[kNamed.find(static_cast<char>(code))];
+    } else if (code >= 0x20 && code <= 0x7E) {
+      out += static_cast<char>(code);
+    } else if (code > 0xFFFF) {
+      escape(0xD800 + ((code - 0x10000) >> 10));
+      escape(0xDC00 + ((code - 0x10000) & 0x3FF));
     } else {
-      escape(*code);
+      escape(code);
     }
   }
   return out + "\"";

@@ -1,11 +1,11 @@
 // The spellings of a place, each tried, none outside of the database's folder.
 #include "harness/records/intake/mlflow_places.h"
 
-#include <charconv>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "harness/base/percent.h"
 #include "harness/records/intake/clean.h"
 
 namespace rharness {
@@ -14,21 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 // "a%20b" as "a b".
-std::string Unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(&text[i + 1], &text[i + 3], value, 16).ptr == &text[i + 3]) {
-      plain += static_cast<char>(value);
-      i += 2;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 }  // namespace
 
 std::optional<fs::path> FindMlflowFolder(const fs::path& database, const std::string& uri,
@@ -38,7 +23,7 @@ std::optional<fs::path> FindMlflowFolder(const fs::path& database, const std::st
   std::vector<fs::path> places;
   constexpr std::string_view kFile = "file://", kProxied = "mlflow-artifacts:/";
   if (uri.starts_with(kFile)) {
-    places.emplace_back(Unescaped(std::string_view(uri).substr(kFile.size())));
+    places.emplace_back(PercentDecodedWhereEncoded(std::string_view(uri).substr(kFile.size())));
   } else if (uri.starts_with(kProxied)) {
     const auto first = uri.find_first_not_of('/', kProxied.size());
     const auto relative = CleanRelativePath(first == uri.npos ? "" : uri.substr(first));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/base/digest.h"
+#include "harness/base/percent.h"
 #include "harness/base/shown_url.h"
 #include "harness/base/source_folder.h"
 #include "harness/records/intake/clean.h"
@@ -22,20 +23,6 @@ constexpr char kCrateMetadata[] = "ro-crate-metadata.json";
 constexpr std::uint64_t kMostCrateBytes = std::uint64_t{64} << 20;
 
 // "a%20b" as "a b"; an invalid escape stays.
-std::string Unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto hex = text[i] == '%' ? CleanHex(text.substr(i + 1, 2)) : std::nullopt;
-    if (hex && hex->size() == 2) {
-      plain += static_cast<char>(std::stoi(*hex, nullptr, 16));
-      i += 2;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 class CrateRuns {
  public:
   CrateRuns(const ImportRequest& request, const SourceFolder& source, const Json& json,
@@ -142,7 +129,7 @@ class CrateRuns {
   static std::string PathIn(const Json& entity) {
     const std::string id = LooseText(entity, "@id");
     if (id.find("://") != id.npos || id.starts_with('#')) return "";
-    return CleanRelativePath(Unescaped(id)).value_or("");
+    return CleanRelativePath(PercentDecodedWhereEncoded(id)).value_or("");
   }
 
   // The SHA-256 of an entity: of the file, which must have the stated one, or the stated one.

@@ -8,30 +8,16 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <string_view>
 #include <system_error>
 
+#include "harness/base/percent.h"
 #include "harness/base/trouble.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-// "a b" of "a%20b" (RFC 3986, 2.1).
-std::string Decoded(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    const char* digits = text.data() + i + 1;
-    const bool escape = text[i] == '%' && i + 2 < text.size() &&
-                        std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
-    plain += escape ? static_cast<char>(value) : text[i];
-    if (escape) i += 2;
-  }
-  return plain;
-}
 
 // In the form of parsed manifests, where "s3://b/x" is "s3:/b/x".
 std::string Normal(const std::string& location) {
@@ -45,7 +31,7 @@ std::vector<fs::path> PathsOfUrl(std::string_view location) {
   const std::string_view scheme = location.substr(0, kFile.size());
   const auto lower = [](unsigned char c) { return std::tolower(c); };
   if (!std::ranges::equal(kFile, scheme, {}, {}, lower)) return {};
-  const std::string path = Decoded(location.substr(kFile.size() - 1));
+  const std::string path = PercentDecodedWhereEncoded(location.substr(kFile.size() - 1));
   constexpr std::string_view kHere = "/localhost/";
   std::vector<fs::path> paths = {path};
   if (path.starts_with(kHere)) paths.emplace_back(path.substr(kHere.size() - 1));
