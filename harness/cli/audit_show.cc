@@ -1,8 +1,6 @@
 // rharness audit show: the auditor's question about one run, on one page.
 #include "harness/cli/audit_show.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,7 +12,6 @@
 #include "harness/base/version.h"
 #include "harness/cli/document_options.h"
 #include "harness/cli/outputs.h"
-#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/trust/attestation/verification.h"
@@ -64,11 +61,7 @@ Result<int> ShowAnswer(const ShowArguments& arguments) {
                                .exit_code = report.exit_code,
                                .as_json = arguments.json,
                                .json = [&] { return ToJson(report); },
-                               .text =
-                                   [&] {
-                                     return WriteTerminal(document, TextColumns(STDOUT_FILENO),
-                                                          ColorOn(STDOUT_FILENO));
-                                   }});
+                               .text = [&] { return ScreenText(document); }});
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 // Where two runs part: options, and what is printed.
 #include "harness/cli/compare_trace.h"
 
-#include <unistd.h>
-
+#include "harness/cli/document_options.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
-#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/experiments/onset/onset_run.h"
 
@@ -106,8 +104,7 @@ int RunTrace(const TraceSides& sides, TraceArguments* arguments, Command* comman
   const auto report = FindWhere(options, Interrupted, &SystemClock());
   if (!report.ok()) return FailWith(report.error());
   const auto text = [&] {
-    std::string lines =
-        WriteTerminal(DocumentOf(*report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    std::string lines = ScreenText(DocumentOf(*report));
     lines += PlaceLine("report", reruns.drill.out / "onset.html");
     return lines;
   };

@@ -2,6 +2,10 @@
 #include "harness/cli/document_options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include "harness/cli/progress_line.h"
+#include "harness/cli/verb.h"
 
 namespace rharness {
 
@@ -22,6 +26,10 @@ std::vector<Output> OutputsOf(const DocumentOptions& options, const Document& do
   return {{options.html, [&document] { return WriteHtml(document); }},
           {options.junit, [&document] { return WriteJunit(document); }},
           {options.markdown, [&document] { return WriteMarkdown(document); }}};
+}
+
+std::string ScreenText(const Document& document) {
+  return WriteTerminal(document, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
 }
 
 }  // namespace rharness

@@ -26,6 +26,8 @@ std::vector<std::string> FilesOf(const DocumentOptions& options,
                                  std::vector<std::string> more = {});
 // `document` must outlive the result.
 std::vector<Output> OutputsOf(const DocumentOptions& options, const Document& document);
+// For the terminal that stdout is: its width, its colours.
+std::string ScreenText(const Document& document);
 
 }  // namespace rharness
 

@@ -1,5 +1,4 @@
 // rharness history trends: how did reproducibility go over time, and what hangs on what?
-#include <unistd.h>
 
 #include <memory>
 
@@ -9,7 +8,6 @@
 #include "harness/cli/history_place.h"
 #include "harness/cli/history_verbs.h"
 #include "harness/cli/outputs.h"
-#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/insight/trends/trends.h"
@@ -46,11 +44,7 @@ Result<int> TellTrends(TrendsArguments arguments) {
                                .exit_code = report.exit_code,
                                .as_json = arguments.json,
                                .json = [&] { return ToJson(report); },
-                               .text =
-                                   [&] {
-                                     return WriteTerminal(document, TextColumns(STDOUT_FILENO),
-                                                          ColorOn(STDOUT_FILENO));
-                                   }});
+                               .text = [&] { return ScreenText(document); }});
 }
 
 void AddTrendsNotes(Command* verb) {

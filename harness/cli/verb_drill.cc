@@ -1,12 +1,12 @@
 // rharness drill: select, plan, rerun, compare, judge, report.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <string>
 
 #include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
@@ -28,8 +28,7 @@ int Finish(const Report& report, const DrillArguments& arguments) {
   const bool fine = report.exit_code == kExitOk;
   const fs::path page = arguments.drill.out / "report.html";
   if (!Globals().quiet) {
-    Print(WriteTerminal(DocumentOf(report, Globals().verbose), TextColumns(STDOUT_FILENO),
-                        ColorOn(STDOUT_FILENO)));
+    Print(ScreenText(DocumentOf(report, Globals().verbose)));
     Print(PlaceLine("report", page));
   } else if (!fine) {
     std::string counts;

@@ -1,10 +1,10 @@
 // rharness gameday: would the harness have noticed at all?
-#include <unistd.h>
 
 #include <memory>
 #include <string>
 
 #include "harness/base/stderr_line.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/gameday_options.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
@@ -17,8 +17,7 @@ namespace {
 
 int FinishGameday(const GamedayReport& report, const GamedayArguments& arguments) {
   const auto text = [&] {
-    std::string lines =
-        WriteTerminal(DocumentOf(report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    std::string lines = ScreenText(DocumentOf(report));
     if (report.planned) return lines;
     const std::filesystem::path& out = arguments.drill.drill.out;
     if (report.certified) lines += PlaceLine("certificate", out / kCertificateFile);

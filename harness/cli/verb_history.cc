@@ -20,7 +20,6 @@
 #include "harness/cli/history_place.h"
 #include "harness/cli/history_text.h"
 #include "harness/cli/outputs.h"
-#include "harness/cli/progress_line.h"
 #include "harness/cli/retired_runs.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/history_of.h"
@@ -114,8 +113,7 @@ Result<int> ListRuns(const HistoryOptions& options) {
 template <class History>
 Result<int> Show(const History& history, const HistoryOptions& options, const Document& document) {
   return Tell(
-      options, document, [&] { return ToJson(history); },
-      [&] { return WriteTerminal(document, TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)); });
+      options, document, [&] { return ToJson(history); }, [&] { return ScreenText(document); });
 }
 
 // Of the last runs of a family: a thousand manifests take seconds to read.

@@ -1,10 +1,10 @@
 // rharness incident: the last good run, whether the way back to it is proven, and what changed.
-#include <unistd.h>
 
 #include <memory>
 #include <string>
 
 #include "harness/base/stderr_line.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
@@ -28,8 +28,7 @@ struct IncidentArguments {
 
 int FinishIncident(const IncidentReport& report, const IncidentArguments& arguments) {
   const auto text = [&] {
-    std::string lines =
-        WriteTerminal(DocumentOf(report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    std::string lines = ScreenText(DocumentOf(report));
     if (!report.planned && !report.interrupted) {
       lines += PlaceLine("bundle", arguments.incident.out / "index.html");
     }

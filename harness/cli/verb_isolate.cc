@@ -1,10 +1,10 @@
 // rharness isolate: which of the things that changed make a run drift.
-#include <unistd.h>
 
 #include <memory>
 #include <string>
 
 #include "harness/base/stderr_line.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
@@ -25,8 +25,7 @@ struct IsolateArguments {
 
 int FinishIsolate(const IsolationReport& report, const IsolateArguments& arguments) {
   const auto text = [&] {
-    std::string lines =
-        WriteTerminal(DocumentOf(report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    std::string lines = ScreenText(DocumentOf(report));
     if (!report.planned) {
       lines += PlaceLine("report", arguments.drill.drill.out / "isolation.html");
     }

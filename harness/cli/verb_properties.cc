@@ -1,10 +1,10 @@
 // rharness properties: what must hold without a recorded result.
-#include <unistd.h>
 
 #include <memory>
 #include <string>
 
 #include "harness/base/stderr_line.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/interrupts.h"
@@ -23,8 +23,7 @@ struct PropertiesArguments {
 
 int FinishProperties(const PropertiesReport& report, const PropertiesArguments& arguments) {
   const auto text = [&] {
-    std::string lines =
-        WriteTerminal(DocumentOf(report), TextColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    std::string lines = ScreenText(DocumentOf(report));
     if (!report.planned) {
       lines += PlaceLine("report", arguments.drill.drill.out / "properties.html");
     }

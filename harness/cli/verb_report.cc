@@ -18,6 +18,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/shell_word.h"
+#include "harness/cli/document_options.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/report_to.h"
@@ -128,10 +129,8 @@ int RenderDrill(const Report& report, const fs::path& file, const ReportOptions&
   const Document document = DocumentOf(report);
   std::vector<Output> outputs = OutputsOf(report, document, options);
   outputs.push_back({options.metrics, [&] { return RenderMetrics(report, options.metrics); }});
-  return Render(outputs, options, [&report] {
-    return WriteTerminal(DocumentOf(report, Globals().verbose), TextColumns(STDOUT_FILENO),
-                         ColorOn(STDOUT_FILENO));
-  });
+  return Render(outputs, options,
+                [&report] { return ScreenText(DocumentOf(report, Globals().verbose)); });
 }
 
 int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {

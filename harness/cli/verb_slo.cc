@@ -1,5 +1,4 @@
 // rharness slo: do families keep what their policy asks of them? The rules for alerts: slo_rules.h.
-#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -10,7 +9,6 @@
 #include "harness/cli/document_options.h"
 #include "harness/cli/history_place.h"
 #include "harness/cli/outputs.h"
-#include "harness/cli/progress_line.h"
 #include "harness/cli/slo_rules.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
@@ -68,17 +66,12 @@ Result<int> MeasureAndTell(SloArguments* given) {
   std::vector<Output> outputs = OutputsOf(arguments.formats, document);
   outputs.push_back({arguments.metrics, [&] { return WriteMetrics(report); }});
   RETURN_IF_ERROR(WriteFiles(outputs));
-  const int code =
-      PrintReport(outputs, {.verb = "slo",
-                            .headline = report.headline,
-                            .exit_code = report.exit_code,
-                            .as_json = arguments.json,
-                            .json = [&] { return ToJson(report); },
-                            .text =
-                                [&] {
-                                  return WriteTerminal(document, TextColumns(STDOUT_FILENO),
-                                                       ColorOn(STDOUT_FILENO));
-                                }});
+  const int code = PrintReport(outputs, {.verb = "slo",
+                                         .headline = report.headline,
+                                         .exit_code = report.exit_code,
+                                         .as_json = arguments.json,
+                                         .json = [&] { return ToJson(report); },
+                                         .text = [&] { return ScreenText(document); }});
   // What it says is said, also where the gateway is not there.
   if (gateway) RETURN_IF_ERROR(PushSeries(&*gateway, report.history, WriteMetrics(report)));
   return code;
