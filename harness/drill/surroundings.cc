@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kParts = {
     "image_digest", "code_commit", "code_diff_sha256", "code_files", "data", "seeds"};
 constexpr std::string_view kEnvironment = "environment";
-constexpr std::string_view kPackages = "packages";
+constexpr std::string_view kPackagesMember = "packages";
 constexpr std::string_view kObservation = "observation";
 
 bool IsEmpty(const Json& json) {
@@ -52,7 +52,7 @@ std::string PackagesText(const std::map<std::string, PackageList>& packages) {
     Environment only;
     only.packages = packages;
     const Json json = ToJson(only);
-    text = json.Find(kPackages)->Dump();
+    text = json.Find(kPackagesMember)->Dump();
     last = packages;
   }
   return text;
@@ -91,7 +91,7 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
   static const Surroundings kNothing = PartsOf(ToJson(Environment()));
   Surroundings environment = PartsOf(*json.Find(kEnvironment));
   if (!evidence.environment.packages.empty()) {
-    environment[fmt::format("{}.{}", kEnvironment, kPackages)] =
+    environment[fmt::format("{}.{}", kEnvironment, kPackagesMember)] =
         PackagesText(evidence.environment.packages);
   }
   if (environment != kNothing) surroundings.merge(environment);

@@ -11,15 +11,12 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
+#include "harness/execution/dispatch/job_margins.h"
 #include "harness/execution/launch/image_reference.h"
 #include "harness/execution/rerun/rendezvous.h"
 
 namespace rharness {
 namespace {
-
-// For hashing inputs, pulling an image and bringing outputs home.
-constexpr double kMarginSeconds = 600.0;
-constexpr std::uint64_t kMarginMib = 256;
 
 // "$(NAME)" in a command is a variable's value; "$$(NAME)" is these characters. Source: API
 // reference, Container, "command".
@@ -232,9 +229,9 @@ Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod) {
   needs.resources.cpus = std::max(1, asked.cpus);
   needs.resources.gpus = std::max(0, asked.gpus);
   if (asked.memory_bytes > 0) {
-    needs.resources.memory_mib = ((asked.memory_bytes + (1U << 20U) - 1) >> 20U) + kMarginMib;
+    needs.resources.memory_mib = ((asked.memory_bytes + (1U << 20U) - 1) >> 20U) + kJobMarginMib;
   }
-  const double minutes = std::ceil((asked.timeout_seconds + kMarginSeconds) / 60.0);
+  const double minutes = std::ceil((asked.timeout_seconds + kJobMarginSeconds) / 60.0);
   needs.minutes = std::bit_ceil(static_cast<std::uint64_t>(std::clamp(minutes, 1.0, 1e6)));
   const std::vector<Gpu>& gpus = ticket.manifest.environment.hardware.gpus;
   if (needs.resources.gpus > 0 && !gpus.empty() && !MayDiffer(ticket, gpus[0].model)) {

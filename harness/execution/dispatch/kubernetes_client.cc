@@ -12,12 +12,12 @@
 namespace rharness {
 namespace {
 
-constexpr auto kCallLimit = std::chrono::seconds(60);
-constexpr std::uint64_t kMostOutput = std::uint64_t{256} << 20;
+constexpr auto kKubectlLimit = std::chrono::seconds(60);
+constexpr std::uint64_t kMostKubectlOutput = std::uint64_t{256} << 20;
 // Of one request; a call may make several.
 constexpr std::string_view kRequestLimit = "--request-timeout=20s";
 
-std::map<std::string, std::string> ClientEnvironment() {
+std::map<std::string, std::string> KubectlEnvironment() {
   std::map<std::string, std::string> environment = ProcessEnvironment();
   environment["LC_ALL"] = "C";
   return environment;
@@ -61,7 +61,8 @@ KubernetesClient::KubernetesClient(std::vector<std::string> options, Run run)
   if (!run_) {
     run_ = [](const ProcessSpec& spec) {
       return RunProcess(
-          spec, {.timeout = kCallLimit, .output_bytes = kMostOutput, .close_when_full = true});
+          spec,
+          {.timeout = kKubectlLimit, .output_bytes = kMostKubectlOutput, .close_when_full = true});
     };
   }
 }
@@ -74,10 +75,10 @@ Result<std::string> KubernetesClient::Call(std::vector<std::string> arguments) {
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   ++calls_;
   ProcessResult result =
-      run_({.argv = std::move(argv), .environment = ClientEnvironment(), .group_only = true});
+      run_({.argv = std::move(argv), .environment = KubectlEnvironment(), .group_only = true});
   const Outcome& outcome = result.outcome;
-  if (result.stdout_bytes > kMostOutput) {
-    return ProcessError(fmt::format("printed more than {} MiB", kMostOutput >> 20), where);
+  if (result.stdout_bytes > kMostKubectlOutput) {
+    return ProcessError(fmt::format("printed more than {} MiB", kMostKubectlOutput >> 20), where);
   }
   if (outcome.Succeeded()) return std::move(result.stdout_text);
   if (outcome.kind == OutcomeKind::kNotStarted) {

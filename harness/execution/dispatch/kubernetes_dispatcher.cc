@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::nanoseconds kFirstPoll = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kFirstPodPoll = std::chrono::seconds(1);
 constexpr const char* kJobs = "jobs.json";
 constexpr const char* kSubmitted = "submitted";
 constexpr const char* kCleared = "cleared";
@@ -120,7 +120,7 @@ Status KubernetesDispatcher::Submit(std::vector<Attempt> attempts) {
           SubmitBatch(needs, {std::make_move_iterator(begin), std::make_move_iterator(end)}));
     }
   }
-  interval_ = kFirstPoll;
+  interval_ = kFirstPodPoll;
   next_poll_ = clock_.Monotonic() + interval_;
   return {};
 }
@@ -230,7 +230,7 @@ Result<std::vector<AttemptEnd>> KubernetesDispatcher::Wait(std::chrono::nanoseco
       tasks_, [](const Task& task) { return task.idle || task.needs.nodes > 1; });
   const auto most = std::chrono::seconds(watched ? 5 : 15);
   interval_ = ends.empty() ? std::min<std::chrono::nanoseconds>(most, interval_ + interval_ / 2)
-                           : kFirstPoll;
+                           : kFirstPodPoll;
   next_poll_ = clock_.Monotonic() + interval_;
   return ends;
 }
@@ -241,7 +241,7 @@ void KubernetesDispatcher::CancelAll() {
       Remove(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)),
              std::ranges::any_of(batches_, [](const auto& one) { return one.second.services; }));
   if (!deleted.ok()) LogWarning("cannot cancel: " + deleted.error().ToString());
-  interval_ = kFirstPoll;
+  interval_ = kFirstPodPoll;
   next_poll_ = clock_.Monotonic() + interval_;
 }
 

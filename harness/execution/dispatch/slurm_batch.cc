@@ -11,6 +11,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "harness/execution/dispatch/job_margins.h"
 #include "harness/execution/dispatch/task_folder.h"
 #include "harness/execution/rerun/gang_side.h"
 
@@ -37,10 +38,6 @@ constexpr std::string_view kScript =
     "fi\n"
     "exec \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\"\n";
 
-// For hashing inputs, fetching an image and bringing outputs home.
-constexpr double kMarginSeconds = 600.0;
-constexpr std::uint64_t kMarginMib = 256;
-
 }  // namespace
 
 Status CheckSbatchOption(const std::string& option) {
@@ -64,14 +61,14 @@ ResourceClass ClassOf(const Ticket& ticket) {
   ResourceClass shared{
       .cpus = std::max(1, needs.cpus), .gpus = std::max(0, needs.gpus), .node = ticket.node};
   if (needs.memory_bytes > 0) {
-    shared.memory_mib = std::bit_ceil((needs.memory_bytes >> 20U) + 1) + kMarginMib;
+    shared.memory_mib = std::bit_ceil((needs.memory_bytes >> 20U) + 1) + kJobMarginMib;
   }
   if (IsGang(ticket)) {
     const Gang& gang = *ticket.manifest.gang;
     shared.nodes = gang.nodes;
     if (gang.start == GangStart::kOnce) shared.node_tasks = gang.tasks_per_node;
   }
-  const double minutes = std::ceil((needs.timeout_seconds + kMarginSeconds) / 60.0);
+  const double minutes = std::ceil((needs.timeout_seconds + kJobMarginSeconds) / 60.0);
   shared.minutes = std::bit_ceil(static_cast<std::uint64_t>(std::clamp(minutes, 1.0, 1e9)));
   return shared;
 }

@@ -10,10 +10,10 @@
 #include "compare/results/mllog.h"
 #include "compare/results/mllog_lines.h"
 #include "harness/base/digest.h"
+#include "harness/base/source_folder.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/importers.h"
 #include "harness/records/intake/mlperf_system.h"
-#include "harness/base/source_folder.h"
 
 namespace rharness {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMllogMark = ":::MLLOG ";
-constexpr std::uint64_t kMostLogBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMostMlperfLogBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kMostBadLines = 100;
 
 bool IsResultName(const fs::path& name) {
@@ -197,7 +197,7 @@ class MlperfImporter {
       return true;
     }
     if (source_.file().empty() && !IsMllog(source_, relative)) return true;
-    auto text = source_.folder().ReadFile(relative, kMostLogBytes);
+    auto text = source_.folder().ReadFile(relative, kMostMlperfLogBytes);
     if (!text.ok()) {
       sink_.refuse(where, text.error());
       return true;

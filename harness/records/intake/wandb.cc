@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostLogBytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t kMostWandbLogBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMostRuns = 1'000'000;
 constexpr std::size_t kMostLogRemarks = 20;
@@ -83,7 +83,7 @@ Result<std::vector<fs::path>> RunFolders(const fs::path& source) {
 }
 
 Status ReadLog(const fs::path& folder, const std::string& name, WandbRun* run) {
-  ASSIGN_OR_RETURN(const std::string log, ReadBelow(folder, name, kMostLogBytes));
+  ASSIGN_OR_RETURN(const std::string log, ReadBelow(folder, name, kMostWandbLogBytes));
   if (log.empty()) {  // as of a run that was killed at once
     run->remarks.push_back(name + ": is empty");
     return {};

@@ -45,10 +45,10 @@ class FlaxFiles : public CheckpointFiles {
   }
 };
 
-const std::string kKernel = BytesOf(std::vector<float>{1, 2, 3, 4, 5, 6});
+const std::string kFlaxKernel = BytesOf(std::vector<float>{1, 2, 3, 4, 5, 6});
 
 std::string State() {
-  return Map({{"params", Map({{"dense", Map({{"kernel", Array({2, 3}, "float32", kKernel)},
+  return Map({{"params", Map({{"dense", Map({{"kernel", Array({2, 3}, "float32", kFlaxKernel)},
                                              {"bias", Array({3}, "bfloat16", "abcdef")}})}})},
               {"step", Array({}, "int32", "\x07\0\0\0"s, 3)},
               {"none", "\xc0"},
@@ -58,7 +58,7 @@ std::string State() {
 TEST_F(FlaxFiles, HaveOneDigestWithSafetensorsOfTheSameTensors) {
   const std::string same = FileOf({{"opt/0", "U8", "[0,3]", ""},
                                    {"params/dense/bias", "BF16", "[3]", "abcdef"},
-                                   {"params/dense/kernel", "F32", "[2,3]", kKernel},
+                                   {"params/dense/kernel", "F32", "[2,3]", kFlaxKernel},
                                    {"step", "I32", "[]", "\x07\0\0\0"s}});
   EXPECT_EQ(DigestOf(State(), "x.msgpack"), DigestOf(same, "x.safetensors"));
 }
@@ -88,10 +88,10 @@ TEST_F(FlaxFiles, JoinArraysInChunks) {
   const std::string chunks =
       Map({{"__msgpack_chunked_array__", "\xc3"},
            {"shape", Map({{"0", "\x02"}, {"1", "\x03"}})},
-           {"chunks", Map({{"0", Array({4}, "float32", kKernel.substr(0, 16))},
-                           {"1", Array({2}, "float32", kKernel.substr(16))}})}});
+           {"chunks", Map({{"0", Array({4}, "float32", kFlaxKernel.substr(0, 16))},
+                           {"1", Array({2}, "float32", kFlaxKernel.substr(16))}})}});
   EXPECT_EQ(DigestOf(Map({{"w", chunks}}), "x.msgpack"),
-            DigestOf(Map({{"w", Array({2, 3}, "float32", kKernel)}}), "y.msgpack"));
+            DigestOf(Map({{"w", Array({2, 3}, "float32", kFlaxKernel)}}), "y.msgpack"));
 }
 
 TEST_F(FlaxFiles, HoldTextsThatDecide) {

@@ -12,8 +12,8 @@
 namespace rharness {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kFloatNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 
 // Every pattern of 8 and 16 bits is looked at by itself; the expected sets are those of the
 // formats' definitions.
@@ -51,7 +51,7 @@ TEST(NonFinite, AreFoundWhereverTheyStand) {
   std::vector<float> values(1000, 3.0e38f);
   EXPECT_EQ(CountNonFinite(DType::kF32, std::as_bytes(std::span(values))).Total(), 0U);
   for (std::size_t at = 0; at < values.size(); ++at) {
-    values[at] = at % 2 == 0 ? kNan : -kInfinity;
+    values[at] = at % 2 == 0 ? kFloatNan : -kFloatInfinity;
     const NonFiniteCounts counts = CountNonFinite(DType::kF32, std::as_bytes(std::span(values)));
     EXPECT_EQ(counts.Total(), 1U) << at;
     EXPECT_EQ(counts.negative, at % 2) << at;
@@ -76,38 +76,39 @@ class NonFiniteFiles : public CheckpointFiles {
 };
 
 TEST_F(NonFiniteFiles, OfWeightsAreAFinding) {
-  EXPECT_EQ(Finding("fc.weight", {1, kNan, 2}),
+  EXPECT_EQ(Finding("fc.weight", {1, kFloatNan, 2}),
             "1 of 2 tensors holds values that are not finite, first fc.weight (1 of 3)");
-  EXPECT_NE(Finding("fc.weight", {1, kInfinity}), "");
-  EXPECT_NE(Finding("fc.weight", {1, -kInfinity}), "");
-  EXPECT_NE(Finding("fc.bias", {-kInfinity, -kInfinity}), "");  // no zero that makes it a mask
-  EXPECT_NE(Finding("state.0.exp_avg", {kNan}), "");
+  EXPECT_NE(Finding("fc.weight", {1, kFloatInfinity}), "");
+  EXPECT_NE(Finding("fc.weight", {1, -kFloatInfinity}), "");
+  EXPECT_NE(Finding("fc.bias", {-kFloatInfinity, -kFloatInfinity}),
+            "");  // no zero that makes it a mask
+  EXPECT_NE(Finding("state.0.exp_avg", {kFloatNan}), "");
   EXPECT_EQ(Finding("fc.weight", {1, 2}), "");
 }
 
 TEST_F(NonFiniteFiles, OfMasksObserversAndCallbacksAreNone) {
-  EXPECT_EQ(Finding("attn.bias", {0, -kInfinity, -0.0f, 0}), "");
-  EXPECT_EQ(Finding("text.attn_mask", {0.5f, -kInfinity}), "");
-  EXPECT_EQ(Finding("h.0.Causal_bias", {-kInfinity, -kInfinity}), "");
-  EXPECT_EQ(Finding("alibi", {-0.25f, -kInfinity}), "");
-  EXPECT_NE(Finding("text.attn_mask", {0, kNan}), "");
-  EXPECT_NE(Finding("text.attn_mask", {0, kInfinity}), "");
-  EXPECT_EQ(Finding("fc.activation_post_process.min_val", {kInfinity}), "");
-  EXPECT_NE(Finding("fc.activation_post_process.min_val", {kNan}), "");
-  EXPECT_EQ(Finding("callbacks.best", {kInfinity}), "");
+  EXPECT_EQ(Finding("attn.bias", {0, -kFloatInfinity, -0.0f, 0}), "");
+  EXPECT_EQ(Finding("text.attn_mask", {0.5f, -kFloatInfinity}), "");
+  EXPECT_EQ(Finding("h.0.Causal_bias", {-kFloatInfinity, -kFloatInfinity}), "");
+  EXPECT_EQ(Finding("alibi", {-0.25f, -kFloatInfinity}), "");
+  EXPECT_NE(Finding("text.attn_mask", {0, kFloatNan}), "");
+  EXPECT_NE(Finding("text.attn_mask", {0, kFloatInfinity}), "");
+  EXPECT_EQ(Finding("fc.activation_post_process.min_val", {kFloatInfinity}), "");
+  EXPECT_NE(Finding("fc.activation_post_process.min_val", {kFloatNan}), "");
+  EXPECT_EQ(Finding("callbacks.best", {kFloatInfinity}), "");
 }
 
 TEST_F(NonFiniteFiles, AreFoundByAComparisonEqualOrNot) {
   const auto file = [&](const char* name, std::vector<float> w) {
     return MustOpen(FileOf({{"w", "F32", "[3]", BytesOf(w)}}), name);
   };
-  const auto a = file("a.safetensors", {kNan, kNan, 1}),
-             same = file("b.safetensors", {kNan, kNan, 1});
+  const auto a = file("a.safetensors", {kFloatNan, kFloatNan, 1}),
+             same = file("b.safetensors", {kFloatNan, kFloatNan, 1});
   const auto equal = DiffCheckpoints(*a, *same);
   EXPECT_TRUE(equal->bit_equal);
   ASSERT_EQ(equal->non_finite.size(), 1U);
   EXPECT_EQ(equal->non_finite[0].counts.nan, 2U);
-  const auto other = DiffCheckpoints(*file("c.safetensors", {kNan, 2, 2}), *a);
+  const auto other = DiffCheckpoints(*file("c.safetensors", {kFloatNan, 2, 2}), *a);
   ASSERT_EQ(other->non_finite.size(), 1U);
   EXPECT_EQ(other->non_finite[0].counts.nan, 2U);
   const auto digests = DiffDigests(DigestCheckpoint(*a)->tensors, DigestCheckpoint(*same)->tensors);
