@@ -16,6 +16,7 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <tuple>
 
 #include "harness/base/process_tree.h"
 
@@ -222,18 +223,22 @@ Status JobCgroup::Add(const fs::path& path, Hierarchy hierarchy) {
   return {};
 }
 
-Result<JobCgroup> JobCgroup::Make(std::string_view name, const CgroupLimits& limits) {
+Result<JobCgroup> JobCgroup::Make(std::string_view name, const CgroupLimits& limits,
+                                  const JobCgroup* above) {
   static const Arrangement arranged = Arrange();
   const CgroupFolders& folders = arranged.folders;
   JobCgroup made;
+  made.name_ = name;
+  made.above_ = above;
+  const fs::path below = above == nullptr ? fs::path(name) : fs::path(above->name_) / name;
   made.why_not_ = arranged.plan.why_not;
   Status status =
       NotFound("no control groups are mounted that this process is in", "/proc/self/mountinfo");
   const auto add = [&](const fs::path& folder, Hierarchy hierarchy, fs::path* of_controller) {
     if (folder.empty()) return;
-    status = made.Add(folder / name, hierarchy);
+    status = made.Add(folder / below, hierarchy);
     if (!status.ok()) made.why_not_ = status.error().ToString();
-    if (status.ok() && of_controller != nullptr) *of_controller = folder / name;
+    if (status.ok() && of_controller != nullptr) *of_controller = folder / below;
   };
   const auto folder_of = [&](Hierarchy hierarchy, const fs::path& legacy) {
     if (hierarchy == Hierarchy::kNone) return fs::path();
@@ -247,9 +252,19 @@ Result<JobCgroup> JobCgroup::Make(std::string_view name, const CgroupLimits& lim
   add(folder_of(plan.memory, folders.memory), plan.memory, &made.memory_);
   if (!made.memory_.empty()) made.memory_hierarchy_ = plan.memory;
   add(folder_of(plan.pids, folders.pids), plan.pids, &made.pids_);
+  if (!made.pids_.empty()) made.pids_hierarchy_ = plan.pids;
   if (made.groups_.empty()) return status.error();
   made.Limit(limits);
   return made;
+}
+
+bool JobCgroup::HandDown() const {
+  for (const auto& [hierarchy, folder, word] :
+       {std::tuple(memory_hierarchy_, memory_, "+memory"), {pids_hierarchy_, pids_, "+pids"}}) {
+    if (hierarchy != Hierarchy::kUnified) continue;
+    if (!WriteGroup(folder / "cgroup.subtree_control", word)) return false;
+  }
+  return true;
 }
 
 void JobCgroup::Limit(const CgroupLimits& limits) {
@@ -289,23 +304,27 @@ void JobCgroup::Kill() const {
   for (const Group& group : groups_) KillGroup(group.path);
 }
 
+bool JobCgroup::WasFull() const {
+  if (memory_hierarchy_ == Hierarchy::kUnified) {
+    return CgroupCount(GroupText(memory_ / "memory.events"), "oom") > 0;
+  }
+  // Nothing shows whose limit it was; but a group killed at its own limit had come close to it.
+  const std::uint64_t most =
+      CgroupCount("most " + GroupText(memory_ / "memory.max_usage_in_bytes"), "most");
+  return limits_memory_ && most >= memory_bytes_ - memory_bytes_ / 8;
+}
+
 CgroupEvents JobCgroup::Events() const {
   CgroupEvents events;
-  bool at_limit = false;
-  std::uint64_t kills = 0;
-  if (memory_hierarchy_ == Hierarchy::kUnified) {
-    const std::string text = GroupText(memory_ / "memory.events");
-    kills = CgroupCount(text, "oom_kill");
-    at_limit = CgroupCount(text, "oom") > 0;
-  } else if (memory_hierarchy_ == Hierarchy::kLegacy) {
-    // Nothing shows whose limit it was; but a group killed at its own limit had come close to it.
-    kills = CgroupCount(GroupText(memory_ / "memory.oom_control"), "oom_kill");
-    const std::uint64_t most =
-        CgroupCount("most " + GroupText(memory_ / "memory.max_usage_in_bytes"), "most");
-    at_limit = limits_memory_ && most >= memory_bytes_ - memory_bytes_ / 8;
+  const bool unified = memory_hierarchy_ == Hierarchy::kUnified;
+  const fs::path file = memory_ / (unified ? "memory.events" : "memory.oom_control");
+  const std::uint64_t kills = memory_.empty() ? 0 : CgroupCount(GroupText(file), "oom_kill");
+  if (kills > 0) {
+    const bool own = WasFull();
+    events.above = !own && above_ != nullptr && above_->WasFull();
+    events.out_of_memory = own || events.above;
+    events.others_needed = !events.out_of_memory;
   }
-  events.out_of_memory = kills > 0 && at_limit;
-  events.others_needed = kills > 0 && !at_limit;
   events.unstarted = CgroupCount(GroupText(pids_ / "pids.events"), "max");
   return events;
 }

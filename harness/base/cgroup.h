@@ -35,7 +35,8 @@ struct CgroupLimits {
 
 // Effects of a job's limits, as enforced by the kernel.
 struct CgroupEvents {
-  bool out_of_memory = false;   // killed in it at its own limit
+  bool out_of_memory = false;   // killed in it at its own limit, or at that of the group above it
+  bool above = false;           // it was that of the group above it
   bool others_needed = false;   // killed in it for lack of memory elsewhere
   std::uint64_t unstarted = 0;  // number of refused process starts, at the limit of their number
 };
@@ -46,11 +47,18 @@ class JobCgroup {
   // first call arranges version 2 for it, which may move this process and its children to a group
   // of their own (kSupervisorGroup) for good. Errors: not_found (no version 2, or a kernel before
   // 5.14, and no limit available either), io (not allowed).
-  static Result<JobCgroup> Make(std::string_view name, const CgroupLimits& limits = {});
+  // `above`: the group of another name below which it is made in place of the process's own, after
+  // HandDown; it outlives this one, and its limit of memory holds for both.
+  static Result<JobCgroup> Make(std::string_view name, const CgroupLimits& limits = {},
+                                const JobCgroup* above = nullptr);
   JobCgroup(JobCgroup&&) noexcept = default;
   JobCgroup& operator=(JobCgroup&&) = delete;
   // Ends the processes left in it, and removes it. Blocks for a second at most.
   ~JobCgroup();
+
+  // Before groups are made below it, which is for groups without processes of their own. False:
+  // the kernel would not say what happens in them.
+  bool HandDown() const;
 
   // Descriptors for a child that joins it: it writes "0" to each, before it runs anything.
   std::vector<int> entrances() const;
@@ -73,11 +81,16 @@ class JobCgroup {
   JobCgroup() = default;
   Status Add(const std::filesystem::path& path, Hierarchy hierarchy);
   void Limit(const CgroupLimits& limits);
+  // Whether it came to its limit of memory.
+  bool WasFull() const;
 
   std::vector<Group> groups_;
+  std::string name_;
+  const JobCgroup* above_ = nullptr;
   std::filesystem::path memory_;  // its group with that controller; empty: none
   std::filesystem::path pids_;
   Hierarchy memory_hierarchy_ = Hierarchy::kNone;
+  Hierarchy pids_hierarchy_ = Hierarchy::kNone;
   std::uint64_t memory_bytes_ = 0;
   bool limits_memory_ = false;
   bool limits_processes_ = false;

@@ -258,13 +258,16 @@ void Watcher::CheckMemory() {
   const std::uint64_t limit = limits_.memory_bytes;
   const bool held = child_.confinement->holds_memory();
   // Version 1 ends one process of the group; a run that lacks one is at its end.
-  if (held && child_.confinement->IsOutOfMemory()) {
-    return Stop(OutcomeKind::kMemoryLimit, Confinement::MemoryDetail(limit));
+  if (const std::string full = child_.confinement->OutOfMemory(limits_); !full.empty()) {
+    return Stop(OutcomeKind::kMemoryLimit, full);
   }
   std::uint64_t used = tree_.ResidentBytes();
   // Forked workers share most of their pages: only the proportional size may condemn.
   if (limit > 0 && used > limit) used = tree_.ProportionalBytes();
   peak_memory_bytes_ = std::max(peak_memory_bytes_, used);
+  if (const std::string all = child_.confinement->TellJoint(tree_, used); !all.empty()) {
+    return Stop(OutcomeKind::kMemoryLimit, all);
+  }
   // The kernel enforces the group's limit, and counts differently: a file that is only mapped takes
   // no memory from anybody.
   if (limit > 0 && used > limit && held) used = tree_.ProportionalBytes(/*outside_cgroup=*/true);

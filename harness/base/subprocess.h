@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@
 #include "harness/base/result.h"
 
 namespace rharness {
+
+class JointMemory;
 
 struct ProcessSpec {
   // argv[0] is looked up in environment["PATH"], as execvp does.
@@ -51,14 +54,14 @@ struct ProcessLimits {
   // Of the whole process tree: memory charged to its control group, or else, watched, its resident
   // set. 0: none.
   std::uint64_t memory_bytes = 0;
+  std::shared_ptr<JointMemory> joint_memory;  // beside it, of this child and others; null: none
   int processes = 0;             // and threads, in a control group; 0, or without one: no limit
   std::uint64_t disk_bytes = 0;  // blocks below `disk_root`, and size of any file; 0: none
   std::filesystem::path disk_root;
   std::uint64_t output_bytes = std::uint64_t{1} << 20;  // kept of each of stdout and stderr
   // Further output meets a closed pipe (SIGPIPE), instead of being read and dropped.
   bool close_when_full = false;
-  // Whether to sample the programs and libraries of the tree. Keeps these variables of each
-  // program.
+  // Whether to sample the tree's programs and libraries, and these variables of each program.
   bool footprint = false;
   std::vector<std::string> footprint_variables;
 };

@@ -297,7 +297,10 @@ void AddResourceOptions(Command* command, DrillArguments* arguments) {
 void AddLimitOptions(Command* command, DrillArguments* arguments) {
   PlanOptions& plan = arguments->drill.plan;
   command->Heading("Limits of a rerun; its manifest may ask for less, never for more");
-  command->Add("--rerun-memory", &plan.memory_bytes, "Memory (default: the machine's)").Size();
+  command
+      ->Add("--rerun-memory", &plan.memory_bytes,
+            "Memory, of a run over several nodes on each (default: the machine's)")
+      .Size();
   command->Add("--rerun-disk", &plan.disk_bytes, "Disk (default: 10GiB)").Size();
   command
       ->Add("--timeout-factor", &plan.timeout_factor, "Time: this times the recorded duration...")

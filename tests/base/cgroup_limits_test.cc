@@ -10,9 +10,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <utility>
 
 #include "harness/base/cgroup.h"
 #include "harness/base/files.h"
+#include "harness/base/joint_memory.h"
 #include "tests/base/groups_left.h"
 #include "tests/base/test_child.h"
 #include "tests/sanitized.h"
@@ -141,6 +146,67 @@ TEST_F(CgroupLimit, IsNotReachedByARunThatIsWellBelowIt) {
       Run(Child({"allocate", std::to_string(16 * kMiB), "fork-many", "3"}), 128 * kMiB, 20);
   EXPECT_TRUE(result.outcome.Succeeded()) << result.outcome.ToString();
   EXPECT_EQ(result.outcome.detail, "");
+}
+
+// Two children, each below the limit that they share.
+std::pair<ProcessResult, ProcessResult> RunTwo(const std::shared_ptr<JointMemory>& memory,
+                                               bool own_cgroup, std::uint64_t each) {
+  const auto run = [&] {
+    ProcessSpec spec = Child({"allocate", std::to_string(each), "linger", "3000"});
+    spec.own_cgroup = own_cgroup;
+    ProcessLimits limits = Timeout();
+    limits.memory_bytes = memory->limit_bytes();
+    limits.joint_memory = memory;
+    return RunProcess(spec, limits);
+  };
+  std::pair<ProcessResult, ProcessResult> both;
+  std::thread other([&] { both.second = run(); });
+  both.first = run();
+  other.join();
+  return both;
+}
+
+void ExpectOneEnded(const std::pair<ProcessResult, ProcessResult>& both, const char* words) {
+  const bool first = both.first.outcome.kind == OutcomeKind::kMemoryLimit;
+  const Outcome& outcome = first ? both.first.outcome : both.second.outcome;
+  EXPECT_EQ(outcome.kind, OutcomeKind::kMemoryLimit) << outcome.ToString();
+  EXPECT_THAT(outcome.detail, HasSubstr(words));
+}
+
+TEST_F(CgroupLimit, HoldsForSeveralChildrenTogether) {
+  const auto memory = std::make_shared<JointMemory>(96 * kMiB);
+  ASSERT_NE(memory->Group(kCgroupPrefix + JobSession() + "-probe"), nullptr);
+  ExpectOneEnded(RunTwo(memory, true, 64 * kMiB),
+                 "it and the other tasks of its node reached the limit of 100663296 bytes");
+  const auto roomy = std::make_shared<JointMemory>(512 * kMiB);
+  const auto both = RunTwo(roomy, true, 64 * kMiB);
+  EXPECT_TRUE(both.first.outcome.Succeeded()) << both.first.outcome.ToString();
+  EXPECT_TRUE(both.second.outcome.Succeeded()) << both.second.outcome.ToString();
+  EXPECT_EQ(both.first.outcome.not_held, "");
+  EXPECT_GT(roomy->peak_bytes(), 128 * kMiB) << "of both at one moment";
+}
+
+// Where no control group can be had, what the watches see is added up.
+TEST(JointMemory, IsWatchedOfSeveralChildrenTogether) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's shadow memory counts, too";
+  ExpectOneEnded(RunTwo(std::make_shared<JointMemory>(96 * kMiB), false, 64 * kMiB),
+                 "bytes; their limit is 100663296");
+  const auto uncounted = std::make_shared<JointMemory>(0);
+  const auto both = RunTwo(uncounted, false, 64 * kMiB);
+  EXPECT_TRUE(both.first.outcome.Succeeded() && both.second.outcome.Succeeded());
+  EXPECT_GT(uncounted->peak_bytes(), 128 * kMiB);
+}
+
+TEST(JointMemory, CountsPagesThatChildrenShareOnceWhereTheyWouldExceedIt) {
+  JointMemory memory(100);
+  const int a = 0, b = 0;
+  const auto never = []() -> std::uint64_t { throw std::logic_error("asked without need"); };
+  EXPECT_EQ(memory.Tell(&a, 60, never), 60U);
+  EXPECT_EQ(memory.Tell(&b, 60, [] { return std::uint64_t{35}; }), 35U) << "of a it is not known";
+  EXPECT_EQ(memory.Tell(&a, 60, [] { return std::uint64_t{35}; }), 70U);
+  EXPECT_EQ(memory.peak_bytes(), 70U);
+  memory.Forget(&a);
+  EXPECT_EQ(memory.Tell(&b, 90, [] { return std::uint64_t{90}; }), 90U);
 }
 
 // Memory that nobody limits is not held, and nothing is said of it.

@@ -11,6 +11,7 @@
 #include "harness/records/manifest/evidence.h"
 #include "tests/cli/gang_program.h"
 #include "tests/cli/record_finds.h"
+#include "tests/sanitized.h"
 
 namespace rharness {
 namespace {
@@ -127,6 +128,28 @@ TEST_F(GangDrill, APartOfAnEarlierRecordingIsNone) {
   const ProcessResult head = task("0");
   EXPECT_EQ(head.outcome.exit_code, 4) << head.stderr_text;
   EXPECT_THAT(head.stderr_text, HasSubstr("is of an earlier recording"));
+}
+
+// Each of the two tasks of a node holds a hundred MiB.
+TEST_F(GangDrill, TheLimitOfMemoryIsThatOfANode) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's shadow memory counts, too";
+  WriteProgram(
+      "if os.environ['HOME'].endswith('workspace'):\n"
+      "    ballast = b'x' * (100 << 20)\n"
+      "    time.sleep(1)");
+  ASSERT_EQ(Record().outcome.exit_code, 0);
+  const auto drill = [&](const std::string& memory) {
+    fs::remove_all(At("drill"));
+    return Run(
+        {RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--cpus", "4", "--rerun-memory", memory});
+  };
+  const ProcessResult tight = drill("180MiB");
+  EXPECT_EQ(tight.outcome.exit_code, 4) << tight.stdout_text << tight.stderr_text;
+  EXPECT_EQ(TheEvidence().outcome.kind, OutcomeKind::kMemoryLimit);
+  EXPECT_THAT(TheEvidence().outcome.detail, HasSubstr("the other tasks of its node"));
+  const ProcessResult roomy = drill("400MiB");
+  EXPECT_EQ(roomy.outcome.exit_code, 0) << roomy.stdout_text << roomy.stderr_text;
+  EXPECT_GT(TheEvidence().outcome.peak_memory_bytes, std::uint64_t{200} << 20) << "of a node";
 }
 
 }  // namespace

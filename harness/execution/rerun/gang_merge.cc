@@ -92,9 +92,8 @@ void AddTimes(const GangEnds& ends, Outcome* outcome) {
     for (const TaskEnd& task : node->tasks) {
       outcome->wall = std::max(outcome->wall, task.outcome.wall);
       outcome->cpu += task.outcome.cpu;
-      outcome->peak_memory_bytes =
-          std::max(outcome->peak_memory_bytes, task.outcome.peak_memory_bytes);
     }
+    outcome->peak_memory_bytes = std::max(outcome->peak_memory_bytes, node->peak_memory_bytes);
   }
 }
 

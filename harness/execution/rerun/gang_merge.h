@@ -28,7 +28,8 @@ struct GangEnds {
 
 // Completes node 0's evidence. A lost node or an obstacle of one is that of the rerun; else the
 // first failure is its outcome, whatever other ranks did later. All succeeded: exited with 0, the
-// longest time, all processor time. Returns whether the rerun is worth another attempt.
+// longest time, all processor time, the most memory of a node. Returns whether the rerun is worth
+// another attempt.
 bool MergeEnds(const GangEnds& ends, Evidence* evidence);
 
 // Why a gang cannot start, by what its nodes said: the obstacle of the first that has one, with its

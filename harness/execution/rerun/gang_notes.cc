@@ -73,6 +73,7 @@ void Members(Io& io, T& end) {
   io.Object("evidence", end.evidence);
   io.May("infrastructure", end.infrastructure);
   io.List("tasks", end.tasks);
+  io.May("peak_memory_bytes", end.peak_memory_bytes);
 }
 
 Json ToJson(const NodeReady& ready) { return StrictWriter::Written(ready); }

@@ -59,6 +59,7 @@ struct PartEnd {
   Evidence evidence;
   bool infrastructure = false;
   std::vector<TaskEnd> tasks;
+  std::uint64_t peak_memory_bytes = 0;  // of its tasks together
 };
 
 Json ToJson(const NodeReady& ready);

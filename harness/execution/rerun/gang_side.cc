@@ -234,6 +234,7 @@ TasksResult GangSide::Run(TasksOfNode node, WallTime started, Evidence* evidence
   node.watch = watch_.get();
   TasksResult result = RunTasks(node, started, evidence);
   tasks_ = result.ends;
+  peak_memory_bytes_ = result.peak_memory_bytes;
   return result;
 }
 
@@ -267,7 +268,10 @@ Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
       .nodes = {}, .first = {}, .hosts = names_, .tasks = gang_.ranks(), .start = gang_.start};
   ASSIGN_OR_RETURN(ends.nodes, session_.WaitForEnds());
   ends.first = session_.First();
-  ends.nodes[0] = PartEnd{.evidence = {}, .infrastructure = false, .tasks = tasks_};
+  ends.nodes[0] = PartEnd{.evidence = {},
+                          .infrastructure = false,
+                          .tasks = tasks_,
+                          .peak_memory_bytes = peak_memory_bytes_};
   bool again = MergeEnds(ends, evidence);
   if (ends.first && evidence->obstacle.empty()) again |= IsOfThePort(evidence);
   if (gang_.workspace == GangWorkspace::kShared) return again;
@@ -286,7 +290,7 @@ Result<bool> GangSide::Merge(const Workspace& workspace, Evidence* evidence) {
 }
 
 Status GangSide::TellEnd(const Evidence& evidence, bool infrastructure) {
-  return session_.TellEnd({evidence, infrastructure, tasks_});
+  return session_.TellEnd({evidence, infrastructure, tasks_, peak_memory_bytes_});
 }
 
 std::string GangSide::Log(std::string_view name) const {

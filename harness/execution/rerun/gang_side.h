@@ -7,6 +7,7 @@
 #define RHARNESS_HARNESS_EXECUTION_RERUN_GANG_SIDE_H_
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -85,6 +86,7 @@ class GangSide {
   Rendezvous start_;
   std::vector<std::string> names_;  // of the nodes, by number; node 0 alone
   std::vector<TaskEnd> tasks_;
+  std::uint64_t peak_memory_bytes_ = 0;  // of the tasks together
   NotesAt notes_;
   std::unique_ptr<ObservedRun> watch_;                   // of a node without tasks
   std::optional<std::chrono::nanoseconds> step_failed_;  // when srun first told trouble

@@ -11,6 +11,7 @@
 
 #include "harness/base/clean_text.h"
 #include "harness/base/files.h"
+#include "harness/base/joint_memory.h"
 #include "harness/base/trouble.h"
 #include "harness/execution/rerun/rerun_job.h"
 
@@ -47,7 +48,8 @@ void SetCommand(const std::vector<std::string>& own, const Manifest& manifest, J
 
 class Task {
  public:
-  Task(const TasksOfNode& node, int local, int tasks_here) : node_(node) {
+  Task(const TasksOfNode& node, int local, int tasks_here, std::shared_ptr<JointMemory> memory)
+      : node_(node), memory_(std::move(memory)) {
     const Gang& gang = *node.ticket.manifest.gang;
     place_ = {.rank = node.node * tasks_here + local,
               .tasks = gang.nodes * tasks_here,
@@ -137,6 +139,7 @@ class Task {
     if (has_own && !own->command.empty()) SetCommand(own->command, node_.ticket.manifest, &job);
     job.command = CommandOn(std::move(job.command), node_.start, place_.node);
     observed->AddTo(&job);
+    job.limits.joint_memory = memory_;
     return job;
   }
 
@@ -149,6 +152,7 @@ class Task {
   }
 
   const TasksOfNode& node_;
+  const std::shared_ptr<JointMemory> memory_;
   TaskPlace place_;
   TaskEnd end_;
   Evidence evidence_;
@@ -184,9 +188,11 @@ TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* eviden
         {.rank = node.node, .outcome = none.outcome, .observation = std::move(seen.observation)});
     return result;
   }
+  const auto memory =
+      std::make_shared<JointMemory>(tasks > 1 ? node.ticket.resources.memory_bytes : 0);
   std::vector<std::unique_ptr<Task>> all;
   for (int local = 0; local < tasks; ++local) {
-    all.push_back(std::make_unique<Task>(node, local, tasks));
+    all.push_back(std::make_unique<Task>(node, local, tasks, memory));
   }
   {
     std::vector<std::jthread> threads;
@@ -199,6 +205,7 @@ TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* eviden
     if (result.full.empty()) result.full = task->full();
     result.ends.push_back(std::move(task->end()));
   }
+  result.peak_memory_bytes = memory->peak_bytes();
   result.proof = all[0]->proof();
   evidence->environment.packages = all[0]->evidence().environment.packages;
   evidence->environment.python = all[0]->evidence().environment.python;

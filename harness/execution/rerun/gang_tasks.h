@@ -2,6 +2,7 @@
 #ifndef RHARNESS_HARNESS_EXECUTION_RERUN_GANG_TASKS_H_
 #define RHARNESS_HARNESS_EXECUTION_RERUN_GANG_TASKS_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -35,8 +36,9 @@ struct TasksOfNode {
 };
 
 struct TasksResult {
-  std::vector<TaskEnd> ends;  // by rank
-  ImageProof proof;           // of the first task
+  std::vector<TaskEnd> ends;            // by rank
+  ImageProof proof;                     // of the first task
+  std::uint64_t peak_memory_bytes = 0;  // of all together, at one moment
   // Why the launcher could not start them, or cannot prove their image; none: it could.
   Status launched;
   // Of a task that failed where the file system is full at that moment, in words; empty: none.
@@ -46,7 +48,8 @@ struct TasksResult {
 // The tasks of this node by its record's start form. For kOnce other nodes than 0 have none: such a
 // one waits for node 0, and leaves what ran on it as one task. The first that fails ends all, here
 // and on the other nodes. Blocks. `evidence`: gets the packages and the Python that the node's
-// first task used.
+// first task used. The ticket's limit of memory holds for all tasks of the node together; in
+// containers for each.
 TasksResult RunTasks(const TasksOfNode& node, WallTime started, Evidence* evidence);
 
 // Where a rank's output is while the nodes gather it.

@@ -50,6 +50,7 @@ GangEnds TwoByTwo() {
   for (int node = 0; node < 2; ++node) {
     PartEnd end;
     end.evidence.environment.software["glibc"] = "2.36";
+    end.peak_memory_bytes = node == 0 ? 5 : 7;
     for (int rank = 2 * node; rank < 2 * node + 2; ++rank) {
       end.tasks.push_back(Task(rank, Seen(std::to_string(100 + rank), "aa")));
     }
@@ -73,6 +74,7 @@ TEST(GangMerge, FactsThatAreEqualOnAllNodesAreWrittenOnce) {
   EXPECT_THAT(evidence.obstacle, IsEmpty());
   EXPECT_DOUBLE_EQ(Seconds(evidence.outcome.cpu).count(), 4.0);
   EXPECT_DOUBLE_EQ(Seconds(evidence.outcome.wall).count(), 1.0);
+  EXPECT_EQ(evidence.outcome.peak_memory_bytes, 7U) << "of a node, its tasks together";
   ASSERT_TRUE(evidence.gang.has_value());
   ASSERT_EQ(evidence.gang->nodes.size(), 2U);
   EXPECT_FALSE(evidence.gang->nodes[1].environment.has_value());
