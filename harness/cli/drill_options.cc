@@ -233,6 +233,9 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
     ASSIGN_OR_RETURN(const QuietHours hours, ParseQuietHours(text));
     drill.quiet_hours.push_back(hours);
   }
+  if (!arguments->ports.empty()) {
+    ASSIGN_OR_RETURN(drill.ports, ParsePortRange(arguments->ports));
+  }
   if (drill.plan.slots.cpus == 0) {
     drill.plan.slots.cpus =
         here ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : kAnyNumber;
@@ -357,6 +360,12 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
       ->Add("--sbatch", &drill.sbatch,
             "A further option of sbatch, such as --sbatch=--partition=gpu; repeatable")
       .OneEach();
+  command
+      ->Add(
+          "--ports", &arguments->ports,
+          "Ports at which the nodes of a run may meet, such as 29500-29999: those that a site lets "
+          "them reach on each other (default: any that is free)")
+      .Value("FIRST-LAST");
   command->Add("--distribute", &drill.distribute,
                "With --dispatch slurm: rerun each run once on every node that can take a job, of "
                "the --partition, --nodelist, --exclude and --constraint of --sbatch");
@@ -381,23 +390,6 @@ Command& DeclareDrill(Command& root, DrillArguments* arguments) {
                   "this folder (rharness audit append), with the policy of --policy");
   AddOutputOptions(&verb, arguments);
   return verb;
-}
-
-Status CheckDrillProfile(const Profile& profile) {
-  DrillArguments arguments;
-  Command root("rharness", "");
-  Command& verb = DeclareDrill(root, &arguments);
-  RETURN_IF_ERROR(ApplyDrillProfile(profile, &verb));
-  arguments.drill.history = "any";
-  const Status complete = CompleteDrill(&arguments, &verb);
-  return complete.ok() ? complete : AtProfile(profile, complete.error());
-}
-
-Error AtProfile(const Profile& profile, Error error) {
-  error.message =
-      fmt::format("profile {}: {}: {}", TerminalSafe(profile.name), error.where, error.message);
-  error.where = profile.options.front().where;
-  return error;
 }
 
 }  // namespace rharness

@@ -32,6 +32,7 @@ struct DrillArguments {
   std::vector<Profile> Policy::*profiles = &Policy::profiles;  // those of the verb
   std::vector<std::string> quiet_hours;
   std::vector<std::string> certificates;
+  std::string ports;
   DrillAudit audit;
   double budget_hours = 0.0;
   bool needs_history = true;  // unless --resume names its own

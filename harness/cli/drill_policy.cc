@@ -69,4 +69,21 @@ void AddPolicyOptions(Command* command, DrillArguments* arguments) {
       .NotEmpty();
 }
 
+Status CheckDrillProfile(const Profile& profile) {
+  DrillArguments arguments;
+  Command root("rharness", "");
+  Command& verb = DeclareDrill(root, &arguments);
+  RETURN_IF_ERROR(ApplyDrillProfile(profile, &verb));
+  arguments.drill.history = "any";
+  const Status complete = CompleteDrill(&arguments, &verb);
+  return complete.ok() ? complete : AtProfile(profile, complete.error());
+}
+
+Error AtProfile(const Profile& profile, Error error) {
+  error.message =
+      fmt::format("profile {}: {}: {}", TerminalSafe(profile.name), error.where, error.message);
+  error.where = profile.options.front().where;
+  return error;
+}
+
 }  // namespace rharness

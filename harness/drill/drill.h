@@ -50,6 +50,7 @@ struct DrillOptions {
   std::string launcher = "auto";     // "auto": by each manifest's image; "host", "podman", "docker"
   std::string dispatch = "local";    // or "slurm", "kubernetes"
   std::vector<std::string> sbatch;   // of "slurm": further options of sbatch
+  std::optional<PortRange> ports;    // at which the nodes of a run may meet; empty: at any
   bool distribute = false;           // of "slurm": each run once on every node; see PlanOptions
   std::vector<std::string> kubectl;  // of "kubernetes": options of kubectl that select the cluster
   std::string pod_evidence = "volume";  // of "kubernetes": how evidence is returned, or "log"

@@ -175,6 +175,7 @@ Ticket Reruns::TicketOf(const PlannedRerun& rerun, const Start& start, RerunInpu
           .ranks = std::move(input.ranks),
           .substitutions = substitutes_.For(input.manifest),
           .node = rerun.node,
+          .ports = options_.ports,
           .manifest = std::move(input.manifest)};
 }
 

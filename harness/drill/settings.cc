@@ -107,7 +107,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 34> kKept = {{
+constexpr std::array<KeptOption, 35> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -133,6 +133,7 @@ constexpr std::array<KeptOption, 34> kKept = {{
     {"--launcher", "launcher", nullptr},
     {"--dispatch", "executor", nullptr},
     {"--sbatch", "sbatch", nullptr},
+    {"--ports", "ports", nullptr},
     {"--distribute", "distribute", nullptr},
     {"--kubectl", "kubectl", nullptr},
     {"--pod-template", "pod_template", nullptr},
@@ -205,6 +206,7 @@ Json ToJson(const DrillSettings& settings) {
                            {"launcher", options.launcher},
                            {"executor", options.dispatch},
                            {"sbatch", texts(options.sbatch)},
+                           {"ports", options.ports ? options.ports->ToString() : ""},
                            {"distribute", options.distribute},
                            {"kubectl", texts(options.kubectl)},
                            {"pod_template", options.pod_template},
@@ -240,6 +242,8 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.Read("launcher", &options.launcher);
   reader.Read("executor", &options.dispatch);
   reader.ReadArray("sbatch", &options.sbatch);
+  std::string ports;
+  reader.ReadOptional("ports", &ports);
   reader.ReadOptional("distribute", &options.distribute);
   reader.ReadArray("kubectl", &options.kubectl);
   reader.ReadOptional("pod_template", &options.pod_template);
@@ -258,6 +262,9 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
                     [&](JsonReader& audit) { ReadKeptAudit(audit, &options.audit); });
   RETURN_IF_ERROR(reader.status());
   ASSIGN_OR_RETURN(settings.started, ParseTime(started));
+  if (!ports.empty()) {
+    ASSIGN_OR_RETURN(options.ports, ParsePortRange(ports));
+  }
   return settings;
 }
 

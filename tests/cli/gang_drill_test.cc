@@ -1,13 +1,18 @@
 // A run of several tasks, recorded and drilled on this machine.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <string>
 
+#include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "harness/execution/rerun/ports.h"
 #include "harness/records/manifest/evidence.h"
 #include "tests/cli/gang_program.h"
 #include "tests/cli/record_finds.h"
@@ -128,6 +133,35 @@ TEST_F(GangDrill, APartOfAnEarlierRecordingIsNone) {
   const ProcessResult head = task("0");
   EXPECT_EQ(head.outcome.exit_code, 4) << head.stderr_text;
   EXPECT_THAT(head.stderr_text, HasSubstr("is of an earlier recording"));
+}
+
+TEST_F(GangDrill, ThePortIsOneOfTheRangeThatASiteGives) {
+  // Two that nobody has now, one after the other; the first is taken meanwhile.
+  int port = 0;
+  do {
+    port = FreePort().value();
+  } while (port > 65000 || IsPortTaken(port + 1));
+  WriteProgram(
+      fmt::format("if os.environ['HOME'].endswith('workspace') and place[1] != {}: "
+                  "sys.exit('met at %d' % place[1])",
+                  port + 1));
+  ASSERT_EQ(Record().outcome.exit_code, 0);
+  const Descriptor taker(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  ASSERT_EQ(::bind(taker.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(::listen(taker.get(), 1), 0);
+  const auto drill = [&](const std::string& out, const std::string& ports) {
+    return Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--cpus", "4", "--attempts", "1",
+                "--out", out, "--ports", ports});
+  };
+  const ProcessResult drilled = drill("in", fmt::format("{}-{}", port, port + 1));
+  EXPECT_EQ(drilled.outcome.exit_code, 0) << drilled.stdout_text << drilled.stderr_text;
+  const ProcessResult full = drill("full", std::to_string(port));
+  EXPECT_EQ(full.outcome.exit_code, 4) << full.stdout_text << full.stderr_text;
+  EXPECT_THAT(full.stdout_text, HasSubstr(fmt::format("no port of {0}-{0} is free on", port)));
+  EXPECT_EQ(drill("bad", "1-2").outcome.exit_code, 2);
 }
 
 // Each of the two tasks of a node holds a hundred MiB.

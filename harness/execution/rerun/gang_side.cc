@@ -11,18 +11,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <thread>
 #include <utility>
 
 #include "harness/base/clean_text.h"
-#include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/execution/rerun/allocation_watch.h"
 #include "harness/execution/rerun/gang_merge.h"
 #include "harness/execution/rerun/gang_workspace.h"
+#include "harness/execution/rerun/ports.h"
 #include "harness/records/manifest/node_variable.h"
 
 namespace rharness {
@@ -94,38 +93,6 @@ bool IsGang(const Ticket& ticket) {
   return gang && (gang->nodes > 1 || gang->start != GangStart::kOnce);
 }
 
-// Another process may take it before the run does: FailedByPort.
-int FreePort() {
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof(address);
-  if (!socket.valid() ||
-      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
-      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return 29500;  // torchrun's own default
-  }
-  return ntohs(address.sin_port);
-}
-
-bool IsPortTaken(int port) {
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // what the run itself left is no obstacle to the next one
-  (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return socket.valid() &&
-         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 &&
-         errno == EADDRINUSE;
-}
-
-bool FailedByPort(std::string_view stderr_text, int port, bool is_taken) {
-  const bool in_use = stderr_text.find("ddress already in use") != stderr_text.npos ||
-                      stderr_text.find("EADDRINUSE") != stderr_text.npos;
-  return in_use && (is_taken || stderr_text.find(std::to_string(port)) != stderr_text.npos);
-}
-
 std::vector<int> GpusOfNode(const Ticket& ticket, int node) {
   if (!IsGang(ticket) || ticket.resources.gpus <= 0) return ticket.gpus;
   const auto each = static_cast<std::ptrdiff_t>(ticket.resources.gpus);
@@ -178,11 +145,21 @@ Status GangSide::StartWatch(const Workspace& workspace) {
   return {};
 }
 
+void GangSide::ChoosePort(NodeReady* mine) const {
+  if (const auto port = FreePort(ticket_.ports, GangFolder({}, ticket_).string())) {
+    mine->port = *port;
+  } else if (mine->obstacle.empty()) {
+    mine->obstacle = fmt::format("no port of {} is free on {}", ticket_.ports->ToString(),
+                                 NodeName(mine->machine));
+    mine->infrastructure = true;
+  }
+}
+
 Result<NodeReady> GangSide::Gather(const Workspace& workspace, NodeReady mine) {
   mine.machine = ThisMachine();
   mine.address = OwnAddress();
   if (is_head()) {
-    mine.port = FreePort();
+    ChoosePort(&mine);
     mine.workspace = fs::absolute(workspace.path).string();
     mine.mounts = workspace.mounts;
     if (Watches()) notes_.path = FreeNotesPath();

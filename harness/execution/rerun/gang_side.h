@@ -27,12 +27,6 @@ namespace rharness {
 bool IsGang(const Ticket& ticket);
 // Of the GPUs that a ticket names for all nodes on one machine, those of one node; else all.
 std::vector<int> GpusOfNode(const Ticket& ticket, int node);
-// A port of this machine that nobody listens on now.
-int FreePort();
-bool IsPortTaken(int port);
-// Whether a run failed since `port`, which was chosen for it, had been taken meanwhile: its stderr
-// says that an address is in use, and names the port, or somebody has it still.
-bool FailedByPort(std::string_view stderr_text, int port, bool is_taken);
 std::filesystem::path GangFolder(const std::filesystem::path& folder, const Ticket& ticket);
 
 class GangSide {
@@ -72,6 +66,8 @@ class GangSide {
   // Whether other nodes observe what node 0's command starts on them.
   bool Watches() const;
   Status StartWatch(const Workspace& workspace);
+  // Of node 0, or that there is none.
+  void ChoosePort(NodeReady* mine) const;
   // Why no node that is not up will come; empty: not known.
   std::string StepTrouble(std::chrono::nanoseconds waited);
   // Whether the first failure is that of the port, which is then the evidence's obstacle.

@@ -292,7 +292,7 @@ int StartTasks(int nodes, int tasks_per_node, const fs::path& out,
   spec.argv = OwnCommandLine();
   if (spec.argv.empty()) return 4;
   const int tasks = nodes * tasks_per_node;
-  const std::string port = std::to_string(FreePort());
+  const std::string port = std::to_string(*FreePort());
   std::vector<int> codes(static_cast<std::size_t>(tasks), 0);
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < tasks; ++rank) {

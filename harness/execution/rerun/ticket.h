@@ -16,6 +16,7 @@
 #include "harness/base/json_reader.h"
 #include "harness/base/result.h"
 #include "harness/execution/rerun/places.h"
+#include "harness/execution/rerun/ports.h"
 #include "harness/execution/rerun/rerun_place.h"
 #include "harness/records/manifest/hardware_class.h"
 #include "harness/records/manifest/manifest.h"
@@ -49,7 +50,8 @@ struct Ticket {
   EnvironmentOverrides environment;
   std::vector<RankChange> ranks;            // of a gang: those that differ
   std::vector<Substitution> substitutions;  // of the recorded GPUs
-  std::string node;  // the scheduler's required node, of a gang "N1,N2"; empty: any
+  std::string node;                // the scheduler's required node, of a gang "N1,N2"; empty: any
+  std::optional<PortRange> ports;  // of a gang: where its tasks may meet; empty: anywhere
   Manifest manifest;
 
   const std::string& run_id() const { return manifest.run_id; }

@@ -66,6 +66,21 @@ struct RecordedRunKind {
   static Json Describe(SchemaNoun&);
 };
 
+struct PortsKind {
+  static void Read(JsonReader& reader, std::string_view key, bool, std::optional<PortRange>* out) {
+    std::string text;
+    reader.ReadOptional(key, &text);
+    if (!reader.ok() || reader.over_values() || text.empty()) return;
+    const auto ports = ParsePortRange(text);
+    if (!ports.ok()) return reader.Fail(ports.error().message, key);
+    *out = *ports;
+  }
+  static Json Write(const std::optional<PortRange>& ports) { return ports->ToString(); }
+  static Json Describe(SchemaNoun&) {
+    return Json::MakeObject({{"type", "string"}, {"pattern", "^[0-9]+(-[0-9]+)?$"}});
+  }
+};
+
 template <class Io, Is<RankChange> T>
 void Members(Io& io, T& change) {
   io.Noun("What one task of a gang gets in place of what all get.");
@@ -117,6 +132,9 @@ void Members(Io& io, T& ticket) {
                  "GPUs that may stand in for the recorded ones; missing: none.");
   io.ListUnlessEmpty("ranks", ticket.ranks,
                      "Tasks of a gang with a command or variables of their own; missing: none.");
+  io.UnlessEmpty(PortsKind(), "ports", ticket.ports,
+                 About("Of a gang: the ports of node 0 at which its tasks may meet; missing: any.")
+                     .Examples("29500-29999"));
 }
 
 // A ticket as it is written: with the digest that is over the rest.

@@ -10,6 +10,7 @@
 
 #include "harness/base/descriptor.h"
 #include "harness/execution/rerun/gang_side.h"
+#include "harness/execution/rerun/ports.h"
 
 namespace rharness {
 namespace {
@@ -281,7 +282,7 @@ TEST(GangMerge, AnAddressInUseIsThatOfTheChosenPortOnlyWithAProof) {
   const Descriptor taker(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  const int port = FreePort();
+  const int port = FreePort().value();
   EXPECT_FALSE(IsPortTaken(port));
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   ASSERT_EQ(::bind(taker.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);

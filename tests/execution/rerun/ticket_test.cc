@@ -44,12 +44,14 @@ Ticket Example() {
 
 TEST(Ticket, SaysWhatOneRankGets) {
   Ticket ticket = Example();
+  ticket.ports = PortRange{29500, 29999};
   ticket.node = "n1,n2";
   ticket.ranks = {
       {.rank = 3, .command = {"train"}, .environment = {{"A", "2"}, {"B", std::nullopt}}}};
   const auto again = ParseTicket(ToJson(ticket), "t.json");
   ASSERT_TRUE(again.ok()) << again.error().ToString();
   EXPECT_EQ(again->node, "n1,n2");
+  EXPECT_EQ(again->ports, ticket.ports);
   ASSERT_EQ(again->ranks.size(), 1U);
   EXPECT_EQ(again->ranks[0].rank, 3);
   EXPECT_EQ(again->ranks[0].command, std::vector<std::string>{"train"});
@@ -139,6 +141,7 @@ Json WholeTicket() {
   Ticket ticket = Example();
   ticket.node = "gpu-07";
   ticket.substitutions = {{.recorded = "A", .here = "B", .why = "signed"}};
+  ticket.ports = PortRange{29500, 29999};
   ticket.ranks = {
       {.rank = 3, .command = {"train", "--seed", "8"}, .environment = {{"A", std::nullopt}}}};
   Json json = ToJson(ticket);
