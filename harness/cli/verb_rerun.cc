@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -70,7 +71,10 @@ Result<std::optional<int>> NodeOf(const std::string& text, const Ticket& ticket)
   const int nodes = ticket.manifest.gang ? ticket.manifest.gang->nodes : 1;
   if (text == "next" && nodes > 1) return std::optional<int>();
   std::optional<int> node = 0;
-  if (text == "step") {
+  if (text == "step" && NumbersNodes(ticket)) {
+    const auto names = RequiredNodes(ticket);
+    node = static_cast<int>(std::ranges::find(names, ThisMachine().node) - names.begin());
+  } else if (text == "step") {
     node = NodeOfStep(ProcessEnvironment());
   } else if (!text.empty()) {
     int number = 0;
@@ -166,11 +170,11 @@ void AddRerun(Command& root) {
   verb.Add("--out", &arguments->out, "New folder for the evidence").Folder().Required();
   verb.Add("--to-log", &arguments->to_log,
            "Write the evidence to stdout, too, framed; for pods whose --out is lost");
-  verb.Add(
-          "--node", &arguments->node,
-          "Of a run over several nodes: the number of this one; step: as srun or an Indexed Job "
-          "numbers it; next: the first that is free. All have the same --out; node 0, the default, "
-          "writes the evidence")
+  verb.Add("--node", &arguments->node,
+           "Of a run over several nodes: the number of this one; step: as srun or an Indexed Job "
+           "numbers it, or as the ticket's list of nodes; next: the first that is free. All have "
+           "the same --out; node 0, the default, "
+           "writes the evidence")
       .Value("N");
   verb.ExitCode(kExitOk, "there is an answer, whether the run succeeded or failed");
   verb.ExitCode(kExitUsage, "usage, or no ticket");

@@ -27,6 +27,17 @@ constexpr std::string_view kScript =
     "export PATH\n"
     "unset SLURM_JWT\n"
     "task=\"$2/$SLURM_ARRAY_TASK_ID\"\n"
+    // Slurm would number the nodes itself: node 0 is not where the script runs.
+    "if [ -n \"$4\" ]; then\n"
+    "  mkdir -p \"$task/out\"\n"
+    "  trap 'scancel --signal=TERM \"$SLURM_JOB_ID\"' TERM\n"
+    "  srun --overlap --nodes=\"$4\" --ntasks=\"$4\" --ntasks-per-node=1 --export=ALL \\\n"
+    "    --kill-on-bad-exit=0 --no-kill --mem=0 --mpi=none \\\n"
+    "    \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\" --node step &\n"
+    "  wait $!\n"
+    "  [ $? -le 128 ] || wait $!\n"  // the signal ended the first
+    "  exit\n"
+    "fi\n"
     "if [ \"${SLURM_JOB_NUM_NODES:-1}\" -gt 1 ]; then\n"
     "  others=$((SLURM_JOB_NUM_NODES - 1))\n"
     "  mkdir -p \"$task/out\"\n"
@@ -67,6 +78,7 @@ ResourceClass ClassOf(const Ticket& ticket) {
     const Gang& gang = *ticket.manifest.gang;
     shared.nodes = gang.nodes;
     if (gang.start == GangStart::kOnce) shared.node_tasks = gang.tasks_per_node;
+    shared.numbers = NumbersNodes(ticket);
   }
   const double minutes = std::ceil((needs.timeout_seconds + kJobMarginSeconds) / 60.0);
   shared.minutes = std::bit_ceil(static_cast<std::uint64_t>(std::clamp(minutes, 1.0, 1e9)));
@@ -122,6 +134,7 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::
   arguments.push_back(batch.string());
   const auto path = PickEnvironment({"PATH"});
   arguments.push_back(path.contains("PATH") ? path.at("PATH") : "");
+  if (needs.numbers) arguments.push_back(std::to_string(needs.nodes));
   return arguments;
 }
 

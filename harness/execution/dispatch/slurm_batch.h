@@ -32,9 +32,10 @@ struct ResourceClass {
   int gpus = 0;
   std::uint64_t memory_mib = 0;  // 0: the partition's default
   std::uint64_t minutes = 0;
-  int nodes = 1;       // of each task of the array: a gang
-  int node_tasks = 1;  // that the command itself starts on each of them, by srun
-  std::string node;    // the required node; empty: any
+  int nodes = 1;         // of each task of the array: a gang
+  int node_tasks = 1;    // that the command itself starts on each of them, by srun
+  std::string node;      // the required node; empty: any
+  bool numbers = false;  // of a gang: the required nodes have its numbers in their order
   auto operator<=>(const ResourceClass&) const = default;
 };
 ResourceClass ClassOf(const Ticket& ticket);

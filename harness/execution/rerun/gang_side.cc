@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -98,6 +99,18 @@ std::vector<int> GpusOfNode(const Ticket& ticket, int node) {
   const auto each = static_cast<std::ptrdiff_t>(ticket.resources.gpus);
   if (std::ssize(ticket.gpus) < each * ticket.manifest.gang->nodes) return ticket.gpus;
   return {ticket.gpus.begin() + node * each, ticket.gpus.begin() + (node + 1) * each};
+}
+
+std::vector<std::string> RequiredNodes(const Ticket& ticket) {
+  std::vector<std::string> nodes;
+  std::istringstream names(ticket.node);
+  for (std::string name; std::getline(names, name, ',');) nodes.push_back(name);
+  return nodes;
+}
+
+bool NumbersNodes(const Ticket& ticket) {
+  return IsGang(ticket) && ticket.manifest.gang->start != GangStart::kOnce &&
+         std::ssize(RequiredNodes(ticket)) == ticket.manifest.gang->nodes;
 }
 
 fs::path GangFolder(const fs::path& folder, const Ticket& ticket) {

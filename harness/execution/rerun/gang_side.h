@@ -25,6 +25,11 @@ namespace rharness {
 
 // Whether this ticket is for several tasks.
 bool IsGang(const Ticket& ticket);
+// The scheduler's nodes that a ticket is for; empty: any.
+std::vector<std::string> RequiredNodes(const Ticket& ticket);
+// Whether these have the numbers of a gang in this order: its own, but where the command starts its
+// ranks itself.
+bool NumbersNodes(const Ticket& ticket);
 // Of the GPUs that a ticket names for all nodes on one machine, those of one node; else all.
 std::vector<int> GpusOfNode(const Ticket& ticket, int node);
 std::filesystem::path GangFolder(const std::filesystem::path& folder, const Ticket& ticket);

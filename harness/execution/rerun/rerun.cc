@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -169,9 +170,14 @@ class Attempt {
 
   // Evidence of another node says nothing about this one.
   bool IsOnItsNode() {
-    if (ticket_.node.empty() || ticket_.node == evidence_.machine.node) return true;
-    infrastructure_ = true;
+    const std::vector<std::string> nodes = RequiredNodes(ticket_);
     const Machine& here = evidence_.machine;
+    const bool numbered = NumbersNodes(ticket_);
+    if (nodes.empty() || (numbered ? nodes[static_cast<std::size_t>(context_.node)] == here.node
+                                   : std::ranges::find(nodes, here.node) != nodes.end())) {
+      return true;
+    }
+    infrastructure_ = true;
     (void)Block(
         fmt::format("is for node {} of the cluster, and ran on {}", ticket_.node, NodeName(here)));
     return false;

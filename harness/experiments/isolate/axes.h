@@ -81,7 +81,7 @@ using ParseImageText = std::function<Result<Image>(std::string_view)>;
 //   commit:COMMIT[,COMMIT...], commit:GOOD..BAD (the caller finds those between)
 //   data:NAME=SHA256[@LOCATION]               image:REFERENCE@sha256:DIGEST[,...]
 //   python:FOLDER[,FOLDER...] (environments)  cpus:NUMBER
-//   node:NAME, of a gang node:NAME,NAME
+//   node:NAME, of a gang node:NAME,NAME by number, which sets their order, too
 // Behind one of the first four: " on rank N" or " on node N", for that part of a gang alone.
 // Errors: invalid_input with the expected form.
 Result<GivenAxis> ParseGivenAxis(const std::string& text, const ParseImageText& parse_image);

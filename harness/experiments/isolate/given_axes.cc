@@ -203,7 +203,8 @@ Result<Axis> CpusAxis(const Manifest& recorded, const GivenAxis& given) {
   return axis;
 }
 
-// Of a gang as many as it has nodes: a scheduler gives them their numbers.
+// Of a gang as many as it has nodes, in the order of their numbers, unless its command starts the
+// ranks itself, and so numbers them.
 Result<Axis> NodeAxis(const Manifest& recorded, const GivenAxis& given) {
   const std::vector<std::string> nodes = Split(given.values.front(), ',');
   const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.'; };
@@ -217,11 +218,18 @@ Result<Axis> NodeAxis(const Manifest& recorded, const GivenAxis& given) {
     return Refuse(given, wanted == 1 ? "expected the name of a node"
                                      : fmt::format("expected the names of {} nodes", wanted));
   }
-  std::string hosts;
+  std::vector<std::string> hosts;
   for (std::size_t i = 0; recorded.gang && i < recorded.gang->parts.nodes.size(); ++i) {
-    hosts += (i == 0 ? "" : ",") + recorded.gang->parts.nodes[i].host;
+    hosts.push_back(recorded.gang->parts.nodes[i].host);
   }
-  if (hosts == given.values.front()) return Refuse(given, "is what was recorded");
+  if (hosts == nodes) return Refuse(given, "is what was recorded");
+  const bool is_once = recorded.gang && recorded.gang->start == GangStart::kOnce;
+  if (is_once && std::set(hosts.begin(), hosts.end()) == different) {
+    return Refuse(
+        given,
+        "are the recorded ones in another order: the command starts its ranks itself, and "
+        "so numbers their nodes");
+  }
   Axis axis = StartAxis(AxisKind::kNode, Layer::kHardware, "node", {.text = "any"});
   axis.values.push_back({.text = given.values.front(), .setting = given.values.front()});
   return axis;

@@ -28,8 +28,8 @@ struct Unreachable {
 };
 constexpr Unreachable kUnreachable[] = {
     {kGangNodeOrder,
-     "is the scheduler's, which numbers the nodes of a job itself; on this machine all nodes are "
-     "one"},
+     "is the scheduler's: with --dispatch slurm, --axis node:NAME,NAME sets it, unless the command "
+     "starts its ranks itself; on this machine all nodes are one"},
     {kGangNodeSet,
      "is the scheduler's: with --dispatch slurm, --axis node:NAME,NAME sets it; on this machine "
      "all nodes are one"},

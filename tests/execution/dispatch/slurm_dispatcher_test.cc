@@ -99,6 +99,21 @@ TEST_F(SlurmThatFails, PinsWhatIsForOneNode) {
   EXPECT_NE(ClassOf(ticket), ClassOf(attempt_.ticket)) << "an array a node";
 }
 
+TEST_F(SlurmThatFails, NumbersTheNodesOfAGangInTheOrderThatIsAskedFor) {
+  Ticket ticket = attempt_.ticket;
+  ticket.manifest.gang = Gang{.nodes = 2, .tasks_per_node = 2, .start = GangStart::kPerTask};
+  ticket.node = "n2,n1";
+  const SlurmOptions options{.folder = "/d", .drill_id = "d", .program = "/rharness", .sbatch = {}};
+  const auto numbered = SbatchArguments(options, "/d/dispatch/1", ClassOf(ticket), 1, {});
+  EXPECT_THAT(numbered, testing::Contains("--nodelist=n2,n1"));
+  EXPECT_EQ(numbered.back(), "2") << "the script starts all of them by a step";
+  ticket.manifest.gang->start = GangStart::kOnce;
+  EXPECT_FALSE(ClassOf(ticket).numbers) << "its command numbers them";
+  ticket.node.clear();
+  ticket.manifest.gang->start = GangStart::kPerTask;
+  EXPECT_FALSE(ClassOf(ticket).numbers);
+}
+
 // It took the job, and went down before it said so: the job is waited for, and not sent again.
 TEST_F(SlurmThatFails, InTheMiddleOfASubmissionIsAskedForTheJobByName) {
   answers_.Say("sbatch", {std::nullopt});

@@ -137,5 +137,94 @@ TEST_F(SlurmGang, ARecordIsMadeWhereTheOtherNodesCannotBeLookedAt) {
               ::testing::Contains(HasSubstr("other nodes of the allocation")));
 }
 
+TEST_F(SlurmGang, NodesAreNumberedInTheOrderThatASearchAsksFor) {
+  Write("train.py", GangProgram("seed = random.seed\n"
+                                "if os.environ.get('BAD'): random.seed = lambda s: seed(s + 900)"));
+  const std::string said = Batch(fmt::format(
+      "srun sh -c '{}{} record --out runs/a.json -- python3 train.py'", kRanks, kRharness));
+  ASSERT_TRUE(fs::exists(At("runs/a.json"))) << said;
+  const ProcessResult found = Run({kRharness, "isolate", "runs/a.json", "--dispatch", "slurm",
+                                   "--axis", "env:BAD=1", "--axis", "node:n2,n1", "--out", "why"});
+  EXPECT_EQ(found.outcome.exit_code, 0)
+      << found.stdout_text << found.stderr_text << world_->Describe();
+  EXPECT_THAT(found.stdout_text, HasSubstr("env:BAD: (unset) -> 1 makes a drift"));
+  const auto all = LoadEvidence(At("why/runs/a/1/evidence.json"));
+  ASSERT_TRUE(all.ok()) << all.error().ToString();
+  ASSERT_TRUE(all->gang.has_value());
+  std::vector<std::string> hosts;
+  for (const GangNode& node : all->gang->nodes) hosts.push_back(node.host);
+  EXPECT_THAT(hosts, ElementsAre("n2", "n1"));
+  EXPECT_EQ(SlurmWorld::Run({"squeue", "--noheader"}), "") << "nothing is left running";
+}
+
+// Three runs of two nodes in one array of three jobs.
+class SlurmGangArray : public SlurmGang {
+ protected:
+  void SetUp() override {
+    SlurmGang::SetUp();
+    if (IsSkipped()) return;
+    Write(
+        "train.py",
+        GangProgram("if os.environ['HOME'].endswith('workspace'):\n"
+                    "    if rank == 3 and '--fail' in sys.argv: sys.exit('no data on this node')\n"
+                    "    time.sleep(2)"));
+    const std::string said = Batch(fmt::format(
+        "srun sh -c '{}{} record --out runs/a.json -- python3 train.py'", kRanks, kRharness));
+    auto manifest = LoadManifest(At("runs/a.json"));
+    ASSERT_TRUE(manifest.ok()) << manifest.error().ToString() << said;
+    for (const char* name : {"b", "c"}) {
+      manifest->run_id = name;
+      Write(fmt::format("runs/{}.json", name), ToJson(*manifest).Dump());
+    }
+    Write("bin/sbatch", "#!/bin/sh\necho >> calls\nPATH=${PATH#*:} exec sbatch \"$@\"\n");
+    fs::permissions(At("bin/sbatch"), fs::perms::owner_all);
+    environment_["PATH"] = At("bin").string() + ":" + environment_["PATH"];
+  }
+  std::string VerdictOf(const std::string& run) const {
+    const auto report = ReadJsonFile(At("drill/report.json"));
+    if (!report.ok()) return report.error().ToString();
+    for (const Json& one : report->Find("runs")->AsArray()) {
+      if (one.Find("run_id")->AsString() == run) return one.Find("verdict")->AsString();
+    }
+    return "none";
+  }
+  void ExpectOneArray() const {
+    EXPECT_EQ(Read(At("calls")), "\n") << "calls of sbatch";
+    EXPECT_TRUE(fs::exists(At("drill/dispatch/1")));
+    EXPECT_FALSE(fs::exists(At("drill/dispatch/2")));
+    EXPECT_EQ(SlurmWorld::Run({"squeue", "--noheader"}), "") << "nothing is left running";
+  }
+};
+
+TEST_F(SlurmGangArray, OneThatFailsDoesNotTouchTheOthers) {
+  auto failing = LoadManifest(At("runs/b.json"));
+  ASSERT_TRUE(failing.ok());
+  failing->command.emplace_back("--fail");
+  Write("runs/b.json", ToJson(*failing).Dump());
+  const ProcessResult drilled = Drill({});
+  EXPECT_EQ(drilled.outcome.exit_code, 4)
+      << drilled.stdout_text << drilled.stderr_text << world_->Describe();
+  EXPECT_EQ(VerdictOf("a"), "identical") << drilled.stdout_text;
+  EXPECT_EQ(VerdictOf("b"), "failed");
+  EXPECT_EQ(VerdictOf("c"), "identical");
+  EXPECT_THAT(drilled.stdout_text, HasSubstr("rank 3 on n2 exited with 1"));
+  ExpectOneArray();
+}
+
+TEST_F(SlurmGangArray, IsTakenUpAgainByADrillThatWasKilled) {
+  (void)Run(
+      {"sh", "-c",
+       fmt::format("{} drill runs --dispatch slurm & drill=$!; "
+                   "until [ -e drill/dispatch/1/0/out/gang/*/start.json ]; do sleep 0.1; done; "
+                   "kill -9 $drill",
+                   kRharness)});
+  EXPECT_FALSE(fs::exists(At("drill/report.json")));
+  const ProcessResult resumed = Run({kRharness, "drill", "--resume", "--out", "drill"});
+  EXPECT_EQ(resumed.outcome.exit_code, 0)
+      << resumed.stdout_text << resumed.stderr_text << world_->Describe();
+  for (const char* run : {"a", "b", "c"}) EXPECT_EQ(VerdictOf(run), "identical") << run;
+  ExpectOneArray();
+}
+
 }  // namespace
 }  // namespace rharness

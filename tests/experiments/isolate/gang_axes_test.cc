@@ -89,6 +89,11 @@ TEST(GangAxes, NodesAreSetTogetherAndAsManyAsThereAre) {
   EXPECT_THAT(WhyNot("node:n3,n3"), HasSubstr("the names of 2 nodes"));
   EXPECT_THAT(WhyNot("node:n3,-x"), HasSubstr("the names of 2 nodes"));
   EXPECT_THAT(WhyNot("node:n1,n2"), HasSubstr("is what was recorded"));
+  EXPECT_EQ(WhyNot("node:n2,n1"), "") << "in another order";
+  Manifest once = OfTwoByTwo();
+  once.gang->start = GangStart::kOnce;
+  EXPECT_THAT(WhyNot("node:n2,n1", once), HasSubstr("so numbers their nodes"));
+  EXPECT_EQ(WhyNot("node:n3,n1", once), "");
   Manifest alone = OfTwoByTwo();
   alone.gang.reset();
   EXPECT_THAT(WhyNot("node:n3,n4", alone), HasSubstr("expected the name of a node"));
