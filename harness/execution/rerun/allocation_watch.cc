@@ -22,7 +22,9 @@ using SteadyClock = std::chrono::steady_clock;
 
 // For the processes of the step: "NODES ID NOTES FOLDER"; only the last may have spaces.
 constexpr char kWatchVariable[] = "RHARNESS_WATCH";
-constexpr char kWatchDone[] = "done";  // in the folder of the parts
+constexpr char kWatchDone[] = "done";  // in the folder of the parts, likewise the next
+constexpr char kWatchBeat[] = "beat";
+constexpr auto kBeatInterval = std::chrono::seconds(5);
 constexpr auto kLongestWatchWait = std::chrono::minutes(1);
 constexpr auto kLongestEnd = std::chrono::seconds(5);
 constexpr auto kWatchPoll = std::chrono::milliseconds(50);
@@ -89,9 +91,13 @@ AllocationWatch::~AllocationWatch() {
 void AllocationWatch::Start(const std::string& id) {
   if (notes_.path.empty()) return SetProblem("no folder for notes can be made in /tmp");
   ended_ = false;
+  Beat();
   step_ = std::jthread([this, id](const std::stop_token& stop) {
-    const ProcessResult ended = RunProcess(StepOf(nodes_, folder_, notes_, id), {}, {},
-                                           [&stop] { return stop.stop_requested(); });
+    const ProcessResult ended =
+        RunProcess(StepOf(nodes_, folder_, notes_, id), {}, {}, [this, &stop] {
+          Beat();
+          return stop.stop_requested();
+        });
     const std::string line = LastLine(ended.stderr_text);
     if (!ended.outcome.Succeeded() && !stop.stop_requested()) {
       SetProblem(
@@ -99,6 +105,13 @@ void AllocationWatch::Start(const std::string& id) {
     }
     ended_ = true;
   });
+}
+
+void AllocationWatch::Beat() {
+  const auto now = SteadyClock::now();
+  if (now < next_beat_) return;
+  next_beat_ = now + kBeatInterval;
+  (void)WriteFileAtomic(folder_ / kWatchBeat, std::to_string(++beats_));
 }
 
 void AllocationWatch::WaitUntilReady(const std::function<bool()>& should_cancel) {
@@ -160,6 +173,14 @@ void TellReady(const fs::path& folder, int node) {
 bool IsDone(const fs::path& folder) {
   Refresh(folder);
   return IsThere(folder / kWatchDone);
+}
+
+bool HeadPulse::IsGone() {
+  const auto now = SteadyClock::now();
+  auto beat = ReadFile(folder_ / kWatchBeat, 64);
+  if (!since_ || (beat.ok() && *beat != last_)) since_ = now;
+  if (beat.ok()) last_ = std::move(*beat);
+  return now - *since_ >= silence_;
 }
 
 }  // namespace rharness

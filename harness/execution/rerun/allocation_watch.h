@@ -11,12 +11,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "harness/execution/rerun/record.h"
 #include "harness/execution/rerun/rendezvous.h"
@@ -44,6 +46,8 @@ class AllocationWatch {
 
  private:
   void SetProblem(std::string problem);
+  // Polled while the step runs.
+  void Beat();
 
   const int nodes_;
   const std::filesystem::path folder_;
@@ -51,6 +55,8 @@ class AllocationWatch {
   mutable std::mutex mutex_;
   std::string problem_;
   std::atomic<bool> ended_{true};
+  std::uint64_t beats_ = 0;  // of the step's thread, likewise the next
+  std::chrono::steady_clock::time_point next_beat_{};
   std::jthread step_;  // last member: it uses the others
 };
 
@@ -66,6 +72,24 @@ Result<std::optional<WatchedNode>> WatchedNodeOf(const Variables& environment);
 // `folder`: of the parts.
 void TellReady(const std::filesystem::path& folder, int node);
 bool IsDone(const std::filesystem::path& folder);
+
+// Whether node 0 still records: it writes another count every few seconds. One that was killed
+// does not say that it is done. By this node's clock.
+class HeadPulse {
+ public:
+  explicit HeadPulse(std::filesystem::path folder, std::chrono::milliseconds silence = kHeadSilence)
+      : folder_(std::move(folder)), silence_(silence) {}
+  // Nothing new was written since this long, or since the first call.
+  bool IsGone();
+
+ private:
+  static constexpr std::chrono::milliseconds kHeadSilence{45'000};
+
+  std::filesystem::path folder_;  // of the parts
+  std::chrono::milliseconds silence_;
+  std::string last_;
+  std::optional<std::chrono::steady_clock::time_point> since_;
+};
 
 // This program with its own command line, to start it again; empty: not known.
 std::vector<std::string> OwnCommandLine();

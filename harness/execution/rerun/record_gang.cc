@@ -63,7 +63,7 @@ RecordRequest AsTask(RecordRequest request, const TaskPlace& place) {
 }
 
 GangRecording::GangRecording(TaskPlace place, fs::path folder)
-    : place_(std::move(place)), folder_(std::move(folder)) {}
+    : place_(std::move(place)), folder_(std::move(folder)), head_(folder_) {}
 
 Result<std::unique_ptr<GangRecording>> GangRecording::For(const Variables& environment,
                                                           const fs::path& out, bool observe) {
@@ -175,7 +175,7 @@ bool GangRecording::MustStop() {
   looked_ = now;
   std::error_code error;
   must_stop_ = fs::exists(folder_ / kFailed, error);
-  if (is_once_ && !is_head()) must_stop_ = must_stop_ || IsDone(folder_);
+  if (is_once_ && !is_head()) must_stop_ = must_stop_ || IsDone(folder_) || head_.IsGone();
   return must_stop_;
 }
 

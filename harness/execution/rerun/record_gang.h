@@ -84,6 +84,7 @@ class GangRecording {
   NotesAt notes_;                           // of the command's processes on this node
   std::unique_ptr<AllocationWatch> watch_;  // of the one that has the command
   const std::filesystem::path folder_;
+  HeadPulse head_;                   // of a node that watches
   std::filesystem::path marker_;     // rank 0's, in its current folder; empty: none
   std::vector<RecordedPart> parts_;  // of the other ranks
   std::chrono::steady_clock::time_point looked_{};

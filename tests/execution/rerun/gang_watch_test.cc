@@ -149,5 +149,31 @@ TEST(WatchedNode, AStepStartsNoWatchAndIsNotItsAllocation) {
   EXPECT_EQ(NodesOfAllocation(step), 2);
 }
 
+// A recording that was killed tells nobody that its command is done.
+TEST(WatchedNode, EndsWithARecordingThatNoLongerBeats) {
+  const ScopedTempDir folder = *ScopedTempDir::Make();
+  HeadPulse pulse(folder.path(), std::chrono::milliseconds(400));
+  for (int beat = 0; beat < 8; ++beat) {
+    ASSERT_TRUE(WriteFileAtomic(folder.path() / "beat", std::to_string(beat)).ok());
+    EXPECT_FALSE(pulse.IsGone()) << beat;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(350));
+  EXPECT_TRUE(pulse.IsGone());
+  HeadPulse never(folder.path() / "removed", std::chrono::milliseconds(50));
+  EXPECT_FALSE(never.IsGone()) << "it has just begun";
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_TRUE(never.IsGone());
+}
+
+TEST(AllocationWatch, BeatsFromItsStartOn) {
+  const ScopedTempDir folder = *ScopedTempDir::Make();
+  const auto notes = ScopedTempDir::Make(kNotesPrefix);
+  AllocationWatch watch(2, folder.path(), notes->path());
+  EXPECT_FALSE(fs::exists(folder.path() / "beat"));
+  watch.Start("7");
+  EXPECT_TRUE(fs::exists(folder.path() / "beat"));
+}
+
 }  // namespace
 }  // namespace rharness
