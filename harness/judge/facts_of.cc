@@ -139,6 +139,9 @@ void AddObservation(const std::optional<Observation>& seen, bool again, bool ima
   AddSeedsThatWereSet(*seen, out);
   AddChance(*seen, out->facts());
   AddFlags(*seen, again, out->facts());
+  for (const auto& [name, value] : seen->nccl) {
+    out->AddKnown(Layer::kEnvironment, "nccl." + name, value, FactWeight::kContext);
+  }
   AddLibraries(*seen, image, out);
   AddUndeclared(*seen, again, out);
 }

@@ -24,7 +24,7 @@ bool IsOfNode(const Fact& fact) {
 
 bool IsOfRank(const Fact& fact) {
   return fact.key.starts_with("seed_set.") || fact.key.starts_with("flag.") ||
-         fact.key.starts_with("library.");
+         fact.key.starts_with("library.") || fact.key.starts_with("nccl.");
 }
 
 // Facts of a rank are in no bundle, which would be unfolded for each of a thousand ranks.
@@ -48,6 +48,7 @@ std::optional<Observation> ObservationOf(const GangParts& parts, std::size_t ran
   Observation own = *first;
   if (parts.ranks[rank].seeds) own.seeds = *parts.ranks[rank].seeds;
   if (parts.ranks[rank].flags) own.flags = *parts.ranks[rank].flags;
+  if (parts.ranks[rank].nccl) own.nccl = *parts.ranks[rank].nccl;
   if (parts.ranks[rank].libraries) own.libraries = *parts.ranks[rank].libraries;
   return own;
 }

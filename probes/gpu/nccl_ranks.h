@@ -2,7 +2,7 @@
 //
 // Role: the basis of the nccl_* probes. One thread drives all ranks, so every collective is a
 // group, and each call waits for its end. Not here: the meaning of results (rank_orders) and of the
-// log (tuning_log).
+// log (nccl_log).
 #ifndef RHARNESS_PROBES_GPU_NCCL_RANKS_H_
 #define RHARNESS_PROBES_GPU_NCCL_RANKS_H_
 
@@ -17,7 +17,6 @@
 #include "harness/base/files.h"
 #include "harness/base/result.h"
 #include "probes/gpu/device.h"
-#include "probes/gpu/tuning_log.h"
 #include "probes/library/nccl.h"
 #include "probes/probe.h"
 

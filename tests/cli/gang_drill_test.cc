@@ -186,5 +186,37 @@ TEST_F(GangDrill, TheLimitOfMemoryIsThatOfANode) {
   EXPECT_GT(TheEvidence().outcome.peak_memory_bytes, std::uint64_t{200} << 20) << "of a node";
 }
 
+TEST_F(GangDrill, WhatNcclSaysThatItChoseIsAFactOfEachRank) {
+  WriteProgram(
+      "mark = 'host:%d:9 [0] NCCL INFO ' % os.getpid()\n"
+      "said = ['NCCL version 2.21.5+cuda12.4', mark + 'Using network IB']\n"
+      "if rank == 3 and os.environ.get('OTHER'): said[1] = mark + 'Using network Socket'\n"
+      "log = os.environ['NCCL_DEBUG_FILE'].replace('%p', str(os.getpid()))\n"
+      "with open(log, 'w') as f: f.write('\\n'.join(said))\n"
+      "print('\\n'.join(said), flush=True)");
+  const ProcessResult recorded =
+      Run({"env", "NCCL_DEBUG=INFO", "NCCL_DEBUG_FILE=nccl.%p", RHARNESS_BIN_DIR "/rharness",
+           "record", "--nodes", "2", "--tasks-per-node", "2", "--out", "runs/a.json", "--",
+           "python3", "train.py"});
+  ASSERT_EQ(recorded.outcome.exit_code, 0) << recorded.stderr_text;
+  const auto manifest = LoadManifest(At("runs/a.json"));
+  ASSERT_TRUE(manifest.ok()) << manifest.error().ToString();
+  ASSERT_TRUE(manifest->observation.has_value());
+  EXPECT_EQ(manifest->observation->nccl.at("network"), "IB");
+  EXPECT_EQ(manifest->observation->nccl.at("version"), "2.21.5+cuda12.4");
+  const ProcessResult drilled = Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs", "--cpus", "4",
+                                     "--env", "OTHER=1", "--env", "NCCL_DEBUG_FILE=/dev/null"});
+  EXPECT_EQ(drilled.outcome.exit_code, 0) << drilled.stdout_text << drilled.stderr_text;
+  const Evidence evidence = TheEvidence();
+  EXPECT_EQ(evidence.observation->nccl.at("network"), "IB");
+  ASSERT_TRUE(evidence.gang->ranks[3].nccl.has_value());
+  EXPECT_EQ(evidence.gang->ranks[3].nccl->at("network"), "Socket");
+  const auto told = std::ranges::find_if(evidence.remarks, [](const Finding& remark) {
+    return remark.code == "nodes_differ" &&
+           remark.message.find("has NCCL's network Socket; rank 0 has IB") != std::string::npos;
+  });
+  EXPECT_NE(told, evidence.remarks.end());
+}
+
 }  // namespace
 }  // namespace rharness

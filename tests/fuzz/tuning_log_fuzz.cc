@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/gpu/tuning_log.h"
+#include "harness/records/manifest/nccl_log.h"
 #include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {

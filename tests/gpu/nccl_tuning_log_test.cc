@@ -1,7 +1,7 @@
 // The lines that NCCL has written over the years, and lines that are none.
 #include <gtest/gtest.h>
 
-#include "probes/gpu/tuning_log.h"
+#include "harness/records/manifest/nccl_log.h"
 
 namespace rharness {
 namespace {

@@ -101,6 +101,22 @@ TEST(GangFacts, TheRecordedNodesAndUnknownOnesAreNoDifference) {
   }
 }
 
+TEST(GangFacts, WhatNcclChoseIsComparedRankByRank) {
+  Manifest manifest = RecordedOn({"n1", "n2"});
+  Evidence evidence = RerunOn({"n1", "n2"});
+  manifest.observation->nccl["network"] = evidence.observation->nccl["network"] = "IB";
+  EXPECT_EQ(FindIn(OfGang(manifest, evidence), "nccl.network"), nullptr);
+  evidence.gang->ranks[1].nccl.emplace()["network"] = "Socket";
+  const auto layers = OfGang(manifest, evidence);
+  const FactDifference* other = FindIn(layers, "nccl.network on rank 1");
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(other->recorded, "IB");
+  EXPECT_EQ(other->observed, "Socket on n2");
+  EXPECT_EQ(other->weight, FactWeight::kContext);
+  EXPECT_EQ(other->layer, Layer::kEnvironment);
+  EXPECT_EQ(FindIn(layers, "nccl.network"), nullptr) << "rank 0 has the recorded one";
+}
+
 TEST(GangFacts, OfAThousandNodesEightAreTold) {
   std::vector<std::string> then, now;
   for (int i = 0; i < 1000; ++i) {

@@ -11,6 +11,7 @@
 #include "harness/base/cgroup.h"
 #include "harness/base/log.h"
 #include "harness/execution/rerun/git_tree.h"
+#include "harness/execution/rerun/nccl_seen.h"
 #include "harness/execution/rerun/record_python.h"
 #include "harness/execution/rerun/rendezvous.h"
 #include "harness/records/manifest/admission.h"
@@ -94,6 +95,7 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
     : is_host_(request.image.kind == ImageKind::kHost),
       base_(BaseOf(folder, recording.working_directory)),
       recorded_in_(folder) {
+  command_folder_ = folder;
   is_task_ = TaskPlaceOf(ProcessEnvironment()) || NodesOfAllocation(ProcessEnvironment()) > 1;
   if (!request.observe) return;
   if (!MakeFolder(request.notes)) return;
@@ -122,6 +124,7 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace, const
   is_task_ = manifest.gang.has_value();
   const bool in_container = !RunsAmongUs(ticket);
   base_ = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
+  command_folder_ = base_ / manifest.working_directory;
   const auto& python = manifest.environment.python;
   const PythonPlace& place = workspace.python;
   const bool is_isolated = place.asked_for || (python && IsIsolated(python->kind));
@@ -157,7 +160,10 @@ bool ObservedRun::MakeFolder(const NotesAt& notes) {
 }
 
 void ObservedRun::AddTo(std::map<std::string, std::string>* environment) {
-  for (const auto& [name, value] : *environment) given_variables_.insert(name);
+  for (const auto& [name, value] : *environment) {
+    given_variables_.insert(name);
+    if (name.starts_with("NCCL_DEBUG")) nccl_[name] = value;
+  }
   if (observer_) observer_->AddTo(environment);
 }
 
@@ -181,7 +187,17 @@ void ObservedRun::WatchImage(const Job& job) {
   look_ = std::make_unique<ImageObserver>(Real(folder_->path()), request);
 }
 
+void ObservedRun::AddNccl(std::string_view output, WallTime started,
+                          std::optional<Observation>* observation) const {
+  if (*observation) (*observation)->nccl = NcclChoices(output, nccl_, command_folder_, started);
+}
+
 void ObservedRun::Collect(ProcessResult* result, WallTime started, Evidence* evidence) {
+  CollectSeen(result, started, evidence);
+  AddNccl(result->stdout_text + "\n" + result->stderr_text, started, &evidence->observation);
+}
+
+void ObservedRun::CollectSeen(ProcessResult* result, WallTime started, Evidence* evidence) {
   if (is_host_ || observer_) {
     Environment& environment = evidence->environment;
     Collect(std::move(result->footprint), started, &environment, &evidence->observation);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/files.h"
@@ -45,6 +46,10 @@ class ObservedRun {
   void Collect(Footprint footprint, WallTime started, Environment* environment,
                std::optional<Observation>* observation);
 
+  // What NCCL's log says that it chose, of what the run printed and its files of logs.
+  void AddNccl(std::string_view output, WallTime started,
+               std::optional<Observation>* observation) const;
+
   // The same for a rerun, before its container is removed. The outcome reports a command that could
   // not be started in its image.
   void Collect(ProcessResult* result, WallTime started, Evidence* evidence);
@@ -53,6 +58,7 @@ class ObservedRun {
   bool GivesUp(Evidence* evidence);
 
  private:
+  void CollectSeen(ProcessResult* result, WallTime started, Evidence* evidence);
   void WatchImage(const Job& job);
   bool MakeFolder(const NotesAt& notes);
 
@@ -61,7 +67,9 @@ class ObservedRun {
   std::optional<LookRequest> image_;  // request for a container's observation
   std::unique_ptr<ImageObserver> look_;
   bool is_host_ = true;
-  std::filesystem::path given_;                       // of a rerun: its Python environment
+  std::filesystem::path given_;              // of a rerun: its Python environment
+  std::map<std::string, std::string> nccl_;  // NCCL_DEBUG and NCCL_DEBUG_FILE
+  std::filesystem::path command_folder_;
   std::filesystem::path base_;                        // the code's root, for the command
   std::optional<std::filesystem::path> recorded_in_;  // its folder; none for a rerun
   bool has_entered_ = false;

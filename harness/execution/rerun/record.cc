@@ -19,6 +19,7 @@
 #include "harness/execution/rerun/found_data.h"
 #include "harness/execution/rerun/git_tree.h"
 #include "harness/execution/rerun/image_file.h"
+#include "harness/execution/rerun/nccl_seen.h"
 #include "harness/execution/rerun/observed_run.h"
 #include "harness/execution/rerun/record_find.h"
 #include "harness/execution/rerun/record_items.h"
@@ -235,6 +236,7 @@ void RunCommand(const RecordRequest& request, const fs::path& folder,
   limits.footprint_variables = FootprintVariables();
   if (request.before_command) request.before_command();
   const auto kills_before = OwnMemoryKills();
+  const OwnOutput output;
   out->started = SystemClock().Now();
   const ProcessResult result = request.notes.starts_command
                                    ? RunProcess(spec, limits, {}, should_cancel)
@@ -242,6 +244,7 @@ void RunCommand(const RecordRequest& request, const fs::path& folder,
   out->ended = SystemClock().Now();
   out->outcome = result.outcome;
   observed.Collect(result.footprint, out->started, &out->environment, &out->observation);
+  observed.AddNccl(output.Text(), out->started, &out->observation);
   out->duration = out->outcome.wall;
   NoteMemoryKills(kills_before, out);
 }

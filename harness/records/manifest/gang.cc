@@ -168,6 +168,7 @@ GangParts PartsOf(const std::vector<SeenNode>& nodes, const std::vector<SeenTask
     }
     if (task.observation->seeds != first.seeds) rank.seeds = task.observation->seeds;
     if (task.observation->flags != first.flags) rank.flags = task.observation->flags;
+    if (task.observation->nccl != first.nccl) rank.nccl = task.observation->nccl;
     if (!AreSame(task.observation->libraries, first.libraries)) {
       rank.libraries = task.observation->libraries;
     }
@@ -195,12 +196,15 @@ std::vector<Finding> DifferencesWithin(const GangParts& parts, GangStart start,
                                            : fmt::format("rank {} on {}", i, host);
     const char* const other_side = of_node ? "node 0" : "rank 0";
     if (rank.libraries) AddLibraries(where, *rank.libraries, first->libraries, other_side, &out);
-    if (!rank.flags) continue;
-    for (const auto& [name, value] : *rank.flags) {
-      const auto other = first->flags.find(name);
-      if (other == first->flags.end() || other->second == value) continue;
-      out.Add(where, Layer::kRandomness, name, value, other->second, other_side);
-    }
+    const auto add = [&](const auto& values, const auto& others, Layer layer, const char* of) {
+      for (const auto& [name, value] : values) {
+        const auto other = others.find(name);
+        if (other == others.end() || other->second == value) continue;
+        out.Add(where, layer, of + name, value, other->second, other_side);
+      }
+    };
+    if (rank.flags) add(*rank.flags, first->flags, Layer::kRandomness, "");
+    if (rank.nccl) add(*rank.nccl, first->nccl, Layer::kEnvironment, "NCCL's ");
   }
   return out.Take();
 }

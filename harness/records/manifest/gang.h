@@ -47,6 +47,7 @@ struct GangRank {
   // As in Observation; empty: as rank 0's.
   std::optional<std::map<std::string, std::vector<std::string>>> seeds;
   std::optional<std::map<std::string, std::string>> flags;
+  std::optional<std::map<std::string, std::string>> nccl;
   std::optional<std::vector<SeenLibrary>> libraries;
 };
 

@@ -26,6 +26,7 @@ void Members(Io& io, T& rank) {
   io.UnlessEmpty(NamesByNameKind(), "seeds", rank.seeds,
                  "As in an observation; absent, here and below: as rank 0's.");
   io.UnlessEmpty(NamesByNameKind(), "flags", rank.flags, "Determinism flags at its end.");
+  io.UnlessEmpty(NamesByNameKind(), "nccl", rank.nccl, "What NCCL's log says.");
   io.ListUnlessEmpty("libraries", rank.libraries, "Libraries that it mapped.");
 }
 

@@ -49,6 +49,8 @@ struct Observation {
   std::map<std::string, std::string> flags;  // in force at the end, "torch.deterministic": "true"
   // Operators that warned about a missing deterministic implementation: the number of warnings.
   std::map<std::string, int> nondeterministic;
+  // What NCCL's log says that it chose: "network": "IB"; see nccl_log.h.
+  std::map<std::string, std::string> nccl;
   // Recorded variables that the run read by name. Empty: not known.
   std::optional<std::set<std::string>> variables_read;
   std::vector<SeenLibrary> libraries;            // by path

@@ -78,6 +78,9 @@ void Members(Io& io, T& seen) {
   io.UnlessEmpty(kByName, "nondeterministic", seen.nondeterministic,
                  "Operators that warned of having no deterministic implementation, and how often "
                  "that was shown.");
+  io.UnlessEmpty(NamesByNameKind(), "nccl", seen.nccl,
+                 About("What NCCL's log says that it chose. Absent: no such log was seen.")
+                     .Examples(R"({"version": "2.21.5+cuda12.4", "network": "IB"})"));
   io.UnlessEmpty(kNames, "variables_read", seen.variables_read,
                  "Of the variables that a record keeps, those that somebody asked for by name. "
                  "Absent: not every program could be looked at.");

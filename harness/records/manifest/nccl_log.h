@@ -1,11 +1,12 @@
-// The algorithm, protocol and channels of a collective, from NCCL's log.
+// What NCCL chose, by its log: version, network, channels, and a collective's algorithm.
 //
-// Role: the library has no function for it, so its log is read: lines written with NCCL_DEBUG=INFO
-// and NCCL_DEBUG_SUBSYS=TUNING. Pure; the file is read by nccl_ranks.h.
-#ifndef RHARNESS_PROBES_GPU_TUNING_LOG_H_
-#define RHARNESS_PROBES_GPU_TUNING_LOG_H_
+// Role: the library has no function for it, so its log is read: lines written with NCCL_DEBUG=INFO,
+// those of algorithms with NCCL_DEBUG_SUBSYS=TUNING, too. Of probes and of runs. Pure.
+#ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_NCCL_LOG_H_
+#define RHARNESS_HARNESS_RECORDS_MANIFEST_NCCL_LOG_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,15 @@ std::vector<TuningChoice> ParseTuningLog(std::string_view text);
 // members; {"parts": [...]} for a call that was split.
 Json DescribeChoices(const std::vector<TuningChoice>& choices);
 
+// The choices of a run in words, what a log states of them:
+//   "version": "2.21.5+cuda12.4", "network": "IB",
+//   "channels": "2 coll channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer",
+//   "algorithms": "AllReduce RING LL, AllReduce TREE SIMPLE".
+// Several values of one, as of several communicators, are sorted, between commas or, of channels,
+// bars; at most 16 of each. A log of several processes gives the values of all. Source:
+// NVIDIA/nccl, src/init.cc.
+std::map<std::string, std::string> ReadNcclLog(std::string_view text);
+
 }  // namespace rharness
 
-#endif  // RHARNESS_PROBES_GPU_TUNING_LOG_H_
+#endif  // RHARNESS_HARNESS_RECORDS_MANIFEST_NCCL_LOG_H_

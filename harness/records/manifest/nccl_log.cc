@@ -1,16 +1,18 @@
 // A reader that parses a line from the left and gives up at the first unexpected text.
-#include "probes/gpu/tuning_log.h"
+#include "harness/records/manifest/nccl_log.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 namespace rharness {
 namespace {
 
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestNcclName = 64;
 constexpr int kMostChannels = 1024;
 
 constexpr std::array<std::string_view, 7> kAlgorithms = {
@@ -23,9 +25,9 @@ bool IsNameCharacter(char c) {
 }
 
 // Each function takes its part off the front, or leaves the text unchanged and returns false.
-class Reader {
+class NcclLineReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit NcclLineReader(std::string_view text) : text_(text) {}
 
   bool Skip(std::string_view expected) {
     if (!text_.starts_with(expected)) return false;
@@ -44,7 +46,7 @@ class Reader {
   bool ReadName(std::string* name) {
     const auto stop = std::ranges::find_if_not(text_, IsNameCharacter);
     const auto length = static_cast<std::size_t>(stop - text_.begin());
-    if (length == 0 || length > kLongestName) return false;
+    if (length == 0 || length > kLongestNcclName) return false;
     name->assign(text_.substr(0, length));
     text_.remove_prefix(length);
     return true;
@@ -76,7 +78,7 @@ std::string NameIn(const std::array<std::string_view, kCount>& names, std::strin
 }
 
 // A line without channels is an older one; one with broken channels is invalid.
-bool ReadChannels(Reader* reader, TuningChoice* choice) {
+bool ReadChannels(NcclLineReader* reader, TuningChoice* choice) {
   if (!reader->SkipTo(" channel{Lo..Hi}={")) return true;
   int first = 0, last = 0;
   const bool read =
@@ -87,7 +89,7 @@ bool ReadChannels(Reader* reader, TuningChoice* choice) {
   return true;
 }
 
-bool ReadKernel(Reader* reader, TuningChoice* choice) {
+bool ReadKernel(NcclLineReader* reader, TuningChoice* choice) {
   if (!reader->ReadName(&choice->kernel) || !reader->AtWordEnd()) return false;
   choice->algorithm = "SYMMETRIC";
   int channels = 0;
@@ -98,7 +100,7 @@ bool ReadKernel(Reader* reader, TuningChoice* choice) {
   return true;
 }
 
-bool ReadAlgorithm(Reader* reader, TuningChoice* choice) {
+bool ReadAlgorithm(NcclLineReader* reader, TuningChoice* choice) {
   std::string algorithm, protocol;
   if (!reader->ReadName(&algorithm) || !reader->Skip(" proto ") || !reader->ReadName(&protocol) ||
       !reader->AtWordEnd()) {
@@ -109,11 +111,30 @@ bool ReadAlgorithm(Reader* reader, TuningChoice* choice) {
   return ReadChannels(reader, choice);
 }
 
-std::optional<TuningChoice> ParseLine(std::string_view line) {
+// What a line says behind "HOST:PID:TID [DEVICE] NCCL INFO "; empty: it is none of NCCL's.
+std::string_view InfoOf(std::string_view line) {
   static constexpr std::string_view kMark = "NCCL INFO ";
   const std::size_t mark = line.find(kMark);
-  if (mark == std::string_view::npos) return std::nullopt;
-  Reader reader(line.substr(mark + kMark.size()));
+  return mark == std::string_view::npos ? std::string_view() : line.substr(mark + kMark.size());
+}
+
+// Behind the words, printable and not too long; empty: the text does not begin with them.
+std::string Behind(std::string_view words, std::string_view text) {
+  constexpr std::size_t kLongest = 128;
+  if (!text.starts_with(words)) return "";
+  text.remove_prefix(words.size());
+  const bool printable = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+  return printable && text.size() <= kLongest ? std::string(text) : "";
+}
+
+bool IsDottedNumber(std::string_view text) {
+  return !text.empty() && IsDigit(text.front()) && text.find('.') != std::string_view::npos;
+}
+
+std::optional<TuningChoice> ParseLine(std::string_view line) {
+  const std::string_view info = InfoOf(line);
+  if (info.empty()) return std::nullopt;
+  NcclLineReader reader(info);
   TuningChoice choice;
   bool symmetric = false;
   if (!reader.Read(&choice.bytes)) {
@@ -125,6 +146,15 @@ std::optional<TuningChoice> ParseLine(std::string_view line) {
   const bool read = symmetric ? reader.Skip("Kernel ") && ReadKernel(&reader, &choice)
                               : reader.Skip("Algo ") && ReadAlgorithm(&reader, &choice);
   return read ? std::optional(std::move(choice)) : std::nullopt;
+}
+
+template <class F>
+void ForEachLogLine(std::string_view text, F&& read) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    read(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 Json DescribeChoice(const TuningChoice& choice) {
@@ -142,10 +172,40 @@ Json DescribeChoice(const TuningChoice& choice) {
 
 std::vector<TuningChoice> ParseTuningLog(std::string_view text) {
   std::vector<TuningChoice> choices;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (auto choice = ParseLine(text.substr(0, end))) choices.push_back(std::move(*choice));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  ForEachLogLine(text, [&](std::string_view line) {
+    if (auto choice = ParseLine(line)) choices.push_back(std::move(*choice));
+  });
+  return choices;
+}
+
+std::map<std::string, std::string> ReadNcclLog(std::string_view text) {
+  constexpr std::size_t kMostOfEach = 16;
+  std::map<std::string, std::set<std::string>> all;
+  const auto add = [&](const char* what, const std::string& value) {
+    if (!value.empty() && all[what].size() < kMostOfEach) all[what].insert(value);
+  };
+  ForEachLogLine(text, [&](std::string_view line) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    std::string_view info = InfoOf(line);
+    // The line of the version has no prefix in most versions, but may have that of a launcher.
+    const std::size_t at = info.empty() ? line.find("NCCL version ") : line.npos;
+    if (at != line.npos) info = line.substr(at);
+    if (info.empty()) return;
+    const std::string version = Behind("NCCL version ", info);
+    if (IsDottedNumber(version)) add("version", version);
+    add("network", Behind("Using network ", info));
+    NcclLineReader reader(info);
+    int channels = 0;
+    if (reader.Read(&channels) && reader.Skip(" coll channels")) add("channels", Behind("", info));
+    if (const auto choice = ParseLine(line)) {
+      const std::string function = choice->function.empty() ? "" : choice->function + " ";
+      add("algorithms", function + choice->algorithm + " " +
+                            (choice->protocol.empty() ? choice->kernel : choice->protocol));
+    }
+  });
+  std::map<std::string, std::string> choices;
+  for (const auto& [what, values] : all) {
+    choices[what] = fmt::format("{}", fmt::join(values, what == "channels" ? " | " : ", "));
   }
   return choices;
 }
