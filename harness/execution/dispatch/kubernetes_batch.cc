@@ -129,6 +129,37 @@ void JoinService(const std::string& name, Json* spec) {
   spec->Set("containers", Json::MakeArray({std::move(container)}));
 }
 
+constexpr std::string_view kPodGroup = "PodGroup";
+constexpr std::string_view kVolcanoGroup = "scheduling.volcano.sh";
+constexpr std::string_view kPluginsGroup = "scheduling.x-k8s.io";
+
+// Sources: Volcano, config/crd/volcano/bases/scheduling.volcano.sh_podgroups.yaml, and the
+// annotations of its pods and queues; kubernetes-sigs/scheduler-plugins,
+// manifests/coscheduling/crd.yaml, and doc/coscheduling.
+Json BuildPodGroup(const PodTemplate& pod, const std::string& name, Json labels, int nodes) {
+  const bool volcano = pod.groups == PodGroups::kVolcano;
+  Json spec = Json::MakeObject({{"minMember", nodes}});
+  const std::string queue = TextAt(pod.pod_annotations, {"scheduling.volcano.sh/queue-name"});
+  if (volcano && !queue.empty()) spec.Set("queue", queue);
+  return Json::MakeObject(
+      {{"apiVersion", volcano ? fmt::format("{}/v1beta1", kVolcanoGroup)
+                              : fmt::format("{}/v1alpha1", kPluginsGroup)},
+       {"kind", kPodGroup},
+       {"metadata", Json::MakeObject({{"name", name}, {"labels", std::move(labels)}})},
+       {"spec", std::move(spec)}});
+}
+
+// The scheduler of scheduler-plugins has the name that its site gave it.
+void JoinPodGroup(PodGroups groups, const std::string& name, Json* metadata, Json* spec) {
+  const bool volcano = groups == PodGroups::kVolcano;
+  const std::string_view list = volcano ? "annotations" : "labels";
+  const Json* found = metadata->Find(list);
+  Json named = found != nullptr ? *found : Json::MakeObject();
+  named.Set(volcano ? "scheduling.k8s.io/group-name" : "scheduling.x-k8s.io/pod-group", name);
+  metadata->Set(list, std::move(named));
+  if (volcano && spec->Find("schedulerName") == nullptr) spec->Set("schedulerName", "volcano");
+}
+
 // The ticket's Secret, and a folder that goes with the pod.
 void AddTicketVolumes(const std::string& secret, Json* spec) {
   Append(spec, "volumes",
@@ -159,6 +190,12 @@ Json BuildSecret(const KubernetesOptions& options, int batch, const std::string&
                            {"stringData", Json::MakeObject({{std::string(kTicketFile), ticket}})}});
 }
 
+bool HasService(const KubernetesBatch& batch) { return batch.needs.nodes > 1 && batch.numbered; }
+
+bool HasPodGroup(const PodTemplate& pod, const KubernetesBatch& batch) {
+  return batch.needs.nodes > 1 && pod.groups != PodGroups::kNone;
+}
+
 std::vector<std::pair<std::string_view, std::string>> OurLabels(const KubernetesOptions& options,
                                                                 const KubernetesBatch& batch,
                                                                 const std::string& index) {
@@ -183,13 +220,18 @@ Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
   }
   if (!pod.Queue().empty()) spec.Set("suspend", true);
   Json tmpl = Json::MakeObject();
-  tmpl.Set("metadata", Metadata(Labels(pod.pod_labels, labels), pod.pod_annotations));
+  Json pod_metadata = Metadata(Labels(pod.pod_labels, labels), pod.pod_annotations);
   Json pod_spec = BuildPodSpec(pod, batch.needs, RerunCommand(options, batch, at), batch.avoid);
   if (batch.needs.nodes > 1) KeepApart(Labels(Json(), labels), &pod_spec);
   if (HasService(batch)) JoinService(JobName(options, batch.number, index, false), &pod_spec);
+  if (HasPodGroup(pod, batch)) {
+    JoinPodGroup(pod.groups, JobName(options, batch.number, index, false), &pod_metadata,
+                 &pod_spec);
+  }
   if (options.evidence_in_log) {
     AddTicketVolumes(JobName(options, batch.number, index, false), &pod_spec);
   }
+  tmpl.Set("metadata", std::move(pod_metadata));
   tmpl.Set("spec", std::move(pod_spec));
   spec.Set("template", std::move(tmpl));
   return Json::MakeObject({{"apiVersion", "batch/v1"},
@@ -286,8 +328,6 @@ std::string JobName(const KubernetesOptions& options, int batch, const std::stri
   return indexed ? name : name + "-" + index;
 }
 
-bool HasService(const KubernetesBatch& batch) { return batch.needs.nodes > 1 && batch.numbered; }
-
 Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
                const KubernetesBatch& batch) {
   Json items = Json::MakeArray();
@@ -303,10 +343,29 @@ Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
         items.Append(BuildService(JobName(options, batch.number, index, false),
                                   Labels(Json(), OurLabels(options, batch, index))));
       }
+      if (HasPodGroup(pod, batch)) {
+        items.Append(BuildPodGroup(pod, JobName(options, batch.number, index, false),
+                                   Labels(Json(), OurLabels(options, batch, index)),
+                                   batch.needs.nodes));
+      }
       items.Append(BuildJob(options, pod, batch, index));
     }
   }
   return Json::MakeObject({{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}});
+}
+
+std::set<std::string> KindsIn(const Json& jobs) {
+  std::set<std::string> kinds;
+  const Json* items = jobs.Find("items");
+  for (const Json& item : items != nullptr ? items->AsArray() : std::vector<Json>()) {
+    const std::string kind = TextAt(item, {"kind"});
+    const std::string version = TextAt(item, {"apiVersion"});
+    if (kind == "Job") kinds.insert("jobs");
+    if (kind == "Secret") kinds.insert("secrets");
+    if (kind == "Service") kinds.insert("services");
+    if (kind == kPodGroup) kinds.insert("podgroups." + version.substr(0, version.find('/')));
+  }
+  return kinds;
 }
 
 }  // namespace rharness

@@ -60,10 +60,12 @@ struct KubernetesBatch {
                                      // then they have names, too: JOB-NODE.JOB, by a Service
   std::vector<std::string> tickets;  // as JSON, beside `indexes`; only for evidence in the log
 };
-// Whether a Service of its name is beside each Job.
-bool HasService(const KubernetesBatch& batch);
+// Beside the Job of a gang are a Service for names, if its pods have numbers, and a PodGroup, if
+// the template says whose.
 Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
                const KubernetesBatch& batch);
+// The kinds in such a List, as kubectl names them: "jobs", "podgroups.scheduling.volcano.sh".
+std::set<std::string> KindsIn(const Json& jobs);
 
 // How many tasks one call hands over.
 inline constexpr std::size_t kMostIndexes = 1000;

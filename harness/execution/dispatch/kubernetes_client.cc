@@ -147,16 +147,8 @@ Status KubernetesClient::Create(const std::filesystem::path& file, bool dry_run)
   return created.ok() ? Status() : created.error();
 }
 
-Status KubernetesClient::DeleteJobs(const std::string& labels) {
-  return Delete({"jobs", "--selector=" + labels});
-}
-
-Status KubernetesClient::DeleteSecrets(const std::string& labels) {
-  return Delete({"secrets", "--selector=" + labels});
-}
-
-Status KubernetesClient::DeleteServices(const std::string& labels) {
-  return Delete({"services", "--selector=" + labels});
+Status KubernetesClient::DeleteAll(const std::string& kind, const std::string& labels) {
+  return Delete({kind, "--selector=" + labels});
 }
 
 Result<std::string> KubernetesClient::Log(const std::string& pod) {

@@ -45,12 +45,9 @@ class KubernetesClient {
   Result<KubernetesObjects> Get(const std::string& kinds, const std::string& labels);
   // Creates the objects of a file. Existing ones are no error.
   Status Create(const std::filesystem::path& file, bool dry_run = false);
-  // Deletes those Jobs and their pods; returns before they are gone. Missing ones are no error.
-  Status DeleteJobs(const std::string& labels);
-  // The same of secrets.
-  Status DeleteSecrets(const std::string& labels);
-  // The same of services.
-  Status DeleteServices(const std::string& labels);
+  // Deletes those of this kind, of Jobs with their pods; returns before they are gone. Missing ones
+  // are no error.
+  Status DeleteAll(const std::string& kind, const std::string& labels);
   // Output of the container of reruns in this pod; its first 16 MiB.
   Result<std::string> Log(const std::string& pod);
   Status DeleteNamed(const std::string& kind, const std::vector<std::string>& names);

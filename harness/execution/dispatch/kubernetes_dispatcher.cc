@@ -63,7 +63,7 @@ Status KubernetesDispatcher::AdoptBatch(const fs::path& folder) {
                       .indexed = text.find("\"backoffLimitPerIndex\"") != std::string::npos,
                       .submitted = IsThere(folder / kSubmitted),
                       .avoids = text.find("\"metadata.name\"") != std::string::npos,
-                      .services = text.find("\"subdomain\"") != std::string::npos};
+                      .kinds = KindsIn(*jobs)};
   ASSIGN_OR_RETURN(const std::vector<fs::path> tasks, ListTasks(folder));
   for (const fs::path& task : tasks) {
     auto ticket = LoadTicket(task / "ticket.json");
@@ -149,11 +149,12 @@ Status KubernetesDispatcher::SubmitBatch(const PodNeeds& needs, std::vector<Atte
                       .needs = needs,
                       .index = attempts[i].index});
   }
-  RETURN_IF_ERROR(WriteJsonFile(batch.folder / kJobs, BuildJobs(options_, pod_, batch)));
+  const Json jobs = BuildJobs(options_, pod_, batch);
+  RETURN_IF_ERROR(WriteJsonFile(batch.folder / kJobs, jobs));
   batches_[number] = {.folder = batch.folder,
                       .indexed = batch.indexed,
                       .avoids = !batch.avoid.empty(),
-                      .services = HasService(batch)};
+                      .kinds = KindsIn(jobs)};
   return Create(number);
 }
 
@@ -237,18 +238,20 @@ Result<std::vector<AttemptEnd>> KubernetesDispatcher::Wait(std::chrono::nanoseco
 
 void KubernetesDispatcher::CancelAll() {
   cancelled_ = true;
+  std::set<std::string> kinds = {"jobs"};
+  for (const auto& [number, batch] : batches_) kinds.insert(batch.kinds.begin(), batch.kinds.end());
   const Status deleted =
-      Remove(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)),
-             std::ranges::any_of(batches_, [](const auto& one) { return one.second.services; }));
+      Remove(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)), kinds);
   if (!deleted.ok()) LogWarning("cannot cancel: " + deleted.error().ToString());
   interval_ = kFirstPodPoll;
   next_poll_ = clock_.Monotonic() + interval_;
 }
 
-Status KubernetesDispatcher::Remove(const std::string& labels, bool services) {
-  RETURN_IF_ERROR(client_.DeleteJobs(labels));
-  if (services) RETURN_IF_ERROR(client_.DeleteServices(labels));
-  return options_.evidence_in_log ? client_.DeleteSecrets(labels) : Status();
+// Jobs first: what else there is, their pods use.
+Status KubernetesDispatcher::Remove(const std::string& labels, std::set<std::string> kinds) {
+  if (kinds.erase("jobs") > 0) RETURN_IF_ERROR(client_.DeleteAll("jobs", labels));
+  for (const std::string& kind : kinds) RETURN_IF_ERROR(client_.DeleteAll(kind, labels));
+  return {};
 }
 
 // Deletes objects without remaining tasks from the server; retries failures.
@@ -260,19 +263,19 @@ void KubernetesDispatcher::ClearFinished() {
     if (deleted.ok()) names->clear();
   }
   std::vector<std::string> finished;
-  bool services = false;
+  std::set<std::string> kinds;
   for (const auto& [number, batch] : batches_) {
     const bool used =
         std::ranges::any_of(tasks_, [&, n = number](const Task& task) { return task.batch == n; });
     if (used) continue;
     finished.push_back(std::to_string(number));
-    services |= batch.services;
+    kinds.insert(batch.kinds.begin(), batch.kinds.end());
   }
   if (finished.empty()) return;
   const std::string labels =
       fmt::format("{}={},{} in ({})", kDrillLabel, DrillLabel(options_.drill_id), kBatchLabel,
                   fmt::join(finished, ","));
-  if (!Remove(labels, services).ok()) return;
+  if (!Remove(labels, std::move(kinds)).ok()) return;
   for (const std::string& number : finished) {
     const auto batch = batches_.find(std::stoi(number));
     (void)WriteFileAtomic(batch->second.folder / kCleared, "");

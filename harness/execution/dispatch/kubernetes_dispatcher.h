@@ -44,9 +44,9 @@ class KubernetesDispatcher : public Dispatcher {
   struct Batch {
     std::filesystem::path folder;
     bool indexed = false;
-    bool submitted = false;  // the server has said so
-    bool avoids = false;     // nodes that failed
-    bool services = false;   // Jobs have Services beside them
+    bool submitted = false;       // the server has said so
+    bool avoids = false;          // nodes that failed
+    std::set<std::string> kinds;  // of its objects
   };
   struct Task {
     int batch = 0;
@@ -84,8 +84,8 @@ class KubernetesDispatcher : public Dispatcher {
   Status FetchFromLog(Task* task, const KubernetesTask& view);
   AttemptEnd GiveUp(Task* task, const KubernetesTask& view, const TaskDecision& decision);
   void CancelAll();
-  // The objects with these labels.
-  Status Remove(const std::string& labels, bool services);
+  // The objects of these kinds with these labels.
+  Status Remove(const std::string& labels, std::set<std::string> kinds);
   void ClearFinished();
   void TellSilence(const std::string& what);
   void TellAgain(const Task& task, const std::string& why);

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "harness/base/files.h"
 #include "harness/execution/launch/pod_launcher.h"
 #include "harness/records/manifest/environment.h"
 #include "harness/records/manifest/node_variable.h"
@@ -157,6 +158,17 @@ Result<PodTemplate> ParsePodTemplate(const Json& json, std::string_view file) {
   copy({"metadata", "annotations"}, &pod.job_annotations);
   copy({"template", "metadata", "labels"}, &pod.pod_labels);
   copy({"template", "metadata", "annotations"}, &pod.pod_annotations);
+  if (const std::string groups = TextAt(pod.job_annotations, {kPodGroupsAnnotation});
+      !groups.empty()) {
+    const auto* known =
+        std::ranges::find(kPodGroupNames, groups, &std::pair<PodGroups, std::string_view>::second);
+    if (known == kPodGroupNames.end()) {
+      return InvalidInput(
+          fmt::format("'{}': expected none, volcano or scheduler-plugins", TerminalSafe(groups)),
+          fmt::format("{}: $.metadata.annotations.{}", where, kPodGroupsAnnotation));
+    }
+    pod.groups = known->first;
+  }
   const Json containers = MemberOr(*spec, "containers", Json::MakeArray());
   if (!containers.IsArray() || containers.AsArray().size() > 1) {
     return InvalidInput("expected one container, which is the rerun's",

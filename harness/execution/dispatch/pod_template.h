@@ -12,11 +12,21 @@
 #include <vector>
 
 #include "harness/base/json.h"
+#include "harness/base/member_facts.h"
 #include "harness/base/result.h"
 #include "harness/execution/dispatch/kubernetes_objects.h"
 #include "harness/execution/dispatch/kubernetes_trouble.h"
 
 namespace rharness {
+
+// Who starts all pods of a gang or none, by an object that says how many they are.
+enum class PodGroups { kNone, kVolcano, kSchedulerPlugins };
+inline constexpr NameTable<PodGroups, 3> kPodGroupNames = {
+    {{PodGroups::kNone, "none"},
+     {PodGroups::kVolcano, "volcano"},
+     {PodGroups::kSchedulerPlugins, "scheduler-plugins"}}};
+// The annotation of a template that says so.
+inline constexpr std::string_view kPodGroupsAnnotation = "rharness-pod-groups";
 
 struct PodTemplate {
   Json job_labels;       // objects, or null
@@ -29,6 +39,7 @@ struct PodTemplate {
   std::string Image() const;  // of the container; empty: none
   // Kueue's queue: "kueue.x-k8s.io/queue-name" among the labels of the template; empty: none.
   std::string Queue() const;
+  PodGroups groups = PodGroups::kNone;
 };
 
 // From a PodTemplate object: its labels and annotations go to the Job; those of its template, and

@@ -103,7 +103,7 @@ TEST(KubernetesBatch, IsAJobForEachRerunInAQueueOfKueues) {
   EXPECT_EQ(At(Build(false, Site()), 0, {"spec", "suspend"}), "");
 }
 
-Json BuildGang(bool numbered) {
+Json BuildGang(bool numbered, const PodTemplate& pod = Site()) {
   Ticket ticket = TicketFor(1);
   ticket.manifest.gang = Gang{.nodes = 3,
                               .tasks_per_node = 2,
@@ -111,7 +111,6 @@ Json BuildGang(bool numbered) {
                               .workspace = {},
                               .rendezvous = {},
                               .parts = {}};
-  const PodTemplate pod = Site();
   return BuildJobs(Options(), pod,
                    {.number = 2,
                     .folder = "/shared/tonight/dispatch/2",
@@ -150,6 +149,49 @@ TEST(KubernetesBatch, AGangIsAnIndexedJobWhosePodsHaveNamesAndNodesOfTheirOwn) {
               HasSubstr(R"({"name":"RHARNESS_SERVICE","value":"rharness-d-1-2-0"})"));
   EXPECT_THAT(pod("containers"), HasSubstr(R"({"name":"RHARNESS_NODE","valueFrom":{)"
                                            R"("fieldRef":{"fieldPath":"spec.nodeName"}}})"));
+}
+
+// The members are those of the published CustomResourceDefinitions (kubernetes_batch.cc names
+// them).
+TEST(KubernetesBatch, AGangHasAPodGroupWhereTheTemplateSaysWhose) {
+  std::string text = kTemplate;
+  text.replace(text.find("\"labels\""), 8,
+               R"("annotations": {"rharness-pod-groups": "volcano"}, "labels")");
+  PodTemplate pod = Site(text);
+  pod.pod_annotations = Json::MakeObject({{"scheduling.volcano.sh/queue-name", "night"}});
+  const Json volcano = BuildGang(true, pod);
+  ASSERT_EQ(volcano.Find("items")->AsArray().size(), 3U);
+  EXPECT_EQ(At(volcano, 1, {"apiVersion"}), R"("scheduling.volcano.sh/v1beta1")");
+  EXPECT_EQ(At(volcano, 1, {"kind"}), R"("PodGroup")");
+  EXPECT_EQ(At(volcano, 1, {"metadata", "name"}), R"("rharness-d-1-2-0")");
+  EXPECT_EQ(At(volcano, 1, {"metadata", "labels", "rharness-batch"}), R"("2")") << "to remove it";
+  EXPECT_EQ(At(volcano, 1, {"spec"}), R"({"minMember":3,"queue":"night"})");
+  const auto of_pods = [](const Json& jobs, std::initializer_list<std::string_view> path) {
+    const Json* tmpl = FindAt(jobs.Find("items")->AsArray().back(), {"spec", "template"});
+    const Json* found = FindAt(*tmpl, path);
+    return found == nullptr ? "" : found->Dump();
+  };
+  EXPECT_EQ(of_pods(volcano, {"metadata", "annotations", "scheduling.k8s.io/group-name"}),
+            R"("rharness-d-1-2-0")");
+  EXPECT_EQ(of_pods(volcano, {"spec", "schedulerName"}), R"("volcano")");
+  EXPECT_EQ(KindsIn(volcano),
+            (std::set<std::string>{"jobs", "podgroups.scheduling.volcano.sh", "services"}));
+
+  pod.groups = PodGroups::kSchedulerPlugins;
+  const Json plugins = BuildGang(false, pod);
+  ASSERT_EQ(plugins.Find("items")->AsArray().size(), 2U);
+  EXPECT_EQ(At(plugins, 0, {"apiVersion"}), R"("scheduling.x-k8s.io/v1alpha1")");
+  EXPECT_EQ(At(plugins, 0, {"spec"}), R"({"minMember":3})");
+  EXPECT_EQ(of_pods(plugins, {"metadata", "labels", "scheduling.x-k8s.io/pod-group"}),
+            R"("rharness-d-1-2-0")");
+  EXPECT_EQ(of_pods(plugins, {"spec", "schedulerName"}), "") << "the site's name for it";
+  EXPECT_EQ(KindsIn(plugins), (std::set<std::string>{"jobs", "podgroups.scheduling.x-k8s.io"}));
+  EXPECT_EQ(KindsIn(Build(false, pod)), std::set<std::string>{"jobs"}) << "one pod is no gang";
+
+  text.replace(text.find("\"volcano\""), 9, "\"yarn\"");
+  const auto other = ParsePodTemplate(*ParseJson(text, "site.json"), "site.json");
+  ASSERT_FALSE(other.ok());
+  EXPECT_THAT(other.error().ToString(), HasSubstr("'yarn': expected none, volcano or"));
 }
 
 // Before 1.24 pods may have no numbers: each takes the next.

@@ -68,6 +68,35 @@ TEST_F(ClusterOfTwo, NeedsNoServiceWhereTheServerIsOld) {
   EXPECT_THAT(cluster_.deleted, Not(Contains(HasSubstr("services"))));
 }
 
+TEST_F(ClusterOfTwo, RemovesThePodGroupThatItsTemplateAskedForAlsoAsAnotherProcess) {
+  const auto site = ReadFile(folder() / "site.json");
+  ASSERT_TRUE(site.ok());
+  std::string text = *site;
+  text.insert(1, R"("metadata": {"annotations": {"rharness-pod-groups": "volcano"}}, )");
+  ASSERT_TRUE(WriteFileAtomic(folder() / "site.json", text).ok());
+  Submit();
+  ASSERT_TRUE(WriteFileAtomic(folder() / "site.json", *site).ok()) << "it says so no more";
+  Make();
+  Submit();
+  Finish();
+  ASSERT_EQ(After(std::chrono::minutes(1)).size(), 1U);
+  EXPECT_THAT(cluster_.deleted, Contains(HasSubstr("delete podgroups.scheduling.volcano.sh "
+                                                   "--selector=rharness-drill=d")));
+}
+
+// As 1.30 answers where Volcano is not installed.
+TEST_F(ClusterOfTwo, SaysInTheServersWordsThatItHasNoPodGroups) {
+  cluster_.refusal =
+      "error: resource mapping not found for name: \"rharness-d-1-0\" namespace: \"\" from "
+      "\"jobs.json\": no matches for kind \"PodGroup\" in version "
+      "\"scheduling.volcano.sh/v1beta1\"\nensure CRDs are installed first\n";
+  Submit();
+  const auto ends = After(std::chrono::seconds(30));
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_EQ(ends[0].kind, AttemptEnd::Kind::kCutShort);
+  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("no matches for kind \"PodGroup\""));
+}
+
 TEST_F(ClusterOfTwo, SaysWithinAMinuteThatOneOfItsPodsFitsNowhere) {
   Submit();
   cluster_.pods =
