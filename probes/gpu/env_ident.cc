@@ -54,7 +54,10 @@ Result<Json> DescribeDevice(const Device& device, CUdevice handle) {
   std::size_t bytes = 0;
   auto* total =
       device.driver().library().Get<CUresult(std::size_t*, CUdevice)>("cuDeviceTotalMem_v2");
-  if (total != nullptr && total(&bytes, handle) == CUDA_SUCCESS) json.Set("memory_bytes", bytes);
+  if (total != nullptr) {
+    RETURN_IF_ERROR(device.driver().Check(total(&bytes, handle), "cuDeviceTotalMem"));
+    json.Set("memory_bytes", bytes);
+  }
   return json;
 }
 

@@ -153,7 +153,7 @@ Result<ProbeResult> MeasureNcclBits(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("collective", "all_reduce").Set("seed", context.seed);
   ranks->Describe(&result);
-  if (ranks->size() < 2) return result;
+  if (ranks->size() < 2) RETURN_IF_ERROR(RunOneRank(*ranks, &result));
   const std::size_t bytes = kElements[2] * sizeof(float);
   ASSIGN_OR_RETURN(const auto from, RankBuffers::Allocate(*ranks, bytes));
   ASSIGN_OR_RETURN(const auto to, RankBuffers::Allocate(*ranks, bytes));

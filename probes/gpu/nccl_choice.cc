@@ -70,7 +70,10 @@ Result<ProbeResult> MeasureNcclChoice(const ProbeContext& context) {
       .Set("least_bytes", kLeastBytes)
       .Set("most_bytes", kMostBytes);
   ranks->Describe(&result);
-  if (ranks->size() < 2) return result;
+  if (ranks->size() < 2) {
+    RETURN_IF_ERROR(RunOneRank(*ranks, &result));
+    return result;
+  }
   ASSIGN_OR_RETURN(const auto world, Communicator::Create(*ranks));
   ASSIGN_OR_RETURN(const auto buffers, AllocateLargest(*ranks, &result));
   // The tables that the library writes when it starts.

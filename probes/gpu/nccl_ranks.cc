@@ -144,8 +144,10 @@ void NcclRanks::Describe(ProbeResult* result) const {
         "two ranks share the one device: what they choose and do stands for no real machine");
   } else if (size() == 1) {
     result->notes.push_back(
-        "one device is one rank, and NCCL adds nothing: only its version is here (a library of "
-        "2.30 or later lets two ranks share a device with NCCL_MULTI_RANK_GPU_ENABLE=1)");
+        "one device is one rank, and NCCL adds nothing: that its calls work is all that it shows "
+        "(a "
+        "library of 2.30 or later lets two ranks share a device with "
+        "NCCL_MULTI_RANK_GPU_ENABLE=1)");
   }
 }
 
@@ -313,6 +315,27 @@ Status ForEachHistory(const NcclRanks& ranks, const Measure& measure, ProbeResul
                                 *buffers, *buffers));
   ASSIGN_OR_RETURN(const auto after, Communicator::Create(ranks));
   return measure("after sub-communicators", *after);
+}
+
+Status RunOneRank(const NcclRanks& ranks, ProbeResult* result) {
+  constexpr std::size_t kBytes = std::size_t{1} << 16;
+  ASSIGN_OR_RETURN(const auto world, Communicator::Create(ranks));
+  ASSIGN_OR_RETURN(const auto from, RankBuffers::Allocate(ranks, kBytes));
+  std::vector<std::byte> sent(kBytes);
+  for (std::size_t i = 0; i < kBytes; ++i) sent[i] = static_cast<std::byte>(i * 7 % 120);
+  RETURN_IF_ERROR(from->Write(0, sent));
+  for (const Collective collective :
+       {Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather}) {
+    ASSIGN_OR_RETURN(const auto to, RankBuffers::Allocate(ranks, kBytes));
+    RETURN_IF_ERROR(world->Run(collective, ncclFloat32, sizeof(float), kBytes, *from, *to));
+    ASSIGN_OR_RETURN(const auto received, to->Read(0, kBytes));
+    if (received != sent) {
+      return IntegrityError(fmt::format("{} of one rank does not give back what it was sent",
+                                        CollectiveName(collective)));
+    }
+  }
+  result->choices["one rank"].Set("gives back what is sent", true);
+  return {};
 }
 
 }  // namespace rharness

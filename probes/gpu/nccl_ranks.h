@@ -63,15 +63,13 @@ class NcclRanks {
   bool shared() const { return shared_; }  // two ranks on one device
   const Nccl& nccl() const { return *nccl_; }
   NcclLog& log() const { return *log_; }
-  // Its context made this thread's.
-  Result<const Device*> Activate(int rank) const;
+  Result<const Device*> Activate(int rank) const;  // its context made this thread's
   CUstream stream(int rank) const { return ranks_[static_cast<std::size_t>(rank)].stream; }
   int ordinal(int rank) const { return ranks_[static_cast<std::size_t>(rank)].ordinal; }
   Status WaitForAll() const;
 
-  // The first entries of every nccl_* probe: the library with its version into the stack, the
-  // number of ranks into the choices, and notes on what one rank, or two on one device, cannot
-  // show.
+  // The first entries of every nccl_* probe: the library into the stack, the number of ranks into
+  // the choices, and notes on what one rank, or two on one device, cannot show.
   void Describe(ProbeResult* result) const;
 
  private:
@@ -142,6 +140,9 @@ class Communicator {
 // is left out, with a note, where the library cannot split.
 using Measure = std::function<Status(const std::string& history, const Communicator& world)>;
 Status ForEachHistory(const NcclRanks& ranks, const Measure& measure, ProbeResult* result);
+
+// Of one rank each collective must give back what was sent; choices["one rank"]. Errors: integrity.
+Status RunOneRank(const NcclRanks& ranks, ProbeResult* result);
 
 }  // namespace rharness
 

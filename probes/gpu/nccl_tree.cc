@@ -223,7 +223,10 @@ Result<ProbeResult> MeasureNcclTree(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("collective", "all_reduce").Set("most_bytes", kMostTreeBytes);
   ranks->Describe(&result);
-  if (ranks->size() < 2) return result;
+  if (ranks->size() < 2) {
+    RETURN_IF_ERROR(RunOneRank(*ranks, &result));
+    return result;
+  }
   if (ranks->size() == 2) result.notes.push_back("two ranks have but one order of addition");
   ASSIGN_OR_RETURN(const auto reduce, MaskedReduce::Create(*ranks));
   Asker asker(context, *ranks, reduce.get(), &result);

@@ -10,7 +10,8 @@ namespace rharness {
 namespace {
 
 // Of nvml.h: results, clock domains, a capability between two devices.
-constexpr int kSuccess = 0, kNoPermission = 4, kDriverNotLoaded = 9;
+constexpr int kSuccess = 0, kInvalidArgument = 2, kNotSupported = 3, kNoPermission = 4,
+              kDriverNotLoaded = 9, kFunctionNotFound = 13;
 constexpr int kProcessorClock = 1, kMemoryClock = 2;
 constexpr int kNvLinkCapability = 2;
 // 18 in today's header; a few more do no harm, since a link that is not there is refused.
@@ -40,16 +41,31 @@ std::string NameOf(const std::array<Named, kCount>& names, int value) {
   return std::to_string(value);
 }
 
-// The result of an optional function with one result; empty when it is missing or refuses.
-template <class Value, class Function, class... Arguments>
-std::optional<Value> Ask(Function* function, Arguments... arguments) {
-  Value value{};
-  if (function == nullptr || function(arguments..., &value) != kSuccess) return std::nullopt;
-  return value;
+// This driver, or this device, does not have what was asked. Of a link also that there is none of
+// its number. Source: NVML API reference, the "Returns" of each function.
+bool MeansAbsent(int result) {
+  return result == kNotSupported || result == kNoPermission || result == kFunctionNotFound ||
+         result == kInvalidArgument;
 }
 
-void SetIfKnown(Json* json, std::string_view key, const std::optional<unsigned>& value) {
-  if (value) json->Set(key, *value);
+// The result of an optional function with one result; empty when there is none. Errors: internal.
+template <class Value, class Function, class... Arguments>
+Result<std::optional<Value>> Ask(const Nvml& nvml, std::string_view name, Function* function,
+                                 Arguments... arguments) {
+  Value value{};
+  if (function == nullptr) return std::optional<Value>();
+  const int result = function(arguments..., &value);
+  if (MeansAbsent(result)) return std::optional<Value>();
+  RETURN_IF_ERROR(nvml.Check(result, name));
+  return std::optional<Value>(value);
+}
+#define RHARNESS_ASK(Value, function, ...) \
+  Ask<Value>(*this, #function, f.function __VA_OPT__(, ) __VA_ARGS__)
+
+Status SetIfKnown(Json* json, std::string_view key, const Result<std::optional<unsigned>>& value) {
+  if (!value.ok()) return value.error();
+  if (*value) json->Set(key, **value);
+  return {};
 }
 
 }  // namespace
@@ -100,13 +116,16 @@ Status Nvml::Check(int result, std::string_view call) const {
       library_->soname());
 }
 
-Json Nvml::DescribeClocks(NvmlDevice device, int clock) const {
+Result<Json> Nvml::DescribeClocks(NvmlDevice device, int clock) const {
   Json clocks = Json::MakeObject();
-  SetIfKnown(&clocks, "application",
-             Ask<unsigned>(f.nvmlDeviceGetApplicationsClock, device, clock));
-  SetIfKnown(&clocks, "default",
-             Ask<unsigned>(f.nvmlDeviceGetDefaultApplicationsClock, device, clock));
-  SetIfKnown(&clocks, "most", Ask<unsigned>(f.nvmlDeviceGetMaxClockInfo, device, clock));
+  RETURN_IF_ERROR(
+      SetIfKnown(&clocks, "application",
+                 RHARNESS_ASK(unsigned, nvmlDeviceGetApplicationsClock, device, clock)));
+  RETURN_IF_ERROR(
+      SetIfKnown(&clocks, "default",
+                 RHARNESS_ASK(unsigned, nvmlDeviceGetDefaultApplicationsClock, device, clock)));
+  RETURN_IF_ERROR(SetIfKnown(&clocks, "most",
+                             RHARNESS_ASK(unsigned, nvmlDeviceGetMaxClockInfo, device, clock)));
   return clocks;
 }
 
@@ -115,47 +134,53 @@ Result<Json> Nvml::DescribeSettings(const std::string& pci_bus_id) const {
   RETURN_IF_ERROR(Check(f.nvmlDeviceGetHandleByPciBusId_v2(pci_bus_id.c_str(), &device),
                         "nvmlDeviceGetHandleByPciBusId_v2"));
   Json settings = Json::MakeObject();
-  int pending = 0;
-  unsigned pending_mig = 0;
-  int ecc = 0;
-  if (f.nvmlDeviceGetEccMode != nullptr &&
-      f.nvmlDeviceGetEccMode(device, &ecc, &pending) == kSuccess) {
-    settings.Set("ecc", NameOf(kSwitch, ecc));
-  }
-  if (const auto mode = Ask<int>(f.nvmlDeviceGetPersistenceMode, device)) {
-    settings.Set("persistence", NameOf(kSwitch, *mode));
-  }
-  if (const auto mode = Ask<int>(f.nvmlDeviceGetComputeMode, device)) {
-    settings.Set("compute_mode", NameOf(kComputeModes, *mode));
-  }
-  unsigned mig = 0;
-  if (f.nvmlDeviceGetMigMode != nullptr &&
-      f.nvmlDeviceGetMigMode(device, &mig, &pending_mig) == kSuccess) {
-    settings.Set("mig", NameOf(kSwitch, static_cast<int>(mig)));
-  }
-  settings.Set("clocks_mhz", DescribeClocks(device, kProcessorClock));
-  settings.Set("memory_clocks_mhz", DescribeClocks(device, kMemoryClock));
+  // The second result is what the next restart brings.
+  const auto set_switch = [&](const char* key, std::string_view name, auto* function,
+                              auto pending) -> Status {
+    auto current = pending;
+    if (function == nullptr) return {};
+    const int result = function(device, &current, &pending);
+    if (MeansAbsent(result)) return {};
+    RETURN_IF_ERROR(Check(result, name));
+    settings.Set(key, NameOf(kSwitch, static_cast<int>(current)));
+    return {};
+  };
+  RETURN_IF_ERROR(set_switch("ecc", "nvmlDeviceGetEccMode", f.nvmlDeviceGetEccMode, int{0}));
+  ASSIGN_OR_RETURN(const auto persistence, RHARNESS_ASK(int, nvmlDeviceGetPersistenceMode, device));
+  if (persistence) settings.Set("persistence", NameOf(kSwitch, *persistence));
+  ASSIGN_OR_RETURN(const auto compute, RHARNESS_ASK(int, nvmlDeviceGetComputeMode, device));
+  if (compute) settings.Set("compute_mode", NameOf(kComputeModes, *compute));
+  RETURN_IF_ERROR(set_switch("mig", "nvmlDeviceGetMigMode", f.nvmlDeviceGetMigMode, 0U));
+  ASSIGN_OR_RETURN(Json clocks, DescribeClocks(device, kProcessorClock));
+  settings.Set("clocks_mhz", std::move(clocks));
+  ASSIGN_OR_RETURN(Json memory_clocks, DescribeClocks(device, kMemoryClock));
+  settings.Set("memory_clocks_mhz", std::move(memory_clocks));
   return settings;
 }
 
-Json Nvml::DescribeLinks(NvmlDevice device) const {
+Result<Json> Nvml::DescribeLinks(NvmlDevice device) const {
   Json gpu = Json::MakeObject();
-  SetIfKnown(&gpu, "pcie_generation", Ask<unsigned>(f.nvmlDeviceGetMaxPcieLinkGeneration, device));
-  SetIfKnown(&gpu, "pcie_width", Ask<unsigned>(f.nvmlDeviceGetMaxPcieLinkWidth, device));
+  RETURN_IF_ERROR(SetIfKnown(&gpu, "pcie_generation",
+                             RHARNESS_ASK(unsigned, nvmlDeviceGetMaxPcieLinkGeneration, device)));
+  RETURN_IF_ERROR(SetIfKnown(&gpu, "pcie_width",
+                             RHARNESS_ASK(unsigned, nvmlDeviceGetMaxPcieLinkWidth, device)));
   unsigned up = 0;
   for (unsigned link = 0; link < kMostLinks; ++link) {
-    const auto active = Ask<int>(f.nvmlDeviceGetNvLinkState, device, link);
+    ASSIGN_OR_RETURN(const auto active, RHARNESS_ASK(int, nvmlDeviceGetNvLinkState, device, link));
     if (active != 1 || ++up > 1) continue;
-    SetIfKnown(&gpu, "nvlink_version", Ask<unsigned>(f.nvmlDeviceGetNvLinkVersion, device, link));
-    const auto end = Ask<int>(f.nvmlDeviceGetNvLinkRemoteDeviceType, device, link);
+    RETURN_IF_ERROR(SetIfKnown(&gpu, "nvlink_version",
+                               RHARNESS_ASK(unsigned, nvmlDeviceGetNvLinkVersion, device, link)));
+    ASSIGN_OR_RETURN(const auto end,
+                     RHARNESS_ASK(int, nvmlDeviceGetNvLinkRemoteDeviceType, device, link));
     if (end) gpu.Set("nvlink_to", NameOf(kLinkEnds, *end));
   }
   return gpu.Set("nvlinks", up);
 }
 
-std::string Nvml::DescribePair(NvmlDevice a, NvmlDevice b) const {
-  const auto level = Ask<int>(f.nvmlDeviceGetTopologyCommonAncestor, a, b);
-  const auto linked = Ask<int>(f.nvmlDeviceGetP2PStatus, a, b, kNvLinkCapability);
+Result<std::string> Nvml::DescribePair(NvmlDevice a, NvmlDevice b) const {
+  ASSIGN_OR_RETURN(const auto level, RHARNESS_ASK(int, nvmlDeviceGetTopologyCommonAncestor, a, b));
+  ASSIGN_OR_RETURN(const auto linked,
+                   RHARNESS_ASK(int, nvmlDeviceGetP2PStatus, a, b, kNvLinkCapability));
   return (level ? NameOf(kLevels, *level) : "not known") + (linked == 0 ? ", nvlink" : "");
 }
 
@@ -178,9 +203,11 @@ Result<Json> Nvml::DescribeTopology() const {
   Json gpus = Json::MakeArray();
   Json pairs = Json::MakeObject();
   for (std::size_t a = 0; a < devices.size(); ++a) {
-    gpus.Append(DescribeLinks(devices[a]));
+    ASSIGN_OR_RETURN(Json links, DescribeLinks(devices[a]));
+    gpus.Append(std::move(links));
     for (std::size_t b = a + 1; b < devices.size(); ++b) {
-      pairs.Set(fmt::format("{}-{}", a, b), DescribePair(devices[a], devices[b]));
+      ASSIGN_OR_RETURN(std::string pair, DescribePair(devices[a], devices[b]));
+      pairs.Set(fmt::format("{}-{}", a, b), std::move(pair));
     }
   }
   return Json().Set("gpus", std::move(gpus)).Set("pairs", std::move(pairs));

@@ -70,7 +70,8 @@ class Nvml {
 
   // The settings of the device at a PCI address ("00000000:1b:00.0"): {"ecc", "persistence",
   // "compute_mode", "mig", "clocks_mhz": {"application", "default", "most"} of its processors,
-  // "memory_clocks_mhz"}, as far as library and device know them.
+  // "memory_clocks_mhz"}, as far as library and device know them. Errors: internal, when a query
+  // ends in a status that does not say that there is no answer.
   Result<Json> DescribeSettings(const std::string& pci_bus_id) const;
 
   // The interconnects of the GPUs visible to this process, in the library's order: {"gpus":
@@ -84,9 +85,9 @@ class Nvml {
  private:
   Nvml() = default;
   Status Start();
-  Json DescribeClocks(NvmlDevice device, int clock) const;
-  Json DescribeLinks(NvmlDevice device) const;
-  std::string DescribePair(NvmlDevice a, NvmlDevice b) const;
+  Result<Json> DescribeClocks(NvmlDevice device, int clock) const;
+  Result<Json> DescribeLinks(NvmlDevice device) const;
+  Result<std::string> DescribePair(NvmlDevice a, NvmlDevice b) const;
 
   std::shared_ptr<Library> library_;
   std::string version_;

@@ -191,8 +191,11 @@ ncclResult_t RunGroup() {
   calls.clear();
   for (const auto& [world, group] : by_world) {
     if (group.size() != world->members.size()) return ncclInvalidUsage;
-    Log(group.front(), group.front().count * rharness::BytesOf(TypeOf(group.front().type)));
-    if (group.size() > 1 && std::strcmp(group.front().function, "AllReduce") == 0) Reduce(group);
+    const Call& first = group.front();
+    const std::size_t bytes = first.count * rharness::BytesOf(TypeOf(first.type));
+    Log(first, bytes);
+    if (group.size() == 1) std::memmove(first.to, first.from, bytes);  // of one rank all are copies
+    if (group.size() > 1 && std::strcmp(first.function, "AllReduce") == 0) Reduce(group);
   }
   return ncclSuccess;
 }

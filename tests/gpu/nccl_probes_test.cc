@@ -49,14 +49,15 @@ TEST(NcclChoice, LeavesTheVariablesOfTheLogAsTheyWere) {
   EXPECT_EQ(std::getenv("NCCL_DEBUG_FILE"), nullptr);
 }
 
-TEST(NcclProbes, SayThatOneDeviceAddsNothing) {
+TEST(NcclProbes, RunTheCallsOfOneDeviceWhichAddNothing) {
   const ScopedVariable one("FAKE_GPUS", "1");
   for (const char* name : {"nccl_choice", "nccl_tree", "nccl_bits"}) {
     const ProbeResult result = RunOnFakes(name);
     ASSERT_EQ(result.status, ProbeStatus::kOk) << result.message;
-    EXPECT_EQ(result.choices.size(), 1u);
+    EXPECT_EQ(result.choices.at("one rank").Dump(), R"({"gives back what is sent":true})");
     EXPECT_EQ(result.libraries.at("libnccl.so.2").Find("version")->AsString(), "2.28.9");
-    EXPECT_TRUE(result.bits.empty() && result.trees.empty());
+    EXPECT_EQ(result.bits.size(), std::string_view(name) == "nccl_bits" ? 9u : 0u);
+    EXPECT_TRUE(result.trees.empty());
     EXPECT_TRUE(Contains(result.notes, "NCCL adds nothing")) << name;
   }
 }
@@ -64,7 +65,7 @@ TEST(NcclProbes, SayThatOneDeviceAddsNothing) {
 TEST(NcclProbes, PutTwoRanksOnOneDeviceWhereTheLibraryAndTheUserAllowIt) {
   const ScopedVariable one("FAKE_GPUS", "1"), asked("NCCL_MULTI_RANK_GPU_ENABLE", "1");
   const ScopedVariable room("FAKE_GPU_BYTES", "4194304");
-  EXPECT_EQ(RunOnFakes("nccl_choice").choices.size(), 1u);
+  EXPECT_EQ(RunOnFakes("nccl_choice").choices.size(), 2u);
   const ScopedVariable version("FAKE_NCCL_VERSION", "23007");
   const ProbeResult result = RunOnFakes("nccl_choice");
   ASSERT_EQ(result.status, ProbeStatus::kOk) << result.message;

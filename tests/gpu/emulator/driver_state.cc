@@ -39,6 +39,11 @@ void LogCall(std::string_view call) {
   std::fclose(file);
 }
 
+std::uint64_t MemoryBytes() {
+  const char* text = std::getenv("EMULATED_BYTES");
+  return text == nullptr ? std::uint64_t{1} << 30 : std::strtoull(text, nullptr, 10);
+}
+
 // What a device reports of a fault; what it would not notice is a failed launch here.
 CUresult ErrorOf(FaultKind kind) {
   switch (kind) {
@@ -107,6 +112,8 @@ DriverState& DriverState::Get() {
   static DriverState state;
   return state;
 }
+
+DriverState::DriverState() : memory_(MemoryBytes()) {}
 
 CUresult DriverState::Enter(std::string_view call) {
   LogCall(call);

@@ -3,10 +3,11 @@
 // Role: between driver.cc, which has the functions of libcuda.so.1, and the emulator.
 //
 // Variables: EMULATED_DEVICE, "H100" (the default) or "A100"; EMULATED_DEVICES, how many, 1 if it
-// is not set; EMULATED_ORDER, the order of launches, a new one each if it is not set;
-// EMULATED_FAIL, "cuMemAlloc:3" for the third call alone, "cuMemAlloc:3+" for it and all after it,
-// of the driver or of a library (libraries/), several by commas; EMULATED_CALLS, a file that gets
-// the name of every call.
+// is not set; EMULATED_BYTES, the memory that they have together, 1 GiB if it is not set;
+// EMULATED_ORDER, the order of launches, a new one each if it is not set; EMULATED_FAIL,
+// "cuMemAlloc:3" for the third call alone, "cuMemAlloc:3+" for it and all after it, of the driver
+// or of a library (libraries/), several by commas; EMULATED_CALLS, a file that gets the name of
+// every call.
 #ifndef RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
 #define RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
 
@@ -77,9 +78,9 @@ class DriverState final : public EmulatedMachine {
   std::string_view fault() const { return fault_; }
 
  private:
-  DriverState() = default;
+  DriverState();
 
-  DeviceMemory memory_{std::uint64_t{1} << 30};
+  DeviceMemory memory_;
   std::map<const void*, std::unique_ptr<EmulatedModule>> modules_;
   std::map<std::string, unsigned, std::less<>> calls_;
   std::map<std::uint64_t, int> device_of_;               // by allocation

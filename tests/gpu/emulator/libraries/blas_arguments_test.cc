@@ -1,45 +1,21 @@
 // Wrong arguments of cuBLAS and cuBLASLt: the documented status of each, or a fault of the device.
-#include <fmt/format.h>
-
 #include <functional>
 
 #include "probes/gpu/gemm.h"
-#include "tests/gpu/emulator/libraries/emulated_probe.h"
+#include "tests/gpu/emulator/libraries/checked.h"
 
 namespace rharness {
 namespace {
 
-// `check` fills notes with what is not as expected; in a process of its own.
+// `check` has the libraries opened.
 using Check = std::function<void(const BlasContext& blas, ProbeResult* result)>;
-void ExpectAsDocumented(const Check& check, const Changes& changes = {}) {
-  const auto run = [&]() -> ProbeResult {
-    ProbeContext context{.device = "cuda:0"};
-    context.library_paths = {EMULATOR_DIR};
-    const auto blas = BlasContext::Open(context);
-    if (!blas.ok()) return FailedProbe(blas.error().ToString());
-    ProbeResult result;
-    check(*blas, &result);
-    return result;
+void ExpectOfBlas(const Check& check, const Changes& changes = {}) {
+  const auto with_blas = [&](const ProbeContext& context, ProbeResult* result) -> Status {
+    ASSIGN_OR_RETURN(const BlasContext blas, BlasContext::Open(context));
+    check(blas, result);
+    return {};
   };
-  const auto result = RunForked(changes, run);
-  ASSERT_TRUE(result.ok());
-  EXPECT_EQ(result->status, ProbeStatus::kOk) << result->message;
-  for (const std::string& note : result->notes) ADD_FAILURE() << note;
-  EXPECT_GT(result->counts.at("checked"), 0u);
-}
-
-template <class Code>
-void Expect(std::string_view what, Code got, Code wanted, ProbeResult* result) {
-  ++result->counts["checked"];
-  if (got == wanted) return;
-  result->notes.push_back(fmt::format("{}: status {}, expected {}", what, static_cast<int>(got),
-                                      static_cast<int>(wanted)));
-}
-
-// Of an enumeration, whether it has it or not.
-template <class Enumeration>
-Enumeration Numbered(int number) {
-  return static_cast<Enumeration>(number);
+  ExpectAsDocumented(with_blas, changes);
 }
 
 // cublasGemmEx of 4 by 8 by 16, A transposed.
@@ -85,7 +61,7 @@ TEST(EmulatedBlasArguments, OfAProductHaveTheirStatus) {
     const auto expect = [&](std::string_view what, cublasStatus_t wanted, const Change& change) {
       GemmCall call = made.call;
       change(&call);
-      Expect(what, RunGemm(*blas.blas, call), wanted, result);
+      ExpectStatus(what, RunGemm(*blas.blas, call), wanted, result);
     };
     constexpr auto kInvalid = CUBLAS_STATUS_INVALID_VALUE;
     expect("right", CUBLAS_STATUS_SUCCESS, [](GemmCall*) {});
@@ -114,22 +90,22 @@ TEST(EmulatedBlasArguments, OfAProductHaveTheirStatus) {
       call->compute = CUBLAS_COMPUTE_32I, call->lda = 17;
     });
     expect("no handle", CUBLAS_STATUS_NOT_INITIALIZED, [](GemmCall* call) { call->handle = {}; });
-    Expect("still alive", blas.device->Synchronize().ok(), true, result);
+    ExpectStatus("still alive", blas.device->Synchronize().ok(), true, result);
   };
-  ExpectAsDocumented(check);
+  ExpectOfBlas(check);
 }
 
 // Each in a process of its own, since the error stays.
 TEST(EmulatedBlasArguments, ThatAreNoMemoryAreFaultsOfTheDevice) {
   const auto expect_fault = [](std::string_view wanted, const auto& change) {
-    ExpectAsDocumented([&](const BlasContext& blas, ProbeResult* result) {
+    ExpectOfBlas([&](const BlasContext& blas, ProbeResult* result) {
       GemmBuffers made = MakeBuffers(blas);
       change(&made);
-      Expect("asynchronous", RunGemm(*blas.blas, made.call), CUBLAS_STATUS_SUCCESS, result);
+      ExpectStatus("asynchronous", RunGemm(*blas.blas, made.call), CUBLAS_STATUS_SUCCESS, result);
       const Status waited = blas.device->Synchronize();
       const std::string text = waited.ok() ? "no fault" : waited.error().ToString();
       if (text.find(wanted) == std::string::npos) result->notes.push_back(text);
-      Expect("dead", RunGemm(*blas.blas, made.call), CUBLAS_STATUS_EXECUTION_FAILED, result);
+      ExpectStatus("dead", RunGemm(*blas.blas, made.call), CUBLAS_STATUS_EXECUTION_FAILED, result);
     });
   };
   expect_fault("A: 64 bytes at", [](GemmBuffers* made) {
@@ -145,40 +121,42 @@ TEST(EmulatedBlasArguments, ThatAreNoMemoryAreFaultsOfTheDevice) {
 }
 
 TEST(EmulatedBlasArguments, OfAHandleHaveTheirStatus) {
-  ExpectAsDocumented([](const BlasContext& blas, ProbeResult* result) {
+  ExpectOfBlas([](const BlasContext& blas, ProbeResult* result) {
     const auto& f = blas.blas->f;
     const cublasHandle_t handle = blas.blas->handle();
     const GemmBuffers made = MakeBuffers(blas);
     constexpr auto kInvalid = CUBLAS_STATUS_INVALID_VALUE;
-    Expect("workspace",
-           f.cublasSetWorkspace(handle, static_cast<char*>(made.big.pointer()) + 128, 64), kInvalid,
-           result);
-    Expect("atomics", f.cublasSetAtomicsMode(handle, Numbered<cublasAtomicsMode_t>(2)), kInvalid,
-           result);
-    Expect("math", f.cublasSetMathMode(handle, Numbered<cublasMath_t>(77)), kInvalid, result);
+    ExpectStatus("workspace",
+                 f.cublasSetWorkspace(handle, static_cast<char*>(made.big.pointer()) + 128, 64),
+                 kInvalid, result);
+    ExpectStatus("atomics", f.cublasSetAtomicsMode(handle, Numbered<cublasAtomicsMode_t>(2)),
+                 kInvalid, result);
+    ExpectStatus("math", f.cublasSetMathMode(handle, Numbered<cublasMath_t>(77)), kInvalid, result);
     int version = 0;
-    Expect("version", f.cublasGetVersion(handle, nullptr), kInvalid, result);
-    Expect("version", f.cublasGetVersion(handle, &version), CUBLAS_STATUS_SUCCESS, result);
+    ExpectStatus("version", f.cublasGetVersion(handle, nullptr), kInvalid, result);
+    ExpectStatus("version", f.cublasGetVersion(handle, &version), CUBLAS_STATUS_SUCCESS, result);
     const float one = 1;
     auto* x = static_cast<float*>(made.big.pointer());
     const auto symv = [&](cublasFillMode_t fill, int n, int lda, int step) {
       return f.cublasSsymv(handle, fill, n, &one, x, lda, x, step, &one, x + 512, 1);
     };
-    Expect("symv", symv(CUBLAS_FILL_MODE_UPPER, 4, 4, 1), CUBLAS_STATUS_SUCCESS, result);
-    Expect("symv n", symv(CUBLAS_FILL_MODE_UPPER, -1, 4, 1), kInvalid, result);
-    Expect("symv lda", symv(CUBLAS_FILL_MODE_UPPER, 4, 3, 1), kInvalid, result);
-    Expect("symv step", symv(CUBLAS_FILL_MODE_UPPER, 4, 4, 0), kInvalid, result);
-    Expect("symv fill", symv(CUBLAS_FILL_MODE_FULL, 4, 4, 1), kInvalid, result);
+    ExpectStatus("symv", symv(CUBLAS_FILL_MODE_UPPER, 4, 4, 1), CUBLAS_STATUS_SUCCESS, result);
+    ExpectStatus("symv n", symv(CUBLAS_FILL_MODE_UPPER, -1, 4, 1), kInvalid, result);
+    ExpectStatus("symv lda", symv(CUBLAS_FILL_MODE_UPPER, 4, 3, 1), kInvalid, result);
+    ExpectStatus("symv step", symv(CUBLAS_FILL_MODE_UPPER, 4, 4, 0), kInvalid, result);
+    ExpectStatus("symv fill", symv(CUBLAS_FILL_MODE_FULL, 4, 4, 1), kInvalid, result);
     CUstream stream = nullptr;
     blas.device->driver().f.cuStreamCreate(&stream, 0);
     blas.device->driver().f.cuStreamDestroy(stream);
-    Expect("stream", f.cublasSetStream(handle, stream), CUBLAS_STATUS_SUCCESS, result);
-    Expect("dead stream", RunGemm(*blas.blas, made.call), CUBLAS_STATUS_EXECUTION_FAILED, result);
+    ExpectStatus("stream", f.cublasSetStream(handle, stream), CUBLAS_STATUS_SUCCESS, result);
+    ExpectStatus("dead stream", RunGemm(*blas.blas, made.call), CUBLAS_STATUS_EXECUTION_FAILED,
+                 result);
     cublasHandle_t second = nullptr;
     f.cublasCreate(&second);
     f.cublasDestroy(second);
-    Expect("destroyed", f.cublasDestroy(second), CUBLAS_STATUS_NOT_INITIALIZED, result);
-    Expect("destroyed", f.cublasSetStream(second, nullptr), CUBLAS_STATUS_NOT_INITIALIZED, result);
+    ExpectStatus("destroyed", f.cublasDestroy(second), CUBLAS_STATUS_NOT_INITIALIZED, result);
+    ExpectStatus("destroyed", f.cublasSetStream(second, nullptr), CUBLAS_STATUS_NOT_INITIALIZED,
+                 result);
   });
 }
 
@@ -201,7 +179,7 @@ LtCall MakeLtCall(const BlasContext& blas) {
 }
 
 TEST(EmulatedLtArguments, OfAProductHaveTheirStatus) {
-  ExpectAsDocumented([](const BlasContext& blas, ProbeResult* result) {
+  ExpectOfBlas([](const BlasContext& blas, ProbeResult* result) {
     const LtCall made = MakeLtCall(blas);
     const auto run = [&](std::size_t a_offset, std::size_t offset, std::size_t bytes,
                          const cublasLtMatmulAlgo_t& algo) {
@@ -213,7 +191,7 @@ TEST(EmulatedLtArguments, OfAProductHaveTheirStatus) {
     };
     const auto expect = [&](std::string_view what, const std::string& got,
                             const std::string& wanted) {
-      Expect(what, got.find(wanted) != std::string::npos, true, result);
+      ExpectStatus(what, got.find(wanted) != std::string::npos, true, result);
       if (got.find(wanted) == std::string::npos) result->notes.push_back(got);
     };
     const std::size_t bytes = made.first.workspaceSize;
@@ -227,7 +205,7 @@ TEST(EmulatedLtArguments, OfAProductHaveTheirStatus) {
 }
 
 TEST(EmulatedLtArguments, OfDescriptorsAndAlgorithmsHaveTheirStatus) {
-  ExpectAsDocumented([](const BlasContext& blas, ProbeResult* result) {
+  ExpectOfBlas([](const BlasContext& blas, ProbeResult* result) {
     const auto& f = blas.lt->f;
     const cublasLtHandle_t handle = blas.lt->handle();
     constexpr auto kInvalid = CUBLAS_STATUS_INVALID_VALUE;
@@ -238,48 +216,48 @@ TEST(EmulatedLtArguments, OfDescriptorsAndAlgorithmsHaveTheirStatus) {
       return f.cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, CUDA_R_32F, in, in, CUDA_R_32F,
                                       CUDA_R_32F, id, &algo);
     };
-    Expect("id", init(1000, CUDA_R_16BF), kInvalid, result);
-    Expect("types", init(66, CUDA_R_32F), kUnsupported, result);
-    Expect("right", init(66, CUDA_R_16BF), CUBLAS_STATUS_SUCCESS, result);
+    ExpectStatus("id", init(1000, CUDA_R_16BF), kInvalid, result);
+    ExpectStatus("types", init(66, CUDA_R_32F), kUnsupported, result);
+    ExpectStatus("right", init(66, CUDA_R_16BF), CUBLAS_STATUS_SUCCESS, result);
     const std::uint32_t number = 1;
     const auto set = [&](cublasLtMatmulAlgoConfigAttributes_t attribute, std::size_t bytes) {
       return f.cublasLtMatmulAlgoConfigSetAttribute(&algo, attribute, &number, bytes);
     };
-    Expect("setting the id", set(CUBLASLT_ALGO_CONFIG_ID, 4), kInvalid, result);
-    Expect("size", set(CUBLASLT_ALGO_CONFIG_TILE_ID, 2), kInvalid, result);
-    Expect("size", set(CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 4), kInvalid, result);
-    Expect("attribute", set(Numbered<cublasLtMatmulAlgoConfigAttributes_t>(99), 4), kInvalid,
-           result);
+    ExpectStatus("setting the id", set(CUBLASLT_ALGO_CONFIG_ID, 4), kInvalid, result);
+    ExpectStatus("size", set(CUBLASLT_ALGO_CONFIG_TILE_ID, 2), kInvalid, result);
+    ExpectStatus("size", set(CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 4), kInvalid, result);
+    ExpectStatus("attribute", set(Numbered<cublasLtMatmulAlgoConfigAttributes_t>(99), 4), kInvalid,
+                 result);
     std::uint64_t flags = 0;
     std::size_t written = 0;
-    Expect("capability's size",
-           f.cublasLtMatmulAlgoCapGetAttribute(&algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS,
-                                               &flags, 4, &written),
-           kInvalid, result);
+    ExpectStatus("capability's size",
+                 f.cublasLtMatmulAlgoCapGetAttribute(&algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS,
+                                                     &flags, 4, &written),
+                 kInvalid, result);
     cublasLtMatmulPreference_t preference = nullptr;
     f.cublasLtMatmulPreferenceCreate(&preference);
-    Expect("preference's size",
-           f.cublasLtMatmulPreferenceSetAttribute(
-               preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &number, 4),
-           kInvalid, result);
-    Expect("no results wanted",
-           f.cublasLtMatmulAlgoGetHeuristic(handle, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                            preference, 0, nullptr, nullptr),
-           kInvalid, result);
-    Expect("no handle", f.cublasLtDestroy(nullptr), CUBLAS_STATUS_NOT_INITIALIZED, result);
+    ExpectStatus("preference's size",
+                 f.cublasLtMatmulPreferenceSetAttribute(
+                     preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &number, 4),
+                 kInvalid, result);
+    ExpectStatus("no results wanted",
+                 f.cublasLtMatmulAlgoGetHeuristic(handle, nullptr, nullptr, nullptr, nullptr,
+                                                  nullptr, preference, 0, nullptr, nullptr),
+                 kInvalid, result);
+    ExpectStatus("no handle", f.cublasLtDestroy(nullptr), CUBLAS_STATUS_NOT_INITIALIZED, result);
     // Shapes that tensor cores of fp8 do not take, and a type that no product has.
     for (const auto& [m, in] : {std::pair{24, NumberType::kE4m3}, {16, NumberType::kE5m2}}) {
       const auto product =
           LtProduct::Create(blas.lt, ToLtShape({m, 16, 32, in, NumberType::kFp32}));
       const auto found = (*product)->Heuristic({}, 4);
-      Expect("no fp8", found.ok() && found->empty(), true, result);
+      ExpectStatus("no fp8", found.ok() && found->empty(), true, result);
     }
     cublasLtMatmulDesc_t desc = nullptr;
     f.cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
     const cublasOperation_t wrong = Numbered<cublasOperation_t>(7);
-    Expect("operation",
-           f.cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &wrong, 4), kInvalid,
-           result);
+    ExpectStatus("operation",
+                 f.cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &wrong, 4),
+                 kInvalid, result);
   });
 }
 
@@ -294,11 +272,12 @@ TEST(EmulatedLtArguments, TellADeviceThatIsTooOld) {
     config.Set("inner_shape", 0).Set("cluster_shape", 0);
     const auto known = (*product)->Configure(config);
     const std::string text = known.ok() ? "configured" : known.error().ToString();
-    Expect("arch",
-           text.find("cublasLtMatmulAlgoCheck: CUBLAS_STATUS_ARCH_MISMATCH") != std::string::npos,
-           true, result);
+    ExpectStatus(
+        "arch",
+        text.find("cublasLtMatmulAlgoCheck: CUBLAS_STATUS_ARCH_MISMATCH") != std::string::npos,
+        true, result);
   };
-  ExpectAsDocumented(check, {{"EMULATED_DEVICE", "A100"}});
+  ExpectOfBlas(check, {{"EMULATED_DEVICE", "A100"}});
 }
 
 }  // namespace
