@@ -47,14 +47,30 @@ libraries() {
   done
 }
 
-# The sources into $1: the commit where they are it, else the folders that are run.
+# The sources into $1: of the commit, where they are it, the files that are run and no others of its history;
+# else the folders that are run.
 copy_sources() {
+  local serve='git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack'
   if git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1 && git -C "$root" diff --quiet HEAD &&
-     git clone -q --depth 1 "file://$root" "$1" 2>/dev/null; then
+     git clone -q --depth 1 --no-checkout --filter=blob:none -u "$serve" "file://$root" "$1" 2>/dev/null &&
+     git -C "$1" config remote.origin.uploadpack "$serve" &&
+     git -C "$1" sparse-checkout set --no-cone "${packed[@]}" && git -C "$1" checkout -q; then
+    git -C "$1" config remote.origin.url 'left where it was packed'
     return
   fi
+  rm -rf "$1"
   mkdir -p "$1/scenarios"
   cp -r "$root"/scenarios/{common,data,digits_cnn_cuda,digits_torch} "$root"/scenarios/*.sh "$1/scenarios/"
+  rm -rf "$1"/scenarios/*/{history,weights}
+}
+packed=(/.gitignore '/scenarios/*.sh' /scenarios/{common,data,digits_cnn_cuda,digits_torch}/ '!/scenarios/*/history' '!/scenarios/*/weights')
+
+# take PROGRAM FROM: the program, without its symbols, and its libraries.
+take() {
+  local library
+  cp "$2" "$programs/$1"
+  strip "$programs/$1" 2>/dev/null || true
+  while IFS= read -r library; do cp -L "$library" "$programs/lib/"; done < <(libraries "$2")
 }
 
 work=$(mktemp -d)
@@ -69,9 +85,17 @@ for program in rharness rharness-more rharness-probe digits_cnn_cuda rharness-gp
     [ "$program" = rharness-gpu-bench ] || die "$bin/$program is not there; ./dev build builds it"
     continue
   fi
-  cp "$from" "$programs/$program"
-  strip "$programs/$program" 2>/dev/null || true
-  while IFS= read -r library; do cp -L "$library" "$programs/lib/"; done < <(libraries "$from")
+  take "$program" "$from"
 done
+# rharness-more has every verb that rharness has.
+ln -sf rharness-more "$programs/rharness"
+# What rharness lends to the runs that it records.
+if [ -d "$bin/observe" ]; then
+  cp -r "$bin/observe" "$programs/"
+  strip "$programs"/observe/{librharness-observe.so,rharness-enter,rharness-look} 2>/dev/null || true
+  rm -rf "$programs/observe/python/__pycache__"
+else
+  printf '%s: no %s: records made there will name fewer files\n' "$0" "$bin/observe" >&2
+fi
 tar -C "$work" -czf "$out" rharness-gpu
 printf '%s: %s KiB\n' "$out" "$(($(stat -c %s "$out") >> 10))"

@@ -136,6 +136,15 @@ promise() {
 # slug SWITCH: a name for files and families.
 slug() { local text=${1#--}; text=${text// /_}; text=${text//:/x}; printf %s "${text//-/_}"; }
 
+# What bundle_gpu.sh packed has the commit and a part of its files, which git does not clone.
+clone_here() {
+  if git -C "$root" config --get remote.origin.promisor >/dev/null; then
+    mkdir -p "$tree" && cp -r "$root/.git" "$tree/" && rm -f "$tree/.git/index"
+  else
+    git clone -q --no-checkout "$root" "$tree"
+  fi
+}
+
 # The tree that runs work in: a clone where the sources are a checkout, so that manifests name a commit.
 tree=
 make_tree() {
@@ -143,8 +152,8 @@ make_tree() {
   [ ! -d "$tree" ] || return 0
   if git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1 &&
      git -C "$root" diff --quiet HEAD -- scenarios 2>/dev/null; then
-    git clone -q --no-checkout "$root" "$tree" &&
-      git -C "$tree" sparse-checkout set --no-cone '/*' '!/scenarios/*/history' '!/scenarios/*/weights' &&
+    clone_here && git -C "$tree" sparse-checkout set --no-cone /.gitignore \
+      /scenarios/{common,data,digits_cnn_cuda,digits_torch}/ '!/scenarios/*/history' '!/scenarios/*/weights' &&
       git -C "$tree" checkout -q && return 0
     rm -rf "$tree"
   fi

@@ -1,4 +1,4 @@
-// The formats of libarchive that rharness does not write: in the wheel alone.
+// The formats of libarchive that rharness does not write: where it is linked as an archive.
 //
 // Role: libarchive's list of formats names every one, and an archive of it would bring them all,
 // with the ciphers and compressors of zip, xar and 7zip. rharness asks for pax by name, never for

@@ -41,6 +41,8 @@ std::filesystem::path MakeFalsePrograms(const RunFolder& folder) {
   for (const char* name : {"rharness", "rharness-more", "rharness-probe", "digits_cnn_cuda"}) {
     WriteProgram(bin / name, "exit 1");
   }
+  std::filesystem::create_directory(bin / "observe");
+  WriteProgram(bin / "observe/rharness-look", "exit 1");
   return bin;
 }
 
@@ -68,6 +70,12 @@ TEST(RecordGpu, TakesWhatBundleGpuPackedAndLeavesOneArchive) {
   EXPECT_NE(libraries.find("libtinfo.so"), std::string::npos) << libraries;
   EXPECT_EQ(libraries.find("libc.so"), std::string::npos) << libraries;
   EXPECT_EQ(libraries.find("ld-linux"), std::string::npos) << libraries;
+  EXPECT_TRUE(std::filesystem::exists(packed / "build/bin/observe/rharness-look"));
+  EXPECT_EQ(std::filesystem::read_symlink(packed / "build/bin/rharness"), "rharness-more");
+  // Of the repository the commit, where it could be packed, and the folders that are run.
+  EXPECT_TRUE(std::filesystem::exists(packed / "scenarios/digits_cnn_cuda"));
+  EXPECT_FALSE(std::filesystem::exists(packed / "harness"));
+  EXPECT_FALSE(std::filesystem::exists(packed / "scenarios/digits_torch/history"));
   const std::string archive = (folder.path() / "out/a.tar.gz").string();
   EXPECT_EQ(RunProgram(folder,
                        {bash, (packed / "scenarios/record_gpu.sh").string(), "--out",
