@@ -17,6 +17,7 @@
 namespace {
 
 using rharness::DriverState;
+using rharness::kNextDriver;
 using rharness::MemoryView;
 using rharness::TheEmulatedDevice;
 
@@ -81,7 +82,7 @@ CUresult cuInit(unsigned int) {
 }
 CUresult cuDriverGetVersion(int* version) {
   ENTER(cuDriverGetVersion);
-  *version = CUDA_VERSION;
+  *version = CUDA_VERSION + (kNextDriver ? 10 : 0);
   return CUDA_SUCCESS;
 }
 CUresult cuGetErrorName(CUresult error, const char** text) {

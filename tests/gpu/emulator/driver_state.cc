@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/gpu/emulator/fold_order.h"
 #include "tests/gpu/emulator/ptx_text.h"
 
 namespace rharness {
@@ -177,6 +178,7 @@ bool DriverState::DropStream(CUstream stream) { return streams_.erase(stream) > 
 Result<EmulatedModule*> DriverState::Load(std::string_view ptx) {
   auto made = std::make_unique<EmulatedModule>();
   ASSIGN_OR_RETURN(made->program, ParsePtx(ptx));
+  if (kNextDriver) MirrorFolds(&made->program);
   made->globals = PlaceGlobals(made->program, &memory_);
   if (made->globals == 0) return IoError("no room for the variables of the module");
   for (const PtxFunction& one : made->program.functions) {

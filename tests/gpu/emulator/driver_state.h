@@ -24,6 +24,14 @@
 
 namespace rharness {
 
+// Two drivers are built: the next one is of a later version, and its compiler folds warps in
+// another order (fold_order.h).
+#ifdef EMULATED_NEXT_DRIVER
+inline constexpr bool kNextDriver = true;
+#else
+inline constexpr bool kNextDriver = false;
+#endif
+
 struct EmulatedDevice {
   std::string_view name;
   int compute = 90;

@@ -10,7 +10,7 @@ namespace {
 
 Subject Reported(double value) {
   Subject subject;
-  subject.side = {"m.json", "manifest", ""};
+  subject.side = {"m.json", SideKind::kManifest, ""};
   subject.manifest.metrics = {{.name = "val_loss", .value = value, .primary = true}};
   return subject;
 }

@@ -8,7 +8,7 @@ namespace {
 
 Subject Recorded(const std::string& root, std::vector<TensorDigest> tensors = {}) {
   Subject subject;
-  subject.side = {"m.json", "manifest", ""};
+  subject.side = {"m.json", SideKind::kManifest, ""};
   subject.weights.push_back({.path = "model.safetensors",
                              .role = "weights",
                              .checkpoint = nullptr,

@@ -18,7 +18,7 @@ const std::string kCommitA(40, 'a'), kCommitB(40, 'b');
 // A run on three sets, whose accuracy is of `on`.
 Subject On(const std::string& on, double accuracy, bool primary = true) {
   Subject subject;
-  subject.side = {"run.json", "manifest", ""};
+  subject.side = {"run.json", SideKind::kManifest, ""};
   Manifest& manifest = subject.manifest;
   manifest.run_id = "run";
   for (const char* name : {"train", "val", "test"}) {
