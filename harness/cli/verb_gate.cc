@@ -227,6 +227,7 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
   if (!rerun) return decision;
   ASSIGN_OR_RETURN(input->drill, DrillImpacted(decision, *input, arguments.run));
   ASSIGN_OR_RETURN(input->drilled_in, DrilledIn(*input->drill, arguments.run.out, nullptr));
+  input->place_proven = true;
   if (!arguments.run.shadow.empty() && !input->drill->interrupted) {
     ASSIGN_OR_RETURN(input->in_use, DrillInUse(decision, *input, arguments.run));
     ASSIGN_OR_RETURN(input->in_use_at, DrilledIn(*input->in_use, arguments.run.shadow, nullptr));

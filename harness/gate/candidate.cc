@@ -88,6 +88,56 @@ std::set<std::string> LibrariesOf(const Fingerprint& fingerprint) {
   return libraries;
 }
 
+// What evidence states of a fact of a stack; empty: nothing.
+std::string SeenOf(const Environment& environment, const std::string& key) {
+  const Hardware& hardware = environment.hardware;
+  if (key == "gpu_driver") return hardware.gpu_driver;
+  if (key == "cpu.model") return hardware.cpu.model;
+  if (key == "gpus.0.model") return hardware.gpus.empty() ? "" : hardware.gpus.front().model;
+  if (IsVariable(key)) {
+    const auto found = environment.variables.find(key.substr(kVariable.size()));
+    return found == environment.variables.end() ? "" : found->second.value_or("");
+  }
+  std::string name = key;
+  if (const std::string library = LibraryOf(key); !library.empty()) {
+    if (!key.ends_with(".version") || !library.starts_with("lib")) return "";
+    name = library.substr(3, library.find(".so") - 3);
+  }
+  const auto found = environment.software.find(name);
+  return found == environment.software.end() ? "" : found->second;
+}
+
+bool Shows(const Environment& environment, const std::string& key, const std::string& value) {
+  const std::string seen = SeenOf(environment, key);
+  if (seen.empty() || seen == value) return !seen.empty();
+  const std::string version = VersionIn(seen);
+  return key.starts_with(kLibrary) && !version.empty() && VersionsAgree(VersionIn(value), version);
+}
+
+// What sets the two stacks apart must be seen on the candidate's side at least once: what says
+// nothing of it may have been rerun on either.
+std::string WhyNotShown(const GateInput& input, const Environment& environment) {
+  std::string first;
+  for (const auto& [key, value] : input.candidate.stack) {
+    const std::string before = FactOf(input.baseline, key);
+    if (value.empty() || value == before || key == "device") continue;
+    if (Shows(environment, key, value)) return "";
+    if (first.empty()) {
+      first = fmt::format("{} is {} in the baseline and {} in the candidate", key,
+                          before.empty() ? "not known" : before, value);
+    }
+  }
+  // A variable that the candidate has not is shown by its absence.
+  for (const auto& [name, value] : CandidateVariables(input.baseline, input.candidate)) {
+    if (!value && environment.variables.contains(name)) return "";
+  }
+  if (first.empty()) return "";
+  return fmt::format(
+      "nothing in its evidence shows that it was rerun on the candidate and not on the baseline: "
+      "{}; `--drill impacted` reruns it here",
+      first);
+}
+
 std::string VariableWords(const std::string& name, const std::optional<std::string>& value) {
   return value ? fmt::format("{}={}", name, *value) : fmt::format("{} unset", name);
 }
@@ -152,17 +202,27 @@ std::string WhyElsewhere(const GateInput& input, const Environment& environment)
                        VariableWords(name, seen), VariableWords(name, value),
                        ShellWord(value ? fmt::format("{}={}", name, *value) : name));
   }
-  const Hardware& hardware = environment.hardware;
-  const std::pair<const char*, std::string> facts[] = {
-      {"gpu_driver", hardware.gpu_driver},
-      {"cpu.model", hardware.cpu.model},
-      {"gpus.0.model", hardware.gpus.empty() ? "" : hardware.gpus.front().model}};
-  for (const auto& [key, seen] : facts) {
-    const std::string there = FactOf(input.candidate, key);
-    if (there.empty() || seen.empty() || there == seen) continue;
-    return fmt::format("it was rerun where {} is {}, and the candidate's is {}", key, seen, there);
+  for (const char* key : {"gpu_driver", "cpu.model", "gpus.0.model"}) {
+    const std::string there = FactOf(input.candidate, key), seen = SeenOf(environment, key);
+    if (there.empty() || there == seen) continue;
+    return fmt::format("it was rerun where {} is {}, and the candidate's is {}", key,
+                       seen.empty() ? "not known" : seen, there);
   }
-  return WhyOtherSoftware(input.candidate, environment);
+  std::string why = WhyOtherSoftware(input.candidate, environment);
+  if (why.empty() && !input.place_proven) why = WhyNotShown(input, environment);
+  return why;
+}
+
+std::string WhyOfBefore(const Fingerprint& candidate, WallTime drilled) {
+  constexpr auto kClockSkew = std::chrono::minutes(10);
+  const auto made = ParseTime(candidate.made);
+  if (!made.ok()) {
+    return "the candidate does not say when it was measured, so that its drill cannot be told from "
+           "one of before";
+  }
+  if (drilled + kClockSkew >= *made) return "";
+  return fmt::format("the drill began at {}, and the candidate was measured at {}",
+                     FormatTime(drilled), FormatTime(*made));
 }
 
 }  // namespace rharness

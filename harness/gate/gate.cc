@@ -121,9 +121,8 @@ class Decision {
 
   // What was made less often than in the baseline may not repeat, and nobody saw.
   void JudgeRepeats() {
-    const auto fewer = [](int candidate, int baseline) {
-      return candidate > 0 && candidate < baseline;
-    };
+    // None stated: they were not counted.
+    const auto fewer = [](int candidate, int baseline) { return candidate < baseline; };
     const Fingerprint &was = in_.baseline, &is = in_.candidate;
     if (!fewer(is.repeats, was.repeats) && !fewer(is.processes, was.processes)) return;
     Add(Ending::kNoEvidence, "fewer_repeats", "candidate",
@@ -298,9 +297,17 @@ class Decision {
       }
       return;
     }
+    JudgeTime(*in_.drill);
     JudgePlace(*in_.drill);
     JudgeDrilledRuns(*in_.drill);
     JudgeCoverage(*in_.drill);
+  }
+
+  void JudgeTime(const Report& drill) {
+    const std::string why = WhyOfBefore(in_.candidate, drill.started);
+    if (why.empty()) return;
+    Add(Ending::kNoEvidence, "drill_of_before", "drill", "a candidate is measured, then drilled",
+        why);
   }
 
   // A drill elsewhere says nothing about the candidate, however well it ended.

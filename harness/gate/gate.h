@@ -33,6 +33,8 @@ struct GateInput {
   // Environments of the drill's reruns, by run, from their evidence; a run without one is of
   // unknown origin. None at all: the caller answers for the drill's place.
   std::optional<std::map<std::string, Environment>> drilled_in;
+  // The gate had them rerun here: probes or the caller say that this is the candidate.
+  bool place_proven = false;
   // The same runs, drilled on the stack in use (shadow.h), and their environments.
   std::optional<Report> in_use;
   std::optional<std::map<std::string, Environment>> in_use_at;
@@ -73,9 +75,15 @@ const ProbeDifference* FindContradiction(const FingerprintDifference& between);
 std::string WhatDiffersHere(const Fingerprint& candidate, const Fingerprint& here);
 
 // Why a rerun in this environment says nothing about the candidate: a variable, a driver, a CPU, a
-// GPU or the version of a library differs. A library counts if the run states its version
-// ("openblas", "cudnn") and the candidate's stack that of libNAME.so. Empty: no such difference.
+// GPU or the version of a library differs, or the candidate's driver, CPU or GPU is not seen there,
+// or, unless the place is proven, nothing that sets the candidate apart from the baseline is. A
+// library counts if the run states its version ("openblas", "cudnn") and the candidate's stack that
+// of libNAME.so. Empty: it was rerun there.
 std::string WhyElsewhere(const GateInput& input, const Environment& environment);
+
+// Why a drill that began then says nothing about the candidate: this was measured later, and may be
+// another stack by then. Empty: it was measured before.
+std::string WhyOfBefore(const Fingerprint& candidate, WallTime drilled);
 
 }  // namespace rharness
 

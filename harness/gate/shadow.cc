@@ -59,6 +59,7 @@ void AddElsewhere(const GateInput& input, std::vector<GateReason>* reasons) {
   GateInput other;
   other.baseline = input.candidate;
   other.candidate = input.baseline;
+  other.place_proven = input.place_proven;
   std::string first, why;
   std::size_t elsewhere = 0;
   for (const ReportRun& run : input.in_use->runs) {

@@ -78,6 +78,45 @@ TEST(Gate, TakesADrillOnTheCandidateAlone) {
   ExpectClosed(unknown, {"drill_elsewhere"}, 3);
 }
 
+// What the candidate states and evidence does not is no agreement.
+TEST(Gate, TakesNoDrillWhoseEvidenceDoesNotShowTheCandidate) {
+  ExpectClosed(DrilledAt(Place("Nehalem", "")), {"drill_elsewhere"}, 3);
+  GateInput gpu = DrilledAt(Place("Nehalem", "590"));
+  gpu.baseline.stack["gpus.0.model"] = gpu.candidate.stack["gpus.0.model"] = "NVIDIA H200";
+  ExpectClosed(gpu, {"drill_elsewhere"}, 3);
+  gpu.drilled_in->at("a").hardware.gpus = {{.model = "NVIDIA H200"}};
+  EXPECT_TRUE(DecideGate(gpu).open);
+  // Only a library that no run states sets the two stacks apart.
+  GateInput library = DrilledAt(Environment());
+  library.candidate.stack = library.baseline.stack;
+  library.candidate.stack["libraries.libcublas.so.13.sha256"] = "another";
+  ExpectClosed(library, {"drill_elsewhere"}, 3);
+  library.place_proven = true;
+  EXPECT_TRUE(DecideGate(library).open) << "probes said so";
+  library.place_proven = false;
+  library.candidate.stack["glibc"] = "2.41";
+  library.drilled_in->at("a").software["glibc"] = "2.41";
+  EXPECT_TRUE(DecideGate(library).open) << "one of the changes is seen";
+}
+
+TEST(Gate, TakesNoDrillOfBeforeTheCandidateWasMeasured) {
+  GateInput input = DrilledAt(Place("Nehalem", "590"));
+  input.candidate.made = "2026-11-26T08:00:00.000Z";
+  input.drill->started = *ParseTime("2026-11-26T07:00:00Z");
+  ExpectClosed(input, {"drill_of_before"}, 3);
+  input.drill->started = *ParseTime("2026-11-26T07:55:00Z");
+  EXPECT_TRUE(DecideGate(input).open) << "within what two clocks may differ";
+  input.candidate.made.clear();
+  ExpectClosed(input, {"drill_of_before"}, 3);
+}
+
+TEST(Gate, TakesNoCandidateThatDoesNotSayHowOftenItWasRepeated) {
+  GateInput input = DrilledAt(Place("Nehalem", "590"));
+  EXPECT_TRUE(DecideGate(input).open);
+  input.candidate.repeats = 0;
+  ExpectClosed(input, {"fewer_repeats"}, 3);
+}
+
 TEST(Gate, TakesADrillOnTheCandidatesVersionsAlone) {
   const auto decide = [](const std::string& name, const std::string& version) {
     Environment place = Place("Nehalem", "590");

@@ -20,6 +20,7 @@ inline GateInput Input(const FingerprintBuilder& baseline, const FingerprintBuil
   GateInput input;
   input.baseline = baseline.Parse("baseline.json");
   input.candidate = candidate.Parse("candidate.json");
+  input.candidate.made = FormatTime(WallTime());  // before any drill
   auto parsed = ParsePolicy(policy, "policy.yaml");
   EXPECT_TRUE(parsed.ok()) << parsed.error().ToString();
   input.policy = *parsed;
