@@ -39,6 +39,8 @@ void Members(Io& io, T& report) {
   io.MustList("kept_runs", report.kept_runs, "Runs whose files are never deleted.");
   io.MustList("kept_files", report.kept_files,
               "Files that runs let go of and that stay all the same.");
+  io.PlainUnlessEmpty("idle_holds", report.idle_holds,
+                      "Holds of the policy that name no run of the history, and keep nothing.");
 }
 
 template <class Io, Is<DeletionTold> T>

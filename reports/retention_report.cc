@@ -112,6 +112,10 @@ std::string WriteTerminal(const RetentionReport& report, int columns, const Dele
             KeptRunsText(report.kept_runs, columns);
   }
   text += FilesText(report, columns);
+  for (const std::string& hold : report.idle_holds) {
+    text += Wrapped("a hold names no run of this history and keeps nothing: " + SafeText(hold),
+                    columns);
+  }
   if (list.items.empty()) return text + "Nothing would be deleted.\n";
   text += fmt::format("{} below {} would be deleted, {}.\n", Counted(list.items.size(), "file"),
                       SafeText(list.root), FormatBytes(list.bytes()));

@@ -30,8 +30,9 @@ struct RetentionReport {
   std::string history;
   std::string policy;
   DeletionList list;
-  std::vector<KeptRun> kept_runs;    // by run_id
-  std::vector<KeptFile> kept_files;  // by path
+  std::vector<KeptRun> kept_runs;       // by run_id
+  std::vector<KeptFile> kept_files;     // by path
+  std::vector<std::string> idle_holds;  // holds of the policy that name no run, in words
 };
 
 // "rharness.retention/v1".

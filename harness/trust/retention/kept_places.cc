@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "harness/base/digest.h"
 #include "harness/base/percent.h"
 #include "harness/base/trouble.h"
 
@@ -97,10 +98,8 @@ Status KeptPlaces::AddFolder(const fs::path& folder, const std::string& who) {
   return {};
 }
 
-Result<bool> KeptPlaces::AddPlace(const std::string& location, const std::string& who,
-                                  std::optional<std::uint64_t> size_bytes) {
-  bool there = false;
-  if (location.empty()) return there;
+Status KeptPlaces::AddPlace(const std::string& location, const std::string& who) {
+  if (location.empty()) return {};
   for (const fs::path& path : PathsOf(location)) {
     ASSIGN_OR_RETURN(const auto seen, Look(path));
     if (!seen) continue;
@@ -108,10 +107,41 @@ Result<bool> KeptPlaces::AddPlace(const std::string& location, const std::string
     by_id_.try_emplace(id, who);
     if (above_.contains(id) && everything_.empty()) everything_ = who;
     if (S_ISDIR(seen->st_mode)) RETURN_IF_ERROR(AddFolder(path, who));
-    there = there || !size_bytes ||
-            (S_ISREG(seen->st_mode) && static_cast<std::uint64_t>(seen->st_size) == *size_bytes);
   }
-  return there;
+  return {};
+}
+
+void KeptPlaces::AddCopy(const std::string& sha256, Copy copy) {
+  if (!sha256.empty()) copies_[sha256].push_back(std::move(copy));
+}
+
+// By its content: a file of the same size may have been written over it.
+Result<bool> KeptPlaces::IsThere(const Copy& copy, const std::string& sha256) const {
+  for (const fs::path& path : PathsOf(copy.location)) {
+    ASSIGN_OR_RETURN(const auto seen, Look(path));
+    const bool like = seen && S_ISREG(seen->st_mode) &&
+                      static_cast<std::uint64_t>(seen->st_size) == copy.size_bytes;
+    if (!like) continue;
+    const auto digest = HashFile(path);
+    if (!digest.ok() && IsTrouble(digest.error())) return digest.error();
+    if (digest.ok() && digest->sha256 == sha256) return true;
+  }
+  return false;
+}
+
+Result<std::string> KeptPlaces::WhoLacks(const std::string& sha256) const {
+  const auto known = lacking_.find(sha256);
+  if (known != lacking_.end()) return known->second;
+  std::string who;
+  const auto copies = copies_.find(sha256);
+  if (copies != copies_.end()) {
+    for (const Copy& copy : copies->second) {
+      ASSIGN_OR_RETURN(const bool there, IsThere(copy, sha256));
+      if (!there && who.empty()) who = copy.who;
+    }
+  }
+  lacking_.emplace(sha256, who);
+  return who;
 }
 
 Result<std::string> KeptPlaces::WhoHasFolder(const fs::path& relative) const {
@@ -133,6 +163,8 @@ Result<std::string> KeptPlaces::WhoHasFolder(const fs::path& relative) const {
 
 Result<std::string> KeptPlaces::WhoHas(const fs::path& relative, const std::string& sha256) const {
   if (const auto held = by_content_.find(sha256); held != by_content_.end()) return held->second;
+  ASSIGN_OR_RETURN(const std::string lacking, WhoLacks(sha256));
+  if (!lacking.empty()) return lacking;
   ASSIGN_OR_RETURN(const OpenedFile file, root_->OpenFile(relative));
   if (!everything_.empty()) return everything_;
   struct stat seen {};

@@ -32,13 +32,19 @@ class KeptPlaces {
   // `who`: the text of WhoHas, "data 'init' of run mlp-2". The first owner of a thing is reported.
   // An empty digest is none.
   void AddContent(const std::string& sha256, const std::string& who);
-  // A file, or a folder with all below it, at each possible place of the location here. Returns
-  // whether there is one now; with a size given, a file of that size. Errors: io.
-  Result<bool> AddPlace(const std::string& location, const std::string& who,
-                        std::optional<std::uint64_t> size_bytes = {});
+  // A file, or a folder with all below it, at each possible place of the location here. Errors: io.
+  Status AddPlace(const std::string& location, const std::string& who);
+  // What a kept run made: where it has no file with this content, any other one belongs to it.
+  struct Copy {
+    std::string location;
+    std::uint64_t size_bytes = 0;
+    std::string who;
+  };
+  void AddCopy(const std::string& sha256, Copy copy);
 
-  // The owner of the file at root/relative, if its content is this; empty: nobody here. Errors: as
-  // of HeldFolder::OpenFile.
+  // The owner of the file at root/relative, if its content is this; empty: nobody here. Hashes what
+  // kept runs have of this content, once. Errors: as of HeldFolder::OpenFile; the machine's
+  // trouble.
   Result<std::string> WhoHas(const std::filesystem::path& relative,
                              const std::string& sha256) const;
 
@@ -49,6 +55,8 @@ class KeptPlaces {
   std::vector<std::filesystem::path> PathsOf(const std::string& location) const;
   Status AddFolder(const std::filesystem::path& folder, const std::string& who);
   Result<std::string> WhoHasFolder(const std::filesystem::path& relative) const;
+  Result<bool> IsThere(const Copy& copy, const std::string& sha256) const;
+  Result<std::string> WhoLacks(const std::string& sha256) const;
 
   const HeldFolder* root_;
   Maps maps_;
@@ -56,6 +64,8 @@ class KeptPlaces {
   PlaceOnDevice root_place_;
   std::set<FileId> above_;  // the root and the folders above it
   std::map<std::string, std::string> by_content_;
+  std::map<std::string, std::vector<Copy>> copies_;     // by content
+  mutable std::map<std::string, std::string> lacking_;  // WhoLacks, as far as it was asked
   std::map<FileId, std::string> by_id_;
   std::string everything_;  // owner of a folder that contains the root; empty: none
   mutable std::map<std::filesystem::path, std::string> folders_;  // of those below the root

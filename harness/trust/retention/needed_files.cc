@@ -35,9 +35,8 @@ std::string FolderOfTable(const std::string& source) {
 
 Status AddNeededBy(const Manifest& manifest, KeptPlaces* places) {
   const std::string run = " of run " + manifest.run_id;
-  const auto add_place = [&](const std::string& location, const std::string& who) -> Status {
-    const auto there = places->AddPlace(location, who);
-    return there.ok() ? Status() : Status(there.error());
+  const auto add_place = [&](const std::string& location, const std::string& who) {
+    return places->AddPlace(location, who);
   };
   for (const DataItem& item : manifest.data) {
     const std::string who = fmt::format("data '{}'{}", item.name, run);
@@ -74,9 +73,8 @@ Status AddMade(const Manifest& manifest, KeptPlaces* places) {
   const auto add = [&](const std::string& location, std::uint64_t size_bytes,
                        const std::string& sha256) -> Status {
     const std::string who = fmt::format("also of run {}, which is kept", manifest.run_id);
-    ASSIGN_OR_RETURN(const bool there, places->AddPlace(location, who, size_bytes));
-    if (!there) places->AddContent(sha256, who);
-    return {};
+    places->AddCopy(sha256, {location, size_bytes, who});
+    return places->AddPlace(location, who);
   };
   for (const Artifact& artifact : manifest.artifacts) {
     if (artifact.location.empty()) continue;

@@ -228,6 +228,19 @@ void WarnOfIdle(const Policy& policy, const std::vector<RunRecord>& runs) {
   for (const Hold& hold : policy.holds) warn(hold.families, hold.runs, "hold", hold.where);
 }
 
+// A hold that keeps nothing was meant to keep something: a misspelt run, or another history.
+std::vector<std::string> IdleHolds(const std::vector<RunRecord>& runs, const Policy& policy) {
+  std::vector<std::string> idle;
+  for (const Hold& hold : policy.holds) {
+    const bool holds = std::ranges::any_of(
+        runs, [&](const RunRecord& run) { return hold.Names(run.entry.family, run.entry.run_id); });
+    if (holds) continue;
+    idle.push_back(fmt::format("families '{}', runs '{}': {}", hold.families,
+                               hold.runs.empty() ? "*" : hold.runs, hold.reason));
+  }
+  return idle;
+}
+
 }  // namespace
 
 Result<RetentionReport> PlanRetention(const RetentionInputs& inputs, WallTime now,
@@ -252,7 +265,8 @@ Result<RetentionReport> PlanRetention(const RetentionInputs& inputs, WallTime no
       .policy = inputs.policy,
       .list = {.root = place.string(), .policy_sha256 = Sha256HexOf(text), .items = {}},
       .kept_runs = RunsToKeep(runs, policy, claimed, now),
-      .kept_files = {}};
+      .kept_files = {},
+      .idle_holds = IdleHolds(runs, policy)};
   std::set<std::string> kept;
   for (const KeptRun& run : report.kept_runs) kept.insert(run.run_id);
   const OwnFiles own(inputs.never);

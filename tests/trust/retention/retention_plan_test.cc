@@ -211,6 +211,33 @@ TEST_F(RetentionPlan, KeepsAFileThatARunThatIsKeptNamesToo) {
   EXPECT_EQ(WhyKept(Plan(), "a"), "is also of run z, which is kept");
 }
 
+// Its own file has been written over by one of the same size: the twin is the last copy.
+TEST_F(RetentionPlan, KeepsTheLastCopyOfWhatAKeptRunMade) {
+  Put("root/a.bin", "weights of x");
+  Put("root/b.bin", "weights of x");
+  Put("root/c.bin", "another file");
+  Add(Made("a", kDay1, "a.bin", "weights of x"));
+  Add(Made("b", kDay2, "b.bin", "weights of x"));
+  Add(Made("c", kDay3, "c.bin", "another file"));
+  Policy(
+      "retention: [{families: '*', keep_last: 1}]\n"
+      "holds: [{families: '*', runs: 'b', reason: 'case 7'}]\n");
+  EXPECT_THAT(PathsOf(Plan()), ElementsAre("a.bin")) << "b has its own";
+  Put("root/b.bin", "weights of y");
+  const RetentionReport report = Plan();
+  EXPECT_THAT(PathsOf(report), IsEmpty());
+  EXPECT_THAT(WhyKept(report, "a"), HasSubstr("also of run b, which is kept"));
+  EXPECT_THAT(report.idle_holds, IsEmpty());
+}
+
+TEST_F(RetentionPlan, SaysThatAHoldNamesNoRun) {
+  AddRun("a", kDay1);
+  Policy(
+      "retention: [{families: '*', keep_last: 1}]\n"
+      "holds: [{families: 'mpl', reason: 'case 7'}]\n");
+  EXPECT_THAT(Plan().idle_holds, ElementsAre(HasSubstr("case 7")));
+}
+
 TEST_F(RetentionPlan, KeepsWhatIsNotWhatWasRecorded) {
   Put("root/a.bin", "something else by now");
   Add(Made("a", kDay1, "a.bin", "weights"));
