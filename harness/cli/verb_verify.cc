@@ -15,6 +15,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/verb.h"
 #include "harness/cli/verify_text.h"
+#include "harness/trust/attestation/attest_drill.h"
 #include "harness/trust/attestation/endorsement.h"
 #include "harness/trust/attestation/held_subjects.h"
 #include "harness/trust/attestation/verification.h"
@@ -46,7 +47,7 @@ constexpr char kTrustFile[] =
 
 The signer states a verdict's run and family, and the family chooses the rule: a key for one family could state that family for a run of a different one. So each line prints the family and the rule. --family and --run refuse statements about anything else. --artifacts checks a verdict against the manifest RUN.json in that folder: its run, its family and the recorded weights. A rule for every family behind a stricter rule with patterns is easily evaded: a warning lists what it accepts without any of these options.
 
-In a folder every *.intoto.jsonl and *.sigstore.json counts, and every other *.json that declares itself an envelope or a bundle. Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no third party's time, so an end date is not enough for a key that somebody else may have: remove it from the policy. From then on a line that it signed is reported as not counted, and ignored where another line of the same file holds; a file of such lines alone is refused. An invalid signature by a known key is always an error.
+In a folder every *.intoto.jsonl and *.sigstore.json counts, whatever it is, and every other *.json that declares itself an envelope or a bundle. RUN.verdict.intoto.jsonl must be about that run. Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no third party's time, so an end date is not enough for a key that somebody else may have: remove it from the policy. From then on a line that it signed is reported as not counted, and ignored where another line of the same file holds; a file of such lines alone is refused. An invalid signature by a known key is always an error.
 
 --artifacts checks files against what was signed. A folder must hold every checkpoint of every verdict, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. An endorsed file must have the content of the newest line for its name; lines for other contents are listed as older. A model's folder must hold every signed file, and no other but those that its signature ignores; a link is refused if the signature allows none. --tensors checks a checkpoint, in any files, against the tensors of a model that rharness signed.
 
@@ -86,15 +87,31 @@ Status HoldToExpected(const Verified& one, const VerifyArguments& arguments) {
   return other("family", said.family, "--family", arguments.family);
 }
 
+// RUN.verdict.intoto.jsonl is about that run: another one's statement does not stand for it.
+Status HoldToName(const Verified& one, const fs::path& file) {
+  if (one.verdict() == nullptr) return {};
+  const std::string name = file.filename().string();
+  if (!name.ends_with(AttestationName("")) || name == AttestationName(one.verdict()->run_id)) {
+    return {};
+  }
+  return IntegrityError(
+      fmt::format("is about run '{}'; its name is that of another run's verdict, expected {}",
+                  TerminalSafe(one.verdict()->run_id),
+                  TerminalSafe(AttestationName(one.verdict()->run_id))),
+      {});
+}
+
 struct HeldAll {
   std::size_t held = 0;
   std::vector<bool> manifests;  // by statement: its manifest was looked at
 };
 
-Result<HeldAll> HoldAll(const std::vector<Verified>& statements, const VerifyArguments& arguments) {
+Result<HeldAll> HoldAll(const std::vector<Verified>& statements, const fs::path& file,
+                        const VerifyArguments& arguments) {
   HeldAll all{.held = 0, .manifests = std::vector<bool>(statements.size())};
   for (std::size_t i = 0; i < statements.size(); ++i) {
     const Verified& one = statements[i];
+    RETURN_IF_ERROR(HoldToName(one, file));
     RETURN_IF_ERROR(HoldToExpected(one, arguments));
     for (const std::string& path : arguments.artifacts) {
       if (one.endorsement() != nullptr) continue;
@@ -148,7 +165,7 @@ Looked Look(const fs::path& file, const TrustPolicy& policy, const VerifyArgumen
     looked.refused = WithHint(verified.error(), file);
     return looked;
   }
-  const auto held = HoldAll(verified->statements, arguments);
+  const auto held = HoldAll(verified->statements, file, arguments);
   if (!held.ok()) {
     const Error& error = held.error();
     looked.refused = Error{error.code, error.ToString(), file.string()};

@@ -67,7 +67,7 @@ class Drill {
                                  .notes = notes,
                                  .damage = damage,
                                  .last_success = last_success,
-                                 .ended = clock_.Now(),
+                                 .ended = std::max(clock_.Now(), settings_.started),
                                  .interrupted = interrupted});
     ASSIGN_OR_RETURN(const auto digests, WriteReports(report, options_.out));
     if (!interrupted) {

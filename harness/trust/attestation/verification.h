@@ -86,9 +86,10 @@ struct VerifiedFile {
 Result<VerifiedFile> VerifyFile(const std::filesystem::path& path, const TrustPolicy& policy,
                                 WallTime now);
 
-// The attestations below a folder, by path: *.intoto.jsonl and *.sigstore.json, whatever their
-// content, and other *.json that claim to be envelopes or bundles. A file argument counts under any
-// name. Links are not followed. Errors: not_found, also for a folder without any; io.
+// The attestations below a folder, by path: *.intoto.jsonl and *.sigstore.json, whatever they are
+// (a link, a pipe or a folder, too), and other *.json that claim to be envelopes or bundles. A file
+// argument counts under any name. Links to folders are not followed. Errors: not_found, also for a
+// folder without any; io.
 Result<std::vector<std::filesystem::path>> FindAttestations(const std::filesystem::path& path);
 
 }  // namespace rharness

@@ -14,6 +14,7 @@
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
+#include "harness/base/log.h"
 #include "harness/base/trouble.h"
 #include "harness/trust/attestation/envelope.h"
 #include "harness/trust/audit/log_view.h"
@@ -252,6 +253,24 @@ Result<LogView> OpenNewLog(const fs::path& folder) {
       folder.string());
 }
 
+// A clock that went back by little does not make the log older. One that was far ahead is told, and
+// the log goes on at the time that it is: its order counts, not its times.
+Result<WallTime> TimeAfter(const CheckedLog& checked, WallTime now) {
+  constexpr auto kClockSkew = std::chrono::minutes(10);
+  WallTime last = now;
+  if (!checked.last_time.empty()) {
+    ASSIGN_OR_RETURN(const WallTime entry, ParseTime(checked.last_time));
+    last = std::max(last, entry);
+  }
+  if (!checked.heads.empty()) last = std::max(last, checked.heads.back().head.time);
+  if (last <= now + kClockSkew) return last;
+  LogWarning(
+      fmt::format("the log's last time is {}, and it is {}: a clock was ahead when that was "
+                  "entered; what follows has the time of now",
+                  FormatTime(last), FormatTime(now)));
+  return now;
+}
+
 }  // namespace
 
 Status ReadyForAppend(const fs::path& folder) {
@@ -281,11 +300,7 @@ Result<Appended> AppendToLog(const AppendRequest& request, AppendSource* source,
       CheckLog(
           &log, checks, [&](const AuditEntry& entry) { return source->Take(entry); }, bad));
   ASSIGN_OR_RETURN(growth.records, source->New());
-  if (!checked.last_time.empty()) {  // a clock that went back does not make the log older
-    ASSIGN_OR_RETURN(const WallTime last, ParseTime(checked.last_time));
-    growth.time = std::max(growth.time, last);
-  }
-  if (!checked.heads.empty()) growth.time = std::max(growth.time, checked.heads.back().head.time);
+  ASSIGN_OR_RETURN(growth.time, TimeAfter(checked, growth.time));
   RETURN_IF_ERROR(HoldSignerToTrust(request, checked.tree, growth.time));
   ASSIGN_OR_RETURN(Appended done, Grow(request, &log, checked, growth));
   done.mended = mended;

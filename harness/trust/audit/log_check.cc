@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 
 namespace rharness {
 namespace {
@@ -73,7 +74,7 @@ class LogReader {
   }
 
   // `time`: of the line before this one, then of this one.
-  Status TakeLine(std::string_view line, std::uint64_t index, std::string_view* time) const {
+  Status TakeLine(std::string_view line, std::uint64_t index, std::string_view* time) {
     EntryParts parts;
     if (!ScanEntry(line, &parts) || !parts.plain) {
       const auto entry = ParseEntry(line, entries_.Where(index));
@@ -88,10 +89,11 @@ class LogReader {
                       EntryWords(parts.index, parts.kind, parts.name), index),
           entries_.Where(index));
     }
-    if (parts.time < *time) {
-      return IntegrityError(
-          EntryWords(index, parts.kind, parts.name) + " is older than the one before it",
-          entries_.Where(index));
+    if (parts.time < *time && went_back_++ == 0) {
+      LogWarning(fmt::format(
+          "{}: {} is of {}, the one before it of {}: a clock went back; the "
+          "order of the entries counts",
+          entries_.Where(index), EntryWords(index, parts.kind, parts.name), parts.time, *time));
     }
     *time = parts.time;
     return {};
@@ -147,6 +149,7 @@ class LogReader {
   std::string found_;  // hashes of the current lines, and the log's stored ones
   std::string held_;
   std::string last_time_;
+  std::size_t went_back_ = 0;  // times of which the one before was later
 };
 
 Result<SeenHead> SeeHead(const HeadText& text, const LogChecks& checks) {
@@ -218,9 +221,6 @@ Status HoldToEachOther(const std::vector<SeenHead>& heads) {
       return IntegrityError(fmt::format("is over {} entries, behind one over {}: heads were moved",
                                         heads[i].head.tree.size, heads[i - 1].head.tree.size),
                             heads[i].where);
-    }
-    if (heads[i].head.time < heads[i - 1].head.time) {
-      return IntegrityError("is older than the head before it: heads were moved", heads[i].where);
     }
   }
   return {};

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -91,8 +92,10 @@ Result<VerifiedHead> VerifyTreeHead(std::string_view text, std::string_view plac
     ASSIGN_OR_RETURN(verified.head, ReadTreeHead(statement, where));
     return verified.head.time;
   };
-  ASSIGN_OR_RETURN(VerifiedOther other,
-                   VerifyOther(text, where, kTreeHeadPredicate, time_of, policy, now));
+  // A clock that was ahead when somebody signed must not close the log until that time has come.
+  ASSIGN_OR_RETURN(const TreeHead said, PeekTreeHead(text, where));
+  ASSIGN_OR_RETURN(VerifiedOther other, VerifyOther(text, where, kTreeHeadPredicate, time_of,
+                                                    policy, std::max(now, said.time)));
   verified.signed_by = std::move(other.signed_by);
   return verified;
 }

@@ -60,11 +60,27 @@ TEST_F(AuditedLog, TakesOnlyWhatIsNewAndSignsAgainOnlyThen) {
   EXPECT_FALSE(fs::exists(Log() / kAppendFile));
 }
 
-TEST_F(AuditedLog, GoesBackInTimeWithNoClock) {
+TEST_F(AuditedLog, DoesNotGoBackInTimeForAClockThatIsSetByLittle) {
   MustAppend(Manifests(1));
-  clock_ = FakeClock(*ParseTime("2020-01-01T00:00:00Z"));
+  clock_ = FakeClock(*ParseTime("2026-11-25T07:55:00Z"));
   MustAppend(Manifests(2));
   EXPECT_THAT(LinesOf(Text(kEntriesFile))[1], HasSubstr("2026-11-25T08:00:00.000Z"));
+  EXPECT_TRUE(Check().ok());
+}
+
+// What was entered and signed while a clock was ahead closes the log to nobody.
+TEST_F(AuditedLog, GoesOnAtTheTimeThatItIsAfterAClockThatWasAhead) {
+  clock_ = FakeClock(*ParseTime("2026-12-25T08:00:00Z"));
+  MustAppend(Manifests(1));
+  clock_ = FakeClock(*ParseTime("2026-11-25T08:00:00Z"));
+  testing::internal::CaptureStderr();
+  MustAppend(Manifests(2));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("a clock was ahead"));
+  EXPECT_THAT(LinesOf(Text(kEntriesFile))[1], HasSubstr("2026-11-25T08:00:00.000Z"));
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(Check().ok());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("a clock went back"));
+  MustAppend(Manifests(3));
   EXPECT_TRUE(Check().ok());
 }
 
