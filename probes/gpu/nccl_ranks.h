@@ -16,6 +16,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/result.h"
+#include "harness/records/manifest/nccl_log.h"
 #include "probes/gpu/device.h"
 #include "probes/library/nccl.h"
 #include "probes/probe.h"

@@ -8,8 +8,6 @@
 namespace rharness {
 namespace {
 
-const char* const kDay4 = "2026-01-04T00:00:00.000Z";
-
 const Surroundings kHere = {{"data", "[1]"}, {"environment.variables", "{\"A\":\"1\"}"}};
 const Surroundings kThere = {{"data", "[1]"}, {"environment.variables", "{\"A\":\"2\"}"}};
 

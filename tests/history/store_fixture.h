@@ -21,6 +21,7 @@ namespace rharness {
 inline constexpr char kDay1[] = "2026-01-01T00:00:00.000Z";
 inline constexpr char kDay2[] = "2026-01-02T00:00:00.000Z";
 inline constexpr char kDay3[] = "2026-01-03T00:00:00.000Z";
+inline constexpr char kDay4[] = "2026-01-04T00:00:00.000Z";
 
 inline WallTime At(const std::string& text) { return ParseTime(text).value(); }
 

@@ -10,8 +10,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr char kDay4[] = "2026-01-04T00:00:00.000Z";
-
 class TalliesTest : public HistoryTest {
  protected:
   void SetUp() override {
