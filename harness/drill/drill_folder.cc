@@ -150,7 +150,7 @@ void RemoveStrays(const fs::path& folder) {
 }
 
 Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
-                            const RerunStep& collected) {
+                            const std::string& manifest_sha256, const RerunStep& collected) {
   const fs::path path = RerunFolder(folder, rerun.run_id, rerun.rerun) / "evidence.json";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   if (Sha256HexOf(text) != collected.evidence_sha256) {
@@ -160,6 +160,9 @@ Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
   ASSIGN_OR_RETURN(Evidence evidence, ParseEvidence(json, path.string()));
   if (evidence.run_id != rerun.run_id || evidence.rerun != rerun.rerun) {
     return IntegrityError("is the evidence of another rerun", path.string());
+  }
+  if (!evidence.manifest_sha256.empty() && evidence.manifest_sha256 != manifest_sha256) {
+    return IntegrityError("is the evidence of another manifest of this run", path.string());
   }
   ASSIGN_OR_RETURN(const std::string logs, LogsSha256(folder, evidence));
   if (!collected.logs_sha256.empty() && logs != collected.logs_sha256) {

@@ -36,10 +36,10 @@ Status RefuseLinks(const std::filesystem::path& folder, const std::vector<std::s
 // folder's lock.
 void RemoveStrays(const std::filesystem::path& folder);
 
-// The evidence as journalled; also verifies its logs and checkpoints. Errors: integrity or
-// not_found if a part changed since; io.
+// The evidence as journalled, of a manifest with this digest; also verifies its logs and
+// checkpoints. Errors: integrity or not_found if a part changed since; io.
 Result<Evidence> LoadIntact(const std::filesystem::path& folder, const PlannedRerun& rerun,
-                            const RerunStep& collected);
+                            const std::string& manifest_sha256, const RerunStep& collected);
 
 // Makes its folder runs/, for the caller alone: the outputs of runs are private, even if the
 // reports are for others.

@@ -15,6 +15,7 @@
 #include "harness/drill/told_verdict.h"
 #include "harness/drill/verdict_measures.h"
 #include "harness/execution/rerun/rerun.h"
+#include "harness/judge/file_proof.h"
 #include "reports/comparison_report.h"
 #include "reports/metrics.h"
 
@@ -106,7 +107,8 @@ VerdictRecord VerdictOf(const ReportRun& run, const Report& report, const std::s
           .verdict = run.verdict,
           .decided = report.ended,
           .reruns = static_cast<int>(run.reruns.size()),
-          .reasons = WriteReasons(run.findings, ToldVerdict{run.headline, report.version, sha256})};
+          .reasons = WriteReasons(run.findings, ToldVerdict{run.headline, report.version, sha256,
+                                                            UnprovenIn(run.findings)})};
 }
 
 FamilyRecord VerdictOf(const FamilyComparison& family, const Report& report) {

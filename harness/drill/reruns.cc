@@ -80,13 +80,14 @@ void Reruns::EndLeftovers() const {
   }
 }
 
-Result<std::optional<Evidence>> Reruns::Finished(const PlannedRerun& rerun) {
+Result<std::optional<Evidence>> Reruns::Finished(const PlannedRerun& rerun, const InputOf& input) {
   const std::optional<Evidence> none;
   const auto found = folder_.past.last.find(rerun.job);
   if (found == folder_.past.last.end() || found->second.state != AttemptState::kCollected) {
     return none;
   }
-  Result<Evidence> evidence = LoadIntact(options_.out, rerun, found->second);
+  Result<Evidence> evidence =
+      LoadIntact(options_.out, rerun, ManifestSha256(input(rerun).manifest), found->second);
   if (evidence.ok()) {
     // That of a finished rerun may have outlived a process that was killed, or a disk in trouble.
     const fs::path workspace = RerunFolder({}, rerun.run_id, rerun.rerun) / "workspace";
@@ -106,7 +107,7 @@ Status Reruns::Execute(const std::vector<PlannedRerun>& reruns, const InputOf& i
   std::vector<PlannedRerun> due;
   std::vector<std::pair<double, MonotonicTime>> took;
   for (const PlannedRerun& rerun : reruns) {
-    ASSIGN_OR_RETURN(auto evidence, Finished(rerun));
+    ASSIGN_OR_RETURN(auto evidence, Finished(rerun, input));
     if (!evidence) {
       due.push_back(rerun);
       continue;

@@ -73,7 +73,7 @@ class Reruns {
 
  private:
   void EndLeftovers() const;
-  Result<std::optional<Evidence>> Finished(const PlannedRerun& rerun);
+  Result<std::optional<Evidence>> Finished(const PlannedRerun& rerun, const InputOf& input);
   Ticket TicketOf(const PlannedRerun& rerun, const Start& start, RerunInput input) const;
   void Show(Progress progress) const;
 

@@ -2,6 +2,7 @@
 #include "harness/drill/told_verdict.h"
 
 #include "harness/base/digest.h"
+#include "harness/base/json_arrays.h"
 
 namespace rharness {
 namespace {
@@ -10,6 +11,16 @@ std::string TextOf(const Json& json, std::string_view key) {
   const Json* member = json.Find(key);
   const bool text = member != nullptr && member->kind() == Json::Kind::kString;
   return text ? member->AsString() : std::string();
+}
+
+std::vector<std::string> TextsOf(const Json& json, std::string_view key) {
+  std::vector<std::string> texts;
+  const Json* member = json.Find(key);
+  if (member == nullptr || !member->IsArray()) return texts;
+  for (const Json& one : member->AsArray()) {
+    if (one.kind() == Json::Kind::kString) texts.push_back(one.AsString());
+  }
+  return texts;
 }
 
 }  // namespace
@@ -37,9 +48,11 @@ std::string WriteReasons(const std::vector<Finding>& findings,
   Json reasons = Json::MakeArray();
   for (const std::string& one : DecisiveReasons(findings)) reasons.Append(one);
   if (told) {
-    reasons.Append(Json::MakeObject({{"headline", told->headline},
-                                     {"version", told->version},
-                                     {"run_sha256", told->run_sha256}}));
+    Json rest = Json::MakeObject({{"headline", told->headline},
+                                  {"version", told->version},
+                                  {"run_sha256", told->run_sha256}});
+    if (!told->unproven.empty()) rest.Set("unproven", PlainArray(told->unproven));
+    reasons.Append(std::move(rest));
   }
   return reasons.Dump();
 }
@@ -56,7 +69,8 @@ KeptReasons ReadReasons(const std::string& text) {
     } else if (one.Find("run_sha256") != nullptr) {
       kept.told = ToldVerdict{.headline = TextOf(one, "headline"),
                               .version = TextOf(one, "version"),
-                              .run_sha256 = TextOf(one, "run_sha256")};
+                              .run_sha256 = TextOf(one, "run_sha256"),
+                              .unproven = TextsOf(one, "unproven")};
     } else {
       older = true;
     }

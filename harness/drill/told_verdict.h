@@ -27,6 +27,8 @@ struct ToldVerdict {
   std::string headline;
   std::string version;     // of rharness that judged
   std::string run_sha256;  // of RunDigests
+  // Paths of checkpoints of which no file is known to hold the compared tensors (file_unproven).
+  std::vector<std::string> unproven = {};
 };
 
 // A JSON array: the sentences of the decisive findings, followed by an object with the rest;

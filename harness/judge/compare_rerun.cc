@@ -13,6 +13,7 @@
 #include "harness/execution/rerun/gang_merge.h"
 #include "harness/judge/eval_sets.h"
 #include "harness/judge/facts_of.h"
+#include "harness/judge/file_proof.h"
 #include "harness/judge/item_outputs.h"
 #include "harness/judge/output_files.h"
 #include "harness/judge/record_parts.h"
@@ -62,15 +63,6 @@ std::vector<CheckpointComparison> CompareRecords(const Artifact& recorded, const
   return compared.ok() ? std::move(*compared) : std::vector<CheckpointComparison>();
 }
 
-// Byte for byte; a record may be older than the list of shards.
-bool HasSameFiles(const Artifact& recorded, const Artifact& seen) {
-  const auto same = [](const ArtifactPart& a, const ArtifactPart& b) {
-    return a.path == b.path && a.sha256 == b.sha256;
-  };
-  return seen.sha256 == recorded.sha256 &&
-         (recorded.parts.empty() || std::ranges::equal(recorded.parts, seen.parts, same));
-}
-
 // Errors: the machine's trouble.
 Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const Places& places,
                        const fs::path& drill_folder, Comparison* comparison,
@@ -111,6 +103,8 @@ Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const
     auto by_bytes = CompareBytes(recorded, *seen, places, drill_folder);
     if (!by_bytes.ok() && IsTrouble(by_bytes.error())) return by_bytes.error();
     if (by_bytes.ok()) parts = std::move(*by_bytes);
+    ASSIGN_OR_RETURN(auto unproven, FindUnproven(recorded, places, damage));
+    if (unproven) comparison->findings.push_back(std::move(*unproven));
   }
   if (parts.empty()) {
     Artifact known = recorded;

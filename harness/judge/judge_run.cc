@@ -9,6 +9,7 @@
 #include "compare/explain.h"
 #include "harness/execution/rerun/rerun.h"
 #include "harness/judge/facts_of.h"
+#include "harness/judge/file_proof.h"
 #include "harness/judge/item_outputs.h"
 #include "harness/judge/record_parts.h"
 #include "harness/judge/rerun_outputs.h"
@@ -123,6 +124,7 @@ Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& 
       if (std::ranges::find(merged.notes, note) == merged.notes.end()) merged.notes.push_back(note);
     }
   }
+  KeepUnproven(reruns, &merged.findings);
   merged.metrics = MergeItemDecisions(reruns);
   RefuseUnconfirmed(reruns, &merged);
   std::ranges::move(TellLineage(manifest), std::back_inserter(merged.notes));

@@ -118,10 +118,7 @@ AttemptEnd EndWithoutEvidence(const Ticket& ticket, std::size_t index, AttemptEn
                               OutcomeKind outcome, const std::string& why, WallTime now) {
   AttemptEnd end{.index = index, .kind = kind};
   Evidence& evidence = end.evidence;
-  evidence.run_id = ticket.run_id();
-  evidence.rerun = ticket.rerun;
-  evidence.attempt = ticket.attempt;
-  evidence.ticket_sha256 = TicketSha256(ticket);
+  NameTicket(ticket, &evidence);
   evidence.machine.node = ticket.node;
   evidence.started = evidence.ended = now;
   evidence.outcome.kind = outcome;

@@ -40,10 +40,7 @@ class Attempt {
           std::make_unique<GangSide>(ticket, context.folder, context.node, context.should_cancel);
     }
     workspace_.path = place_.path() / "workspace";
-    evidence_.run_id = ticket.run_id();
-    evidence_.rerun = ticket.rerun;
-    evidence_.attempt = ticket.attempt;
-    evidence_.ticket_sha256 = TicketSha256(ticket);
+    NameTicket(ticket, &evidence_);
     evidence_.machine = ThisMachine();
     evidence_.seeds = ticket.manifest.seeds;
     evidence_.outcome.kind = OutcomeKind::kNotStarted;

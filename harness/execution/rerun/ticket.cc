@@ -41,6 +41,14 @@ Json ToJson(const Ticket& ticket) {
 
 std::string TicketSha256(const Ticket& ticket) { return DigestOf(StrictWriter::Written(ticket)); }
 
+void NameTicket(const Ticket& ticket, Evidence* evidence) {
+  evidence->run_id = ticket.run_id();
+  evidence->rerun = ticket.rerun;
+  evidence->attempt = ticket.attempt;
+  evidence->ticket_sha256 = TicketSha256(ticket);
+  evidence->manifest_sha256 = ManifestSha256(ticket.manifest);
+}
+
 Result<Ticket> ParseTicket(const Json& json, std::string_view file) {
   JsonReader reader(json, std::string(file));
   IssuedTicket issued;

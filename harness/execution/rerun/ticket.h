@@ -18,6 +18,7 @@
 #include "harness/execution/rerun/places.h"
 #include "harness/execution/rerun/ports.h"
 #include "harness/execution/rerun/rerun_place.h"
+#include "harness/records/manifest/evidence.h"
 #include "harness/records/manifest/hardware_class.h"
 #include "harness/records/manifest/manifest.h"
 
@@ -65,6 +66,8 @@ Result<Ticket> LoadTicket(const std::filesystem::path& path);
 
 // SHA-256 of the ticket's JSON in one line, without the digest itself.
 std::string TicketSha256(const Ticket& ticket);
+// Fills in whose evidence it is: run, rerun, attempt, and the digests of ticket and manifest.
+void NameTicket(const Ticket& ticket, Evidence* evidence);
 
 }  // namespace rharness
 

@@ -11,6 +11,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/judge/file_proof.h"
 #include "harness/records/manifest/artifact.h"
 #include "harness/trust/attestation/attest_drill.h"
 #include "harness/trust/attestation/endorsed_file.h"
@@ -85,6 +86,9 @@ class FilesCheck {
       Tell(&file, FileState::kNotRead, "the record has no SHA-256 of it");
     } else {
       Hold(*place, sha256, &file);
+      if (part.empty() && file.state == FileState::kAsRecorded) {
+        HoldTensors(artifact, *place, &file);
+      }
     }
     out_.files.push_back(std::move(file));
   }
@@ -127,6 +131,16 @@ class FilesCheck {
            [&](const fs::path& at) { return EndorsementWords(at, recorded, place); });
     LookAt(fs::path(place.string() + kModelBundle),
            [&](const fs::path& at) { return ModelWords(at, place, same); });
+  }
+
+  // What drills compared are tensors, not files: a file with the recorded SHA-256 must hold them.
+  void HoldTensors(const Artifact& artifact, const fs::path& place, IncidentFile* file) {
+    if (!file->checkpoint || artifact.tensor_digest.empty()) return;
+    const Status held = HoldTensorsAt(artifact, place);
+    if (held.ok() || held.error().code != ErrorCode::kIntegrity) return;
+    Tell(file, FileState::kChanged, held.error().message);
+    Damaged(*file, "has other tensors than the recorded ones");
+    out_.tampered = true;
   }
 
   void LookAtVerdict(const fs::path& folder) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harness/base/shell_word.h"
+#include "harness/drill/told_verdict.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/verdict/verdict.h"
 #include "reports/text.h"
@@ -18,6 +19,9 @@ namespace rharness {
 namespace {
 
 using Findings = std::vector<Reason>;
+
+// Two machines' clocks may differ by so much.
+constexpr double kMostClockDays = 5.0 / (24 * 60);
 
 void CheckRecord(const RunKnown& known, Findings* findings) {
   if (known.manifest_differs) {
@@ -56,9 +60,22 @@ void CheckVerdict(const RunKnown& known, std::optional<double> max_age_days, Wal
                      FormatTime(last->decided), SafeText(last->drill_id, 200))});
     return;
   }
+  const KeptReasons kept = ReadReasons(last->reasons);
+  for (const std::string& path : kept.told ? kept.told->unproven : std::vector<std::string>()) {
+    findings->push_back(
+        {"weights_unproven",
+         fmt::format("the drill reproduced the tensors of {}, and nothing shows that a file with "
+                     "the recorded sha256 holds them; expected the recorded file where the record "
+                     "says, or a rerun that writes it",
+                     SafeText(path, 200))});
+  }
   const double days =
       std::chrono::duration<double, std::ratio<86'400>>(now - last->decided).count();
-  if (max_age_days && days > *max_age_days) {
+  if (days < -kMostClockDays) {
+    findings->push_back(
+        {"of_the_future", fmt::format("the last verdict, {}, is of {}; expected one of the past",
+                                      VerdictName(last->verdict), FormatTime(last->decided))});
+  } else if (max_age_days && days > *max_age_days) {
     findings->push_back(
         {"too_old", fmt::format("the last verdict, {}, is {:.1f} days old; expected at most {:g}",
                                 VerdictName(last->verdict), days, *max_age_days)});

@@ -24,9 +24,10 @@ inline constexpr std::string_view kHardwareSubstituted = "hardware_substituted";
 // Observations and outputs of one rerun. Written by the drill, read by compare, report and resume.
 struct Evidence {
   std::string run_id;
-  int rerun = 0;              // 1, 2, ...
-  int attempt = 1;            // > 1 after infrastructure failures
-  std::string ticket_sha256;  // of its ticket; empty in evidence of older versions
+  int rerun = 0;                // 1, 2, ...
+  int attempt = 1;              // > 1 after infrastructure failures
+  std::string ticket_sha256;    // of its ticket; empty in evidence of older versions
+  std::string manifest_sha256;  // ManifestSha256 of what was rerun; empty in older evidence
   Machine machine;
   WallTime started{};
   WallTime ended{};

@@ -108,6 +108,9 @@ void Members(Io& io, T& evidence) {
       About("Number of the attempt; above 1 after failures of the infrastructure.").Examples("1"));
   io.May(kSha256, "ticket_sha256", evidence.ticket_sha256,
          "Digest of the ticket that was carried out; empty in older evidence.");
+  io.UnlessEmpty(kSha256, "manifest_sha256", evidence.manifest_sha256,
+                 "Digest of the manifest that was rerun, as `rharness record` writes its file; "
+                 "absent in older evidence.");
   io.MayObject("machine", evidence.machine);
   io.Must(kRecordTime, "started", evidence.started);
   io.Must(kRecordTime, "ended", evidence.ended);

@@ -122,6 +122,8 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file);
 // Errors: those of ParseManifest.
 Status CheckManifest(Manifest* manifest, std::string_view file);
 Json ToJson(const Manifest& manifest);  // starts with "schema": "rharness.manifest/v1"
+// Of the bytes that `rharness record` and `import` write.
+std::string ManifestSha256(const Manifest& manifest);
 Result<Manifest> LoadManifest(const std::filesystem::path& path);
 
 // Runs with equal configuration keys differ at most in their seeds: SHA-256 (hex) over family, code

@@ -1,5 +1,6 @@
 // Manifests to JSON and back. What is missing or inconsistent passes here, so that admission can
 // list all of it instead of the first.
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/strict_member_reader.h"
@@ -25,6 +26,10 @@ Status CheckManifest(Manifest* manifest, std::string_view file) {
 }
 
 Json ToJson(const Manifest& manifest) { return StrictWriter::Written(manifest); }
+
+std::string ManifestSha256(const Manifest& manifest) {
+  return Sha256HexOf(ToJson(manifest).Dump(2) + "\n");
+}
 
 Result<Manifest> LoadManifest(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));

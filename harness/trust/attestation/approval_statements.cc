@@ -59,7 +59,7 @@ void CheckNamed(JsonReader& reader, const SignedSubject& subject, const std::str
 }  // namespace
 
 SignedSubject ManifestSubject(const Manifest& manifest) {
-  return {manifest.run_id + ".json", Sha256HexOf(ToJson(manifest).Dump(2) + "\n")};
+  return {manifest.run_id + ".json", ManifestSha256(manifest)};
 }
 
 void CheckMembers(JsonReader& reader, const Retirement& retirement) {

@@ -13,11 +13,13 @@
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
 #include "harness/base/held_folder.h"
+#include "harness/base/log.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/journal.h"
 #include "harness/execution/rerun/rerun.h"
 #include "harness/execution/rerun/rerun_place.h"
 #include "harness/history/store.h"
+#include "harness/judge/file_proof.h"
 #include "harness/trust/attestation/envelope.h"
 #include "harness/trust/attestation/held_report.h"
 #include "harness/trust/attestation/verdict_statement.h"
@@ -85,9 +87,10 @@ Status HoldKept(const HeldFolder& folder, const Evidence& evidence, const RerunS
   return {};
 }
 
-// A rerun, and its evidence as journalled.
-Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_id,
-                                const ReportRerun& rerun) {
+// A rerun, and its evidence as journalled, which is held to the record; adds it to `seen`.
+Result<AttestedRerun> TakeRerun(const DrillKept& drill, const Manifest& manifest,
+                                const ReportRerun& rerun, std::vector<Evidence>* seen) {
+  const std::string& run_id = manifest.run_id;
   AttestedRerun taken{.index = rerun.index,
                       .state = rerun.state,
                       .outcome = SafeText(rerun.outcome),
@@ -111,24 +114,65 @@ Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_i
     return IntegrityError("is not the evidence that was journalled", where);
   }
   ASSIGN_OR_RETURN(const Json json, ParseJson(text, where));
-  ASSIGN_OR_RETURN(const Evidence evidence, ParseEvidence(json, where));
+  ASSIGN_OR_RETURN(Evidence evidence, ParseEvidence(json, where));
   if (evidence.run_id != run_id || evidence.rerun != rerun.index) {
     return IntegrityError(fmt::format("is the evidence of another rerun than {}", SafeText(job)),
                           where);
   }
+  const std::string held = ManifestSha256(manifest);
+  if (!evidence.manifest_sha256.empty() && evidence.manifest_sha256 != held) {
+    return IntegrityError(
+        fmt::format("is the evidence of a manifest with sha256 {}; the history has one of {} with "
+                    "{}: it was changed after the rerun",
+                    evidence.manifest_sha256, SafeText(run_id), held),
+        where);
+  }
   RETURN_IF_ERROR(HoldKept(drill.folder, evidence, step->second, where));
   taken.artifacts = CheckpointSubjects(evidence.artifacts);
+  if (rerun.state == RerunEnd::State::kCompared) seen->push_back(std::move(evidence));
   return taken;
+}
+
+// The recorded checkpoints whose tensors were reproduced and whose files were not: their SHA-256
+// would be signed unseen. Evidence of older versions comes with no such finding: there a rerun has
+// to have written the same files.
+std::vector<std::string> Unsignable(const Manifest& manifest, const ReportRun& run,
+                                    const std::vector<Evidence>& seen) {
+  if (!Reproduced(run.verdict)) return {};
+  std::vector<std::string> paths = UnprovenIn(run.findings);
+  for (const Artifact& artifact : manifest.artifacts) {
+    if (!IsCheckpoint(artifact) || artifact.tensor_digest.empty()) continue;
+    bool same_tensors = false, same_files = false, older = true;
+    for (const Evidence& evidence : seen) {
+      older &= evidence.manifest_sha256.empty();
+      for (const Artifact& written : evidence.artifacts) {
+        if (written.path != artifact.path) continue;
+        same_tensors |= written.tensor_digest == artifact.tensor_digest;
+        same_files |= HasSameFiles(artifact, written);
+      }
+    }
+    if (older && same_tensors && !same_files) paths.push_back(artifact.path);
+  }
+  return paths;
 }
 
 Result<AttestedVerdict> TakeVerdict(const DrillKept& drill, const ReportRun& run,
                                     HistoryStore* store) {
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(run.run_id));
   std::vector<AttestedRerun> reruns;
+  std::vector<Evidence> seen;
   for (const ReportRerun& rerun : run.reruns) {
-    ASSIGN_OR_RETURN(reruns.emplace_back(), TakeRerun(drill, run.run_id, rerun));
+    ASSIGN_OR_RETURN(reruns.emplace_back(), TakeRerun(drill, manifest, rerun, &seen));
   }
-  return AttestedVerdictOf({&drill.report, drill.report_sha256}, run, manifest, std::move(reruns));
+  const std::vector<std::string> unsignable = Unsignable(manifest, run, seen);
+  for (const std::string& path : unsignable) {
+    LogWarning(fmt::format(
+        "{}: {} is not signed: its tensors were reproduced, and nothing shows that a file with the "
+        "recorded sha256 holds them; keep the recorded file (--keep) for the next drill",
+        SafeText(run.run_id), SafeText(path)));
+  }
+  return AttestedVerdictOf({&drill.report, drill.report_sha256}, run, manifest, unsignable,
+                           std::move(reruns));
 }
 
 // The existing envelope at `path`; empty: none.

@@ -72,13 +72,19 @@ std::vector<SignedSubject> CheckpointSubjects(const std::vector<Artifact>& artif
 }
 
 AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& run,
-                                  const Manifest& manifest, std::vector<AttestedRerun> reruns) {
+                                  const Manifest& manifest,
+                                  const std::vector<std::string>& unsignable,
+                                  std::vector<AttestedRerun> reruns) {
   AttestedVerdict verdict;
   verdict.run_id = manifest.run_id;
   verdict.family = manifest.family;
   verdict.declared = manifest.determinism.declared;
   verdict.manifest = ManifestSubject(manifest);
-  verdict.artifacts = CheckpointSubjects(manifest.artifacts);
+  std::vector<Artifact> artifacts = manifest.artifacts;
+  std::erase_if(artifacts, [&](const Artifact& one) {
+    return std::ranges::find(unsignable, one.path) != unsignable.end();
+  });
+  verdict.artifacts = CheckpointSubjects(artifacts);
   std::erase_if(verdict.artifacts,
                 [&](const SignedSubject& one) { return one.name == verdict.manifest.name; });
   verdict.drill_id = SafeText(drill.report->drill_id, kMostTextBytes);

@@ -67,8 +67,11 @@ struct AttestedDrill {
   std::string report_sha256;  // of report.json
 };
 
+// `unsignable`: paths of recorded checkpoints that are no subjects.
 AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& run,
-                                  const Manifest& manifest, std::vector<AttestedRerun> reruns);
+                                  const Manifest& manifest,
+                                  const std::vector<std::string>& unsignable,
+                                  std::vector<AttestedRerun> reruns);
 
 // The tensor files of these artifacts, by their paths, with every part.
 std::vector<SignedSubject> CheckpointSubjects(const std::vector<Artifact>& artifacts);

@@ -102,6 +102,23 @@ TEST_F(EndorsedCheckpoint, IsTamperedWithWhereItsContentIsTheOlderOne) {
   EXPECT_THAT(held.signatures[0].words, HasSubstr("is an older content"));
 }
 
+// Drills compare tensors: a record may name another file than the one that holds them.
+TEST_F(EndorsedCheckpoint, IsTamperedWithWhereTheRecordedFileHasOtherTensors) {
+  const std::string header = R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}} )";
+  std::string file(8, '\0');
+  file[0] = static_cast<char>(header.size());
+  file += header + "evil";
+  Put("model.safetensors", file);
+  manifest_.artifacts = {{.role = "weights", .path = "model.safetensors"}};
+  manifest_.artifacts[0].sha256 = Sha256HexOf(file);
+  EXPECT_FALSE(Held().tampered) << "no tensors are recorded";
+  manifest_.artifacts[0].tensor_digest = std::string(64, 'd');
+  const HeldFiles held = Held();
+  EXPECT_TRUE(held.tampered);
+  EXPECT_THAT(held.damage, HasSubstr("other tensors"));
+  EXPECT_EQ(held.files[0].state, FileState::kChanged);
+}
+
 TEST_F(EndorsedCheckpoint, IsAnsweredForInItsOwnFileAlone) {
   const std::string own = *ReadFile(At("model.bin.intoto.jsonl"));
   Put("other.yaml", "version: 1");

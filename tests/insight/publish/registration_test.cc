@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/drill/told_verdict.h"
 #include "harness/records/manifest/admission.h"
 #include "tests/records/manifest/example.h"
 
@@ -95,6 +96,22 @@ TEST_F(Registration, GoesByTheLastVerdictThatSaysAnythingOfTheRun) {
 TEST_F(Registration, RefusesAVerdictThatIsOlderThanAllowed) {
   EXPECT_THAT(Codes(1.9), ElementsAre("too_old"));
   EXPECT_THAT(Codes(0.0), ElementsAre("too_old"));
+}
+
+TEST_F(Registration, RefusesAVerdictThatHasNotComeYet) {
+  known_.verdicts = {VerdictOf("identical", -3650)};
+  EXPECT_THAT(Codes(1.0), ElementsAre("of_the_future"));
+  EXPECT_THAT(Codes(), ElementsAre("of_the_future"));
+}
+
+TEST_F(Registration, RefusesAFileThatNoDrillTiedToTheTensorsThatItCompared) {
+  known_.verdicts.back().reasons =
+      WriteReasons({}, ToldVerdict{"identical", "1", std::string(64, 'a'), {"model.safetensors"}});
+  EXPECT_THAT(Codes(), ElementsAre("weights_unproven"));
+  EXPECT_THAT(Message(), HasSubstr("model.safetensors"));
+  known_.verdicts.back().reasons =
+      WriteReasons({}, ToldVerdict{"identical", "1", std::string(64, 'a')});
+  EXPECT_THAT(Codes(), IsEmpty());
 }
 
 TEST_F(Registration, HoldsTheFilesToTheRecordedHashes) {

@@ -11,7 +11,7 @@ namespace {
 
 Subject SubjectOf(const FingerprintBuilder& build, const std::string& path) {
   Subject subject;
-  subject.side = {path, "fingerprint", ""};
+  subject.side = {path, SideKind::kFingerprint, ""};
   subject.fingerprint = build.Parse(path);
   subject.facts = FactsOfFingerprint(*subject.fingerprint);
   return subject;

@@ -29,7 +29,7 @@ TEST(VerdictStatement, IsMadeOfEveryVerdictGoodOrBadAndReadsBack) {
   std::set<Verdict> seen;
   for (const ReportRun& run : report.runs) {
     const auto made =
-        AttestedVerdictOf({&report, std::string(64, 'a')}, run, ExampleManifest(), {});
+        AttestedVerdictOf({&report, std::string(64, 'a')}, run, ExampleManifest(), {}, {});
     seen.insert(made.verdict);
     const SignedStatement statement = VerdictStatement(made);
     EXPECT_EQ(statement.predicate_type, "urn:rharness:verdict:v1");
@@ -58,7 +58,7 @@ TEST(VerdictStatement, IsAboutTheCheckpointsOfTheRecordAndItsManifest) {
   manifest.artifacts.insert(manifest.artifacts.end(), {index, log, unread});
   const Report report = LargeReport(1, 0);
   const auto verdict =
-      AttestedVerdictOf({&report, std::string(64, 'a')}, report.runs[0], manifest, {});
+      AttestedVerdictOf({&report, std::string(64, 'a')}, report.runs[0], manifest, {}, {});
   const SignedStatement statement = VerdictStatement(verdict);
   // The bytes of the manifest's file.
   const ScopedTempDir folder = *ScopedTempDir::Make();
@@ -89,7 +89,7 @@ TEST(VerdictStatement, IsBoundedAndSafeToShow) {
   ReportRun& run = report.runs[0];
   run.findings.assign(1'000, run.findings.empty() ? Finding{.code = "c"} : run.findings[0]);
   const auto verdict =
-      AttestedVerdictOf({&report, std::string(64, 'a')}, run, ExampleManifest(), {});
+      AttestedVerdictOf({&report, std::string(64, 'a')}, run, ExampleManifest(), {}, {});
   EXPECT_EQ(verdict.reasons_left_out, 800U);
   const std::string text = ToJson(VerdictStatement(verdict)).Dump();
   EXPECT_LT(text.size(), std::size_t{4} << 20);
