@@ -20,32 +20,48 @@ extra=()
 # NAME LIMIT_SECONDS WHAT, in the order in which they run when time is short.
 steps() {
   cat <<'EOT'
-machine 30 driver, libraries, GPUs and tools of this machine
+machine 40 driver, libraries, GPUs and tools of this machine
+own 150 each probe of our own kernels and of the compilers, alone, four at a time
+blas 190 each probe of cuBLAS and CUB, alone, four at a time
+rest 190 each probe of cuDNN, NCCL and what is left, alone, four at a time
 agreement 120 the first step of the GPU against the CPU in double precision, by tensor
 record 170 histories: deterministic with 3 seeds, each switch with 2; bitwise where equal runs must be equal
 switches 120 the deterministic run rerun under each switch: a table of verdicts
 timings 100 seconds a step: deterministic, each switch, and the floor
 drill 330 every recorded run rerun as it was recorded: twice, or six times where it is statistical
-probes 550 all probes on the GPU twice, compared
-loaded 220 the same beside a second process, compared
-bench 240 what revealing orders and comparing tensors costs on the GPU, against its own bounds
-torch 120 the PyTorch trainer on the GPU, deterministic and not
-sanitizers 200 memcheck, racecheck, initcheck and synccheck of the trainer
+probes 300 all probes on the GPU by one process, compared with what each showed alone
+versions 100 two versions of a library on this machine, compared as an upgrade
+torch 60 the PyTorch trainer on the GPU, deterministic and not
+sanitizers 200 memcheck, racecheck, initcheck and synccheck of the trainer, of probes and of the bench
+bench 120 what revealing orders and comparing tensors costs on the GPU, against its own bounds
+loaded 150 the probes beside a second process, compared
 EOT
+}
+
+# The steps of each of three calls, and its seconds.
+call_steps() {
+  case $1 in
+    1) only=machine,own,blas,rest,agreement budget=570 ;;
+    2) only=record,switches,timings,drill budget=590 ;;
+    3) only=probes,versions,torch,sanitizers,bench,loaded budget=590 ;;
+    *) die "--call: expected 1, 2 or 3, got '$1'" 2 ;;
+  esac
 }
 
 usage() {
   cat <<EOT
-usage: $0 [--out DIR] [--bin DIR] [--lib DIR[:DIR...]] [--only STEP[,STEP...]] [--budget SECONDS]
-       [--archive FILE] [--device cuda:N] [-- OPTION...]
+usage: $0 [--out DIR] [--bin DIR] [--lib DIR[:DIR...]] [--call 1|2|3 | --only STEP[,STEP...]]
+       [--budget SECONDS] [--archive FILE] [--device cuda:N] [-- OPTION...]
 
   --out DIR     everything is written below it (default build/gpu); histories go to
                 DIR/scenarios/NAME/history, to be copied over the tree's when they are to be shipped
   --bin DIR     where rharness, rharness-probe and digits_cnn_cuda are (default build/bin)
   --lib DIRS    where the driver's and CUDA's libraries are searched first; then LD_LIBRARY_PATH, what
                 the loader knows, /usr/local/nvidia, /usr/local/cuda, and the packages of python3
+  --call N      a third of the steps, within ten minutes: 1 the machine and each probe alone, 2 records,
+                switches and drills, 3 all probes once more, two versions, sanitizers, bench and load
   --only STEPS  these steps alone; the summary keeps what earlier calls have left in DIR. switches and
-                drill need what record left, loaded compares with what probes left
+                drill need what record left, probes and loaded compare with what is there
   --budget N    seconds for all steps together (default 570)
   --archive F   all of DIR but work trees and weights, as one .tar.gz, written anew after each step
   --device D    the GPU that the probes run on (default cuda:0)
@@ -64,6 +80,10 @@ parse() {
     case $1 in
       --help|-h) usage; exit 0 ;;
       --) shift; extra=("$@"); return ;;
+      --call)
+        [ $# -gt 1 ] || die "$1: expected a value" 2
+        call_steps "$2"
+        shift 2 ;;
       --out|--bin|--lib|--only|--budget|--archive|--device|--step)
         [ $# -gt 1 ] || die "$1: expected a value" 2
         printf -v "${1#--}" %s "$2"
@@ -256,7 +276,7 @@ main() {
     pack || bad=1
   done 3< <(steps)
   echo "summary: $out/summary.md"
-  [ -z "$archive" ] || echo "archive: $archive, $(($(stat -c %s "$archive") >> 10)) KiB"
+  [ ! -f "$archive" ] || echo "archive: $archive, $(($(stat -c %s "$archive") >> 10)) KiB"
   return $bad
 }
 

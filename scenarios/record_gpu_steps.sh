@@ -28,6 +28,7 @@ step_machine() {
     clean ldd "$bin/digits_cnn_cuda" "$bin/rharness"
     clean rharness --version
     clean rharness-probe --version
+    ! command -v nvcc >/dev/null || nvcc --version
   } >"$out/machine.txt" 2>&1
   say "libraries by LD_LIBRARY_PATH=$lib"
   # Those that are found nowhere: the probes of them will be absent, and the trainer may not start.
@@ -49,8 +50,8 @@ step_agreement() {
     train "agreement_$name" "${options[@]}" || bad=1
     log=$out/runs/agreement_$name/run.log
     agreeing=$(grep -c ' agrees$' "$log")
-    say "$name: $agreeing of 8 tensors agree; worst error $(sed -n 's/.* error \([^ ]*\) .*/\1/p' "$log" |
-      sort -g | tail -n 1); $(grep '^error' "$log" | head -n 1)"
+    say "$name: $agreeing of 8 tensors agree; worst error $(sed -n 's/.* error \([0-9][^ ]*\) .*/\1/p' "$log" |
+      sort -g | tail -n 1); $(grep -m 1 -E '^error|error while' "$log")"
     [ "$agreeing" = 8 ] || bad=1
   done
   return $bad
@@ -192,36 +193,91 @@ step_timings() {
   return $bad
 }
 
-# fingerprint NAME SECONDS PROCESSES: what is not done in time has timed out, and all else is written. In
-# the foreground, or the end of the step would not be its end.
+# fingerprint NAME SECONDS PROCESSES OPTION...: what is not done in time has timed out, all else is written, and
+# whatever failed is named. In the foreground of its group, or the end of the step would not be its end.
 fingerprint() {
-  clean timeout --foreground -k 5 $(($2 + 15)) rharness probe run --device "$device" --budget "${2}s" --processes "$3" \
-    --out "$out/probes/$1.json" >"$out/probes/$1.log" 2>&1
-  local status=$? line
-  grep -q '"status": *"ok"' "$out/probes/$1.json" 2>/dev/null || status=1
-  say "$1: exit code $status; $(grep -o '"status": *"[a-z_]*"' "$out/probes/$1.json" 2>/dev/null |
+  local name=$1 seconds=$2 processes=$3 status line
+  shift 3
+  clean timeout --foreground -k 5 $((seconds + 15)) rharness probe run --device "$device" --budget "${seconds}s" \
+    --processes "$processes" "$@" --out "$out/probes/$name.json" >"$out/probes/$name.log" 2>&1
+  status=$?
+  grep -q '"status": *"ok"' "$out/probes/$name.json" 2>/dev/null || status=1
+  say "$name: exit code $status; $(grep -o '"status": *"[a-z_]*"' "$out/probes/$name.json" 2>/dev/null |
     sed 's/.*"\([a-z_]*\)"$/\1/' | sort | uniq -c | paste -sd ' ' | tr -s ' ')"
-  while IFS= read -r line; do say "$1: ${line:0:300}"; done < <(head -n 20 "$out/probes/$1.log")
+  while IFS= read -r line; do say "$name: ${line:0:300}"; done < <(grep -v 'probes done' "$out/probes/$name.log")
   return $status
 }
 
-# against_first NAME: whether the fingerprint shows what the first one does.
-against_first() {
-  [ -f "$out/probes/first.json" ] || { say "no first.json here: compare them where it is"; return 0; }
-  clean rharness probe diff "$out/probes/first.json" "$out/probes/$1.json" >"$out/probes/first_$1.txt" 2>&1
-  local status=$?
-  say "first against $1: exit code $status (0 the same, 1 changed)"
-  return $status
+# Names of the probes of this device, one a line.
+probes_here() {
+  local kind=gpu
+  [ "$device" != cpu ] || kind=cpu
+  clean rharness-probe list | awk -v kind="$kind" '$2 == kind { print $1 }'
+}
+
+# Which step asks a probe: the first whose pattern it matches.
+probes_of() {
+  local own='^(env_ident|own_|mma_|wgmma_|convert_|math_|jit_|fatbin_|atomic_|fp_|omp_)'
+  local blas='^(gemm_|lt_|symv_|batch_|cub_|scan_|blas_)'
+  case $1 in
+    own) probes_here | grep -E "$own" ;;
+    blas) probes_here | grep -E "$blas" ;;
+    rest) probes_here | grep -Ev "$own|$blas" ;;
+  esac
+}
+
+# alone STEP: each of its probes in a process of its own, all its cases twice, four at a time.
+alone() {
+  mkdir -p "$out/probes/alone"
+  local name end=$((SECONDS + budget - 15)) running=0 bad=0 left state
+  while IFS= read -r name; do
+    left=$((end - SECONDS < 100 ? end - SECONDS : 100))
+    if [ $left -lt 5 ]; then say "$name: not asked, the time was up"; bad=1; continue; fi
+    clean timeout --foreground -k 5 $((left + 10)) rharness probe run --device "$device" --probe "$name" \
+      --processes 1 --repeat 2 --budget "${left}s" --out "$out/probes/alone/$name.json" \
+      >"$out/probes/alone/$name.log" 2>&1 &
+    running=$((running + 1))
+    [ $running -lt 4 ] || { wait -n; running=$((running - 1)); }
+  done < <(probes_of "$1")
+  wait
+  for name in $(probes_of "$1"); do
+    state=$(sed -n 's/.*"status": *"\([a-z_]*\)".*/\1/p' "$out/probes/alone/$name.json" 2>/dev/null | head -n 1)
+    [[ ${state:-none} =~ ^(ok|absent)$ ]] || bad=1
+    say "$name: ${state:-no result}$(grep -m 1 'error' "$out/probes/alone/$name.log" | cut -c 1-300 | sed 's/^/; /')"
+  done
+  return $bad
+}
+step_own() { alone own; }
+step_blas() { alone blas; }
+step_rest() { alone rest; }
+
+# against NAME OTHER: 0 if the fingerprint OTHER shows of NAME's probes what NAME does, 3 if they show nothing
+# that could be compared, else 1. Probes that NAME did not ask count for nothing.
+against() {
+  [ -f "$out/probes/$1.json" ] || { say "there is no $1.json to compare with"; return 3; }
+  clean rharness probe diff "$out/probes/$1.json" "$out/probes/$2.json" >"$out/probes/against.txt" 2>&1
+  local status=$? line
+  line=$(grep -m 1 -E 'probes? changed|not comparable|error' "$out/probes/against.txt")
+  [ $status != 3 ] || return 3
+  [ $status != 0 ] && ! [[ $line =~ changed:\ [0-9]+\ appeared$ ]] || return 0
+  say "$1 against $2: exit code $status; ${line:0:200}"
+  { echo "== $1 against $2"; cat "$out/probes/against.txt"; } >>"$out/probes/changed.txt"
+  return 1
 }
 
 step_probes() {
   mkdir -p "$out/probes"
-  local bad=0
-  # Of the seconds that the step has, the larger part.
-  fingerprint first $((budget * 3 / 5)) 2 || bad=1
-  # Of one process, with as many repeats in it.
-  fingerprint second $((budget - 25 - SECONDS)) 1 || bad=1
-  against_first second || bad=1
+  rm -f "$out/probes/changed.txt"
+  local bad=0 file status counts=(0 0 0 0)
+  # By one process, with as many repeats in it.
+  fingerprint all $((budget - 40)) 1 || bad=1
+  for file in "$out"/probes/alone/*.json; do
+    [ -f "$file" ] || continue
+    against "alone/$(basename "$file" .json)" all
+    status=$? && counts[status]=$((counts[status] + 1))
+  done
+  say "${counts[0]} probes show what they showed alone, ${counts[1]} changed, ${counts[3]} have nothing to compare"
+  [ "${counts[1]}" = 0 ] || bad=1
   return $bad
 }
 
@@ -235,7 +291,45 @@ step_loaded() {
   kill -0 "$load" 2>/dev/null || { say "the process beside the probes ended early: no load"; bad=1; }
   kill "$load" 2>/dev/null
   wait "$load" 2>/dev/null
-  against_first loaded || bad=1
+  against all loaded
+  [ $? != 1 ] || bad=1
+  return $bad
+}
+
+# Folders of this machine with a library of that name: the toolkits', the system's, those of Python's packages.
+folders_with() {
+  local file
+  for file in $(tr ':' '\n' <<<"$lib" | sed "s|\$|/$1|") /usr/local/cuda*/lib64/$1 /usr/lib/x86_64-linux-gnu/$1 \
+    /opt/*/lib/$1 $(compgen -G "/usr/*/lib/python3*/*-packages/nvidia/*/lib/$1") \
+    $(compgen -G "/usr/lib/python3*/*-packages/nvidia/*/lib/$1"); do
+    [ ! -e "$file" ] || printf '%s %s\n' "$(sha256sum "$file" | cut -c 1-16)" "$(dirname "$file")"
+  done | sort -u -k 1,1 | cut -d ' ' -f 2
+}
+
+# Two versions of one library are an upgrade that needs no transfer.
+step_versions() {
+  mkdir -p "$out/probes"
+  local name probes folders bad=0 found=0 options probe
+  while read -r name probes; do
+    mapfile -t folders < <(folders_with "$name")
+    say "$name: ${#folders[@]} versions: ${folders[*]}"
+    [ ${#folders[@]} -ge 2 ] || continue
+    found=1 options=()
+    for probe in $probes; do options+=(--probe "$probe"); done
+    fingerprint "$name.first" 15 1 "${options[@]}" --library-path "${folders[0]}" || bad=1
+    fingerprint "$name.second" 15 1 "${options[@]}" --library-path "${folders[1]}" || bad=1
+    clean rharness gate --baseline "$out/probes/$name.first.json" --candidate "$out/probes/$name.second.json" \
+      >"$out/probes/$name.gate.txt" 2>&1
+    say "$name: the gate between them ends with $?: $(head -n 1 "$out/probes/$name.gate.txt" | cut -c 1-300)"
+  done <<'EOT'
+libcublasLt.so.13 lt_heuristic gemm_bits_cuda gemm_tree_fp32_cuda
+libcublasLt.so.12 lt_heuristic gemm_bits_cuda gemm_tree_fp32_cuda
+libcudnn.so.9 cudnn_engine_list cudnn_conv_bits
+libnccl.so.2 nccl_choice nccl_bits
+libnvrtc.so.13 jit_toolkit_bits
+libnvrtc.so.12 jit_toolkit_bits
+EOT
+  [ $found = 1 ] || { say "no library is here in two versions"; return 77; }
   return $bad
 }
 
@@ -243,7 +337,7 @@ step_bench() {
   local program=$bin/rharness-gpu-bench status
   [ -x "$program" ] || program=$root/build-bench/bin/rharness-gpu-bench
   [ -x "$program" ] || { say "there is no rharness-gpu-bench in $bin"; return 77; }
-  clean timeout --foreground -k 5 230 "$program" --device "$device" --limit-seconds 30 --json "$out/bench.json" \
+  clean timeout --foreground -k 5 $((budget - 10)) "$program" --device "$device" --limit-seconds 15 --json "$out/bench.json" \
     >"$out/bench.txt" 2>&1
   status=$?
   say "exit code $status; $(grep -c '^G' "$out/bench.txt") rows"
@@ -251,20 +345,34 @@ step_bench() {
   return $status
 }
 
+# sanitize NAME SECONDS COMMAND...: under each tool; kernels of libraries are reported, too.
+sanitize() {
+  local name=$1 seconds=$2 tool bad=0 status log
+  shift 2
+  for tool in memcheck racecheck initcheck synccheck; do
+    log=$out/sanitizers/$name.$tool.log
+    (cd "$tree" && LD_LIBRARY_PATH=$lib PATH="$bin:$PATH" timeout --foreground -k 5 "$seconds" compute-sanitizer \
+      --tool "$tool" --target-processes all "$@") >"$log" 2>&1
+    status=$?
+    say "$name, $tool: exit code $status; $(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//');\
+ $(grep -c 'rharness::scenarios' "$log") lines name the trainer's kernels"
+    grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' "$log" || bad=1
+  done
+  return $bad
+}
+
 step_sanitizers() {
   command -v compute-sanitizer >/dev/null || { say "compute-sanitizer is not installed"; return 77; }
   mkdir -p "$out/sanitizers"
-  local tool bad=0 status log
-  for tool in memcheck racecheck initcheck synccheck; do
-    log=$out/sanitizers/$tool.log
-    (cd "$tree" && LD_LIBRARY_PATH=$lib timeout --foreground -k 5 45 compute-sanitizer --tool "$tool" \
-      "$bin/digits_cnn_cuda" "${trainer[@]:1}" --gpus 1 --deterministic --epochs 1 --batch 256 --out "$out/runs/$tool") >"$log" 2>&1
-    status=$?
-    # Libraries' kernels are reported too; ours carry the namespace in their names.
-    say "$tool: exit code $status; $(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//');\
- $(grep -c 'rharness::scenarios' "$log") lines name our kernels"
-    { [ $status = 0 ] && grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' "$log"; } || bad=1
+  local bad=0 probe
+  sanitize trainer 25 "$bin/digits_cnn_cuda" "${trainer[@]:1}" --gpus 1 --deterministic --epochs 1 --batch 256 \
+    --out "$out/runs/sanitized" || bad=1
+  for probe in own_reduce_tree_cuda mma_features wgmma_features; do
+    sanitize "$probe" 12 rharness-probe run --device "$device" --probe "$probe" --processes 1 --repeat 1 \
+      --out "$out/sanitizers/$probe.json" || bad=1
   done
+  [ ! -x "$bin/rharness-gpu-bench" ] ||
+    sanitize bench 12 "$bin/rharness-gpu-bench" --device "$device" --limit-seconds 1 || bad=1
   return $bad
 }
 

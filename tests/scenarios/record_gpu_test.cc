@@ -96,29 +96,34 @@ TEST(RecordGpu, TakesWhatBundleGpuPackedAndLeavesOneArchive) {
   EXPECT_NE(summary.find("## record: not run"), std::string::npos) << summary;
 }
 
-TEST(RecordGpu, WritesDownEveryStepThatFailsAndGoesOn) {
+TEST(RecordGpu, WritesDownEveryStepThatFailsAndGoesOnInThreeCalls) {
   const std::string bash = FindProgram("bash");
   if (bash.empty() || FindProgram("timeout").empty()) GTEST_SKIP() << "no bash or no timeout";
   const RunFolder folder;
   const std::filesystem::path bin = MakeFalsePrograms(folder);
-  const std::string script = std::string(RHARNESS_SOURCE_DIR) + "/scenarios/record_gpu.sh";
-  const std::string out = (folder.path() / "gpu").string();
-  const std::string path = "PATH=" + bin.string() + ":" + getenv("PATH");
-  EXPECT_EQ(RunProgram(folder, {bash, script, "--out", out, "--bin", bin.string()}, {path}), 1 << 8)
-      << folder.Read("stderr");
+  const auto run = [&](const std::string& option, const std::string& value) {
+    return RunProgram(folder,
+                      {bash, std::string(RHARNESS_SOURCE_DIR) + "/scenarios/record_gpu.sh", "--out",
+                       (folder.path() / "gpu").string(), "--bin", bin.string(), option, value},
+                      {"PATH=" + bin.string() + ":" + getenv("PATH")});
+  };
+  EXPECT_EQ(run("--call", "1"), 1 << 8) << folder.Read("stderr");
+  EXPECT_NE(folder.Read("gpu/summary.md").find("## record: not run"), std::string::npos);
+  for (const char* call : {"2", "3"}) EXPECT_EQ(run("--call", call), 1 << 8);
   const std::string summary = folder.Read("gpu/summary.md");
   for (const char* line :
        {"## machine: done", "## agreement: FAILED", "## record: FAILED", "## drill: FAILED",
         "## switches: FAILED", "## timings: FAILED", "## probes: FAILED", "## loaded: FAILED",
-        "## sanitizers: ", "## torch: "}) {
+        "## versions: ", "## sanitizers: ", "## torch: "}) {
     EXPECT_NE(summary.find(line), std::string::npos) << line << " in\n" << summary;
   }
-  EXPECT_EQ(RunProgram(folder, {bash, script, "--out", out, "--bin", bin.string(), "--only", "no"},
-                       {path}),
-            2 << 8);
+  EXPECT_EQ(summary.find(": not run"), std::string::npos) << summary;
+  EXPECT_EQ(run("--call", "4"), 2 << 8);
+  EXPECT_EQ(run("--only", "no"), 2 << 8);
 }
 
-TEST(RecordGpu, FingerprintsWhatItCanInTheTimeThatItHas) {
+// On the CPU's probes: each alone in the first call, all in one process in the third.
+TEST(RecordGpu, AsksEachProbeAloneAndThenAllByOneProcess) {
   const std::string bash = FindProgram("bash");
   if (bash.empty() || FindProgram("timeout").empty()) GTEST_SKIP() << "no bash or no timeout";
   const RunFolder folder;
@@ -127,13 +132,16 @@ TEST(RecordGpu, FingerprintsWhatItCanInTheTimeThatItHas) {
   const std::filesystem::path built = std::filesystem::path(BuiltProgram("rharness")).parent_path();
   RunProgram(folder,
              {bash, script, "--out", (folder.path() / "gpu").string(), "--bin", built.string(),
-              "--device", "cpu", "--only", "probes", "--budget", "8"},
+              "--device", "cpu", "--only", "own,probes", "--budget", "60"},
              {"PATH=" + bin.string() + ":" + getenv("PATH")});
   const std::string summary = folder.Read("gpu/summary.md");
-  const std::size_t at = summary.find("- first: exit code ");
+  EXPECT_NE(summary.find("- fp_scalar: ok\n"), std::string::npos) << summary;
+  const std::size_t at = summary.find("- all: exit code ");
   ASSERT_NE(at, std::string::npos) << summary << folder.Read("stderr");
   const std::string line = summary.substr(at, summary.find('\n', at) - at);
   EXPECT_NE(line.find(" ok"), std::string::npos) << summary;
+  EXPECT_NE(summary.find(" probes show what they showed alone, 0 changed"), std::string::npos)
+      << summary;
 }
 
 }  // namespace
