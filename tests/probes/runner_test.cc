@@ -282,6 +282,18 @@ TEST(ProbeResultJson, ComesBackAsItWas) {
   EXPECT_EQ(back.counts.at("big"), ~std::uint64_t{0});
 }
 
+// A probe that looks at the clock itself ends with that, too.
+TEST(ProbeResultJson, ComesBackWithEveryStatusThatAProbeGives) {
+  for (const ProbeStatus status :
+       {ProbeStatus::kOk, ProbeStatus::kAbsent, ProbeStatus::kFailed, ProbeStatus::kTimedOut}) {
+    ProbeResult result;
+    result.status = status;
+    const auto back = ParseProbeResult(ToJson(result));
+    ASSERT_TRUE(back.ok()) << back.error().ToString();
+    EXPECT_EQ(back->status, status);
+  }
+}
+
 TEST(ProbeResultJson, IsReadStrictly) {
   for (const char* text :
        {R"([])", R"({})", R"({"status": "crashed", "message": ""})",
