@@ -32,7 +32,7 @@ drill 330 every recorded run rerun as it was recorded: twice, or six times where
 probes 300 all probes on the GPU by one process, compared with what each showed alone
 versions 100 two versions of a library on this machine, compared as an upgrade
 torch 60 the PyTorch trainer on the GPU, deterministic and not
-sanitizers 200 memcheck, racecheck, initcheck and synccheck of the trainer, of probes and of the bench
+sanitizers 230 memcheck, racecheck, initcheck and synccheck of the trainer, of probes and of the bench
 bench 120 what revealing orders and comparing tensors costs on the GPU, against its own bounds
 loaded 150 the probes beside a second process, compared
 EOT

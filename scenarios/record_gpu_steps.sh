@@ -356,7 +356,7 @@ sanitize() {
     status=$?
     say "$name, $tool: exit code $status; $(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//');\
  $(grep -c 'rharness::scenarios' "$log") lines name the trainer's kernels"
-    grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' "$log" || bad=1
+    { [ $status = 0 ] && grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' "$log"; } || bad=1
   done
   return $bad
 }
@@ -365,14 +365,14 @@ step_sanitizers() {
   command -v compute-sanitizer >/dev/null || { say "compute-sanitizer is not installed"; return 77; }
   mkdir -p "$out/sanitizers"
   local bad=0 probe
-  sanitize trainer 25 "$bin/digits_cnn_cuda" "${trainer[@]:1}" --gpus 1 --deterministic --epochs 1 --batch 256 \
+  sanitize trainer 20 "$bin/digits_cnn_cuda" "${trainer[@]:1}" --gpus 1 --deterministic --epochs 1 --batch 256 \
     --out "$out/runs/sanitized" || bad=1
   for probe in own_reduce_tree_cuda mma_features wgmma_features; do
-    sanitize "$probe" 12 rharness-probe run --device "$device" --probe "$probe" --processes 1 --repeat 1 \
+    sanitize "$probe" 9 rharness-probe run --device "$device" --probe "$probe" --processes 1 --repeat 1 \
       --out "$out/sanitizers/$probe.json" || bad=1
   done
   [ ! -x "$bin/rharness-gpu-bench" ] ||
-    sanitize bench 12 "$bin/rharness-gpu-bench" --device "$device" --limit-seconds 1 || bad=1
+    sanitize bench 9 "$bin/rharness-gpu-bench" --device "$device" --limit-seconds 1 || bad=1
   return $bad
 }
 
