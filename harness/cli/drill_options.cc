@@ -193,6 +193,16 @@ Status ReadCertificates(const DrillArguments& arguments, DrillOptions* drill) {
   return {};
 }
 
+Status ReadRanges(const DrillArguments& arguments, DrillOptions* drill) {
+  for (const std::string& text : arguments.quiet_hours) {
+    ASSIGN_OR_RETURN(const QuietHours hours, ParseQuietHours(text));
+    drill->quiet_hours.push_back(hours);
+  }
+  if (arguments.ports.empty()) return {};
+  ASSIGN_OR_RETURN(drill->ports, ParsePortRange(arguments.ports));
+  return {};
+}
+
 }  // namespace
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
@@ -224,18 +234,12 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   RETURN_IF_ERROR(CheckDistribute(drill, command->Given("--reruns")));
   RETURN_IF_ERROR(CompleteKubernetes(&drill));
   RETURN_IF_ERROR(ReadCertificates(*arguments, &drill));
+  RETURN_IF_ERROR(ReadRanges(*arguments, &drill));
   // A cluster's slots are its scheduler's to share out.
   constexpr int kAnyNumber = 1 << 16;
   const bool here = drill.dispatch == "local";
   drill.plan.budget_seconds = arguments->budget_hours * 3600;
   drill.confirm = !arguments->no_confirm;
-  for (const std::string& text : arguments->quiet_hours) {
-    ASSIGN_OR_RETURN(const QuietHours hours, ParseQuietHours(text));
-    drill.quiet_hours.push_back(hours);
-  }
-  if (!arguments->ports.empty()) {
-    ASSIGN_OR_RETURN(drill.ports, ParsePortRange(arguments->ports));
-  }
   if (drill.plan.slots.cpus == 0) {
     drill.plan.slots.cpus =
         here ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : kAnyNumber;

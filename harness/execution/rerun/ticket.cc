@@ -28,6 +28,16 @@ void ReadOverrides(JsonReader& reader, std::string_view key, EnvironmentOverride
   });
 }
 
+void PortsKind::Read(JsonReader& reader, std::string_view key, bool,
+                     std::optional<PortRange>* out) {
+  std::string text;
+  reader.ReadOptional(key, &text);
+  if (!reader.ok() || reader.over_values() || text.empty()) return;
+  const auto ports = ParsePortRange(text);
+  if (!ports.ok()) return reader.Fail(ports.error().message, key);
+  *out = *ports;
+}
+
 void RecordedRunKind::Read(JsonReader& reader, std::string_view key, bool required, Manifest* out) {
   reader.ReadObject(key, required, [&](JsonReader& json) { StrictReader::ReadInto(json, *out); });
 }

@@ -67,18 +67,9 @@ struct RecordedRunKind {
 };
 
 struct PortsKind {
-  static void Read(JsonReader& reader, std::string_view key, bool, std::optional<PortRange>* out) {
-    std::string text;
-    reader.ReadOptional(key, &text);
-    if (!reader.ok() || reader.over_values() || text.empty()) return;
-    const auto ports = ParsePortRange(text);
-    if (!ports.ok()) return reader.Fail(ports.error().message, key);
-    *out = *ports;
-  }
+  static void Read(JsonReader& reader, std::string_view key, bool, std::optional<PortRange>* out);
   static Json Write(const std::optional<PortRange>& ports) { return ports->ToString(); }
-  static Json Describe(SchemaNoun&) {
-    return Json::MakeObject({{"type", "string"}, {"pattern", "^[0-9]+(-[0-9]+)?$"}});
-  }
+  static Json Describe(SchemaNoun&);
 };
 
 template <class Io, Is<RankChange> T>

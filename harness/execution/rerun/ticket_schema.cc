@@ -50,6 +50,10 @@ Json PlacesKind::Describe(SchemaNoun&) {
                                        "/shared/environments")}}));
 }
 
+Json PortsKind::Describe(SchemaNoun&) {
+  return Json::MakeObject({{"type", "string"}, {"pattern", "^[0-9]+(-[0-9]+)?$"}});
+}
+
 Json OverridesKind::Describe(SchemaNoun&) {
   Json value = Json::MakeObject({{"type", Json::MakeArray({"string", "null"})}});
   return Json::MakeObject({{"type", "object"}, {"additionalProperties", std::move(value)}});

@@ -44,8 +44,8 @@ Json DescribeChoices(const std::vector<TuningChoice>& choices);
 //   "channels": "2 coll channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer",
 //   "algorithms": "AllReduce RING LL, AllReduce TREE SIMPLE".
 // Several values of one, as of several communicators, are sorted, between commas or, of channels,
-// bars; at most 16 of each. A log of several processes gives the values of all. Source:
-// NVIDIA/nccl, src/init.cc.
+// bars; at most 16 of each. A log of several processes gives the values of all.
+// Source: NVIDIA/nccl, messages of showVersion and initTransportsRank.
 std::map<std::string, std::string> ReadNcclLog(std::string_view text);
 
 }  // namespace rharness

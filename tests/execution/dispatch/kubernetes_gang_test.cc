@@ -98,36 +98,6 @@ TEST_F(KubernetesGang, ComesBackBitForBitFromTwoNodes) {
   ExpectIdentical(Drill(), 1);
 }
 
-// A server that knows Volcano's objects, by the members of its published definition, and whose
-// usual scheduler takes the pods.
-TEST_F(KubernetesGang, HasAPodGroupWhereTheTemplateSaysWhose) {
-  Write("crd.json", R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-    "metadata": {"name": "podgroups.scheduling.volcano.sh"},
-    "spec": {"group": "scheduling.volcano.sh", "scope": "Namespaced",
-      "names": {"kind": "PodGroup", "listKind": "PodGroupList", "plural": "podgroups",
-                "singular": "podgroup"},
-      "versions": [{"name": "v1beta1", "served": true, "storage": true, "schema":
-        {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
-          "properties": {"minMember": {"type": "integer", "format": "int32"},
-                         "queue": {"type": "string", "default": "default"}}}}}}}]}})");
-  KubernetesWorld::Run({"apply", "-f", At("crd.json").string()});
-  const auto groups = [] {
-    return KubernetesWorld::Run(
-        {"get", "podgroups.scheduling.volcano.sh", "-o",
-         "jsonpath={range .items[*]}{.spec.minMember} {.spec.queue};{end}"});
-  };
-  std::string site = KubernetesWorld::Template(At(""), R"("schedulerName": "default-scheduler")");
-  site.insert(site.find(R"("name": "test")"),
-              R"("annotations": {"rharness-pod-groups": "volcano"}, )");
-  Write("site.json", site);
-  Record(InReruns("time.sleep(5)"));
-  std::string seen;
-  const ProcessResult drilled = Drill([&](int) { seen = groups(); });
-  ExpectIdentical(drilled, 1);
-  EXPECT_EQ(seen, "2 default;");
-  EXPECT_EQ(groups(), "") << "it goes with the Job";
-}
-
 // The head's or the other: whichever the server lists first, and second.
 TEST_F(KubernetesGang, OutlivesEachOfItsPodsAndNamesItWithItsNode) {
   Record(InReruns("time.sleep(15)"));

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-// The form is that of NVIDIA/nccl, src/init.cc, from 2.12 to 2.30.
+// The form is that of NCCL from 2.12 to 2.30.
 constexpr char kLog[] =
     "epoch 1\n"
     "node1:71:71 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
