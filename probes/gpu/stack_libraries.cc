@@ -14,62 +14,77 @@ namespace {
 
 constexpr std::size_t kLongestValue = 1024;
 
-std::string NoVersion(const Library&) { return ""; }
+// Empty: this library has no function for it. Errors: internal, when the function fails.
+using Version = Result<std::string>;
 
-std::string RuntimeVersion(const Library& library) {
-  auto* get = library.Get<int(int*)>("cudaRuntimeGetVersion");
+Status CheckVersion(int result, std::string_view function) {
+  if (result == 0) return {};
+  return InternalError(fmt::format("{} failed with {}", function, result));
+}
+
+Version NoVersion(const Library&) { return std::string(); }
+
+Version OneNumberVersion(const Library& library, std::string_view function,
+                         std::string (*to_text)(int)) {
+  auto* get = library.Get<int(int*)>(function);
   int version = 0;
-  return get != nullptr && get(&version) == 0 ? CudaVersionText(version) : "";
+  if (get == nullptr) return std::string();
+  RETURN_IF_ERROR(CheckVersion(get(&version), function));
+  return to_text(version);
+}
+Version RuntimeVersion(const Library& library) {
+  return OneNumberVersion(library, "cudaRuntimeGetVersion", CudaVersionText);
+}
+Version NcclVersion(const Library& library) {
+  return OneNumberVersion(library, "ncclGetVersion", NcclVersionText);
 }
 
 // cublasGetProperty and its kin: major, minor and patch are properties 0, 1 and 2.
-std::string PropertyVersion(const Library& library, std::string_view function) {
+Version PropertyVersion(const Library& library, std::string_view function) {
   auto* get = library.Get<int(int, int*)>(function);
   std::array<int, 3> parts{};
+  if (get == nullptr) return std::string();
   for (int property = 0; property < 3; ++property) {
-    if (get == nullptr || get(property, &parts[static_cast<std::size_t>(property)]) != 0) return "";
+    RETURN_IF_ERROR(
+        CheckVersion(get(property, &parts[static_cast<std::size_t>(property)]), function));
   }
   return fmt::format("{}.{}.{}", parts[0], parts[1], parts[2]);
 }
-std::string CublasVersion(const Library& library) {
+Version CublasVersion(const Library& library) {
   return PropertyVersion(library, "cublasGetProperty");
 }
-std::string CublasLtVersion(const Library& library) {
+Version CublasLtVersion(const Library& library) {
   return PropertyVersion(library, "cublasLtGetProperty");
 }
-std::string CudnnVersion(const Library& library) {
+Version CudnnVersion(const Library& library) {
   return PropertyVersion(library, "cudnnGetProperty");
 }
 
-std::string NcclVersion(const Library& library) {
-  auto* get = library.Get<int(int*)>("ncclGetVersion");
-  int version = 0;
-  return get != nullptr && get(&version) == 0 ? NcclVersionText(version) : "";
-}
-
 template <class Number>
-std::string TwoPartVersion(const Library& library, std::string_view function) {
+Version TwoPartVersion(const Library& library, std::string_view function) {
   auto* get = library.Get<int(Number*, Number*)>(function);
   Number major = 0, minor = 0;
-  return get != nullptr && get(&major, &minor) == 0 ? fmt::format("{}.{}", major, minor) : "";
+  if (get == nullptr) return std::string();
+  RETURN_IF_ERROR(CheckVersion(get(&major, &minor), function));
+  return fmt::format("{}.{}", major, minor);
 }
-std::string NvrtcVersion(const Library& library) {
+Version NvrtcVersion(const Library& library) {
   return TwoPartVersion<int>(library, "nvrtcVersion");
 }
-std::string NvJitLinkVersion(const Library& library) {
+Version NvJitLinkVersion(const Library& library) {
   return TwoPartVersion<unsigned>(library, "nvJitLinkVersion");
 }
 
-std::string OpenBlasVersion(const Library& library) {
+Version OpenBlasVersion(const Library& library) {
   auto* get = library.Get<const char*()>("openblas_get_config");
   const char* text = get != nullptr ? get() : nullptr;
-  return text != nullptr ? text : "";
+  return std::string(text != nullptr ? text : "");
 }
 
 struct Known {
   std::string_view name;
   std::vector<std::string> sonames;  // the newest first
-  std::string (*version)(const Library&);
+  Version (*version)(const Library&);
 };
 
 const std::vector<Known>& KnownLibraries() {
@@ -134,11 +149,14 @@ StackLibraries FindStackLibraries(const std::vector<std::filesystem::path>& path
   StackLibraries found;
   for (const Known& known : KnownLibraries()) {
     const auto library = Library::Open(known.sonames, paths);
-    if (library.ok()) {
-      AddLibrary(std::string(known.name), **library, known.version(**library), &found);
-    } else if (library.error().code != ErrorCode::kNotFound) {
-      found.broken.push_back(fmt::format("{}: {}", known.name, library.error().ToString()));
-    }
+    const auto note = [&](const Error& error) {
+      found.broken.push_back(fmt::format("{}: {}", known.name, error.ToString()));
+    };
+    if (!library.ok() && library.error().code != ErrorCode::kNotFound) note(library.error());
+    if (!library.ok()) continue;
+    const Version version = known.version(**library);
+    if (!version.ok()) note(version.error());
+    AddLibrary(std::string(known.name), **library, version.ok() ? *version : "", &found);
   }
   return found;
 }

@@ -18,7 +18,7 @@ namespace rharness {
 struct StackLibraries {
   std::map<std::string, Json> described;  // DescribeLibrary by soname
   std::map<std::string, Json> named;      // "cuBLAS": {"soname", "version", "build_id"}
-  std::vector<std::string> broken;        // present but not loadable: the loader's text
+  std::vector<std::string> broken;        // present, but not loadable or without its version
 };
 
 // CUDA runtime, cuBLAS, cuBLASLt, cuDNN and its parts, NCCL, NVRTC, nvJitLink, OpenBLAS, MKL. A

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "probes/library/version_text.h"
+
 namespace rharness {
 
 Result<std::shared_ptr<Cublas>> Cublas::Open(const std::vector<std::filesystem::path>& paths) {
@@ -25,8 +27,8 @@ Cublas::~Cublas() {
 
 Status Cublas::Check(cublasStatus_t status, std::string_view call) const {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
-  return InternalError(fmt::format("{}: {}: {}", call, f.cublasGetStatusName(status),
-                                   f.cublasGetStatusString(status)),
+  return InternalError(fmt::format("{}: {}: {}", call, OrUnknown(f.cublasGetStatusName(status)),
+                                   OrUnknown(f.cublasGetStatusString(status))),
                        library_->soname());
 }
 

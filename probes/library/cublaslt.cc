@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "probes/library/version_text.h"
+
 namespace rharness {
 namespace {
 
@@ -55,8 +57,8 @@ CublasLt::~CublasLt() {
 
 Status CublasLt::Check(cublasStatus_t status, std::string_view call) const {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
-  return InternalError(fmt::format("{}: {}: {}", call, f.cublasLtGetStatusName(status),
-                                   f.cublasLtGetStatusString(status)),
+  return InternalError(fmt::format("{}: {}: {}", call, OrUnknown(f.cublasLtGetStatusName(status)),
+                                   OrUnknown(f.cublasLtGetStatusString(status))),
                        library_->soname());
 }
 
@@ -131,7 +133,7 @@ Result<cublasLtMatmulHeuristicResult_t> LtProduct::Configure(const Json& config)
   cublasLtMatmulHeuristicResult_t result{};
   const auto refused = [&](cublasStatus_t status, std::string_view what) {
     if (!MeansAbsent(status)) return lt_->Check(status, what).error();
-    return NotFound(fmt::format("{}: {}", what, f.cublasLtGetStatusName(status)),
+    return NotFound(fmt::format("{}: {}", what, OrUnknown(f.cublasLtGetStatusName(status))),
                     lt_->library().soname());
   };
   for (const ConfigAttribute& attribute : kConfig) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "probes/library/version_text.h"
+
 namespace rharness {
 namespace {
 
@@ -65,7 +67,7 @@ Cudnn::~Cudnn() {
 
 Status Cudnn::Check(cudnnStatus_t status, std::string_view call) const {
   if (status == CUDNN_STATUS_SUCCESS) return {};
-  std::string text = fmt::format("{}: {}", call, f.cudnnGetErrorString(status));
+  std::string text = fmt::format("{}: {}", call, OrUnknown(f.cudnnGetErrorString(status)));
   if (f.cudnnGetLastErrorString != nullptr) {
     std::array<char, 1024> last{};
     f.cudnnGetLastErrorString(last.data(), last.size() - 1);

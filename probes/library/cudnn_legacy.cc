@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "probes/library/version_text.h"
+
 namespace rharness {
 namespace {
 
@@ -152,7 +154,7 @@ Json DescribeLegacyAlgorithm(const Cudnn& cudnn, ConvolutionPass pass,
   const auto at = static_cast<std::size_t>(algorithm.math);
   return Json::MakeObject()
       .Set("algorithm", LegacyAlgorithmName(pass, algorithm.algorithm))
-      .Set("status", cudnn.f.cudnnGetErrorString(algorithm.status))
+      .Set("status", OrUnknown(cudnn.f.cudnnGetErrorString(algorithm.status)))
       .Set("deterministic", algorithm.deterministic)
       .Set("math", at < math.size() ? Json(math[at]) : Json(static_cast<int>(algorithm.math)))
       .Set("workspace_bytes", algorithm.workspace_bytes);

@@ -28,8 +28,8 @@ Status Nccl::Check(ncclResult_t result, std::string_view call) const {
   // The last error is the library's, not a communicator's: the argument is not looked at.
   const char* last = f.ncclGetLastError != nullptr ? f.ncclGetLastError(nullptr) : nullptr;
   return InternalError(
-      fmt::format("{}: {}{}{}", call, text != nullptr ? text : "an unknown error",
-                  last != nullptr && *last != '\0' ? ": " : "", last != nullptr ? last : ""),
+      fmt::format("{}: {}{}{}", call, OrUnknown(text), last != nullptr && *last != '\0' ? ": " : "",
+                  last != nullptr ? last : ""),
       library_->soname());
 }
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <optional>
 
+#include "probes/library/version_text.h"
+
 namespace rharness {
 namespace {
 
@@ -111,9 +113,8 @@ Nvml::~Nvml() {
 Status Nvml::Check(int result, std::string_view call) const {
   if (result == kSuccess) return {};
   const char* text = f.nvmlErrorString(result);
-  return InternalError(
-      fmt::format("{}: {} ({})", call, text != nullptr ? text : "an unknown error", result),
-      library_->soname());
+  return InternalError(fmt::format("{}: {} ({})", call, OrUnknown(text), result),
+                       library_->soname());
 }
 
 Result<Json> Nvml::DescribeClocks(NvmlDevice device, int clock) const {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "probes/library/version_text.h"
+
 namespace rharness {
 
 Result<std::shared_ptr<Nvrtc>> Nvrtc::Open(const std::vector<std::filesystem::path>& paths) {
@@ -36,8 +38,7 @@ Status Nvrtc::Start() {
 Status Nvrtc::Check(nvrtcResult result, std::string_view call) const {
   if (result == NVRTC_SUCCESS) return {};
   const char* text = f.nvrtcGetErrorString(result);
-  return InternalError(fmt::format("{}: {}", call, text != nullptr ? text : "an unknown error"),
-                       library_->soname());
+  return InternalError(fmt::format("{}: {}", call, OrUnknown(text)), library_->soname());
 }
 
 Result<std::string> Nvrtc::Compile(const std::string& source, const std::string& name,

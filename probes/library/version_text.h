@@ -1,4 +1,5 @@
-// Converts version numbers that vendors pack into one integer to text.
+// What libraries say of themselves, as text: version numbers that vendors pack into one integer,
+// and the names of their errors.
 #ifndef RHARNESS_PROBES_LIBRARY_VERSION_TEXT_H_
 #define RHARNESS_PROBES_LIBRARY_VERSION_TEXT_H_
 
@@ -23,6 +24,11 @@ inline std::string CublasVersionText(std::uint64_t version) {
 inline std::string NcclVersionText(int version) {
   const int major = version < 10000 ? 1000 : 10000;
   return fmt::format("{}.{}.{}", version / major, version % major / 100, version % 100);
+}
+
+// A library's text of a status that it does not know may be null.
+inline const char* OrUnknown(const char* text) {
+  return text != nullptr ? text : "an unknown error";
 }
 
 }  // namespace rharness

@@ -140,6 +140,14 @@ cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
   *version = kVersion;
   return CUBLAS_STATUS_SUCCESS;
 }
+cublasStatus_t cublasGetProperty(libraryPropertyType property, int* value) {
+  ENTER(cublasGetProperty);
+  if (value == nullptr || property < MAJOR_VERSION || property > PATCH_LEVEL) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  *value = property == MAJOR_VERSION ? kVersion / 10000 : property == MINOR_VERSION ? 1 : 0;
+  return CUBLAS_STATUS_SUCCESS;
+}
 // Gives up the workspace that was set.
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   ENTER(cublasSetStream);

@@ -127,9 +127,7 @@ Described Describe(const void* operation, const void* a, const void* b, const vo
 }
 
 double ScaleOf(cudaDataType type, const void* value) {
-  if (type == CUDA_R_64F) return *static_cast<const double*>(value);
-  if (type == CUDA_R_32I) return *static_cast<const int*>(value);
-  return static_cast<double>(*static_cast<const float*>(value));
+  return Load(*rharness::ElementOf(type), static_cast<const std::byte*>(value));
 }
 
 bool IsAligned(const void* pointer, std::uint64_t alignment) {
@@ -160,6 +158,12 @@ const char* cublasLtGetStatusString(cublasStatus_t) {
   return "refused by the emulated cuBLASLt";
 }
 std::size_t cublasLtGetVersion() { return 130100; }
+cublasStatus_t cublasLtGetProperty(libraryPropertyType property, int* value) {
+  ENTER(cublasLtGetProperty);
+  if (value == nullptr || property > PATCH_LEVEL) return CUBLAS_STATUS_INVALID_VALUE;
+  *value = property == MAJOR_VERSION ? 13 : property == MINOR_VERSION ? 1 : 0;
+  return CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   ENTER_WITH_DEVICE(cublasLtCreate);
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;

@@ -47,6 +47,15 @@ cudnnStatus_t RefuseCudnn(cudnnStatus_t status, std::string text) {
 extern "C" {
 std::size_t cudnnGetVersion() { return CUDNN_VERSION; }
 std::size_t cudnnGetCudartVersion() { return 13000; }
+cudnnStatus_t cudnnGetProperty(libraryPropertyType property, int* value) {
+  ENTER(cudnnGetProperty);
+  if (value == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+  if (property < MAJOR_VERSION || property > PATCH_LEVEL) return CUDNN_STATUS_BAD_PARAM;
+  *value = property == MAJOR_VERSION   ? CUDNN_MAJOR
+           : property == MINOR_VERSION ? CUDNN_MINOR
+                                       : CUDNN_PATCHLEVEL;
+  return CUDNN_STATUS_SUCCESS;
+}
 const char* cudnnGetErrorString(cudnnStatus_t status) {
   const auto entry = rharness::TheMachine().EnterLibrary("cudnnGetErrorString");
   if (entry == rharness::EmulatedMachine::Entry::kInjected) return nullptr;

@@ -3,7 +3,9 @@
 #define RHARNESS_TESTS_GPU_EMULATOR_LIBRARIES_EMULATED_PROBE_H_
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,10 +19,17 @@ namespace rharness {
 
 using Changes = std::vector<VariableChange>;
 
+// RHARNESS_FAULTS=all: what takes minutes, too.
+inline bool IsWholeTest() {
+  const char* asked = std::getenv("RHARNESS_FAULTS");
+  return asked != nullptr && std::string_view(asked) == "all";
+}
+
 // In a process of its own: a driver keeps its error until its process ends.
 inline ProbeResult RunEmulated(std::string_view name, const Changes& changes = {},
                                int repeats = 1) {
   const auto run = [&]() -> ProbeResult {
+    ::alarm(300);  // a probe that hangs is ended by a signal
     ProbeContext context{.device = "cuda:0", .repeats = repeats};
     context.library_paths = {EMULATOR_DIR};
     for (const Probe& probe : Probes()) {

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstring>
@@ -39,6 +40,9 @@ MemoryView Checked(const void* pointer, std::uint64_t bytes, std::uint64_t align
 
 EmulatedMachine& TheMachine() {
   static EmulatedMachine* const machine = [] {
+    // Matrices come and go: their pages are kept.
+    mallopt(M_MMAP_THRESHOLD, 16 << 20);
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
     void* driver = dlopen((OwnFolder() + "/libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (driver == nullptr) Abort("no emulated libcuda.so.1 beside this library");
     void* found = dlsym(driver, "rharness_emulated_machine");

@@ -119,7 +119,8 @@ bool Write(const NcclCall& call, const std::vector<float>& values) {
   return true;
 }
 
-// As enqueue.cc of NCCL 2.28 writes it, on rank 0, where NCCL_DEBUG and its file ask for it.
+// On rank 0, where NCCL_DEBUG and its file ask for it. Source of the line: NVIDIA/nccl,
+// src/enqueue.cc.
 void LogChoice(const char* function, std::size_t bytes, bool is_tree) {
   const char* debug = std::getenv("NCCL_DEBUG");
   const char* parts = std::getenv("NCCL_DEBUG_SUBSYS");

@@ -10,6 +10,8 @@
 namespace rharness {
 namespace {
 
+constexpr std::size_t kWorthLooking = std::size_t{1} << 19;  // multiplications
+
 std::size_t At(int index) { return static_cast<std::size_t>(index); }
 
 // Different rows, and which of them each row is.
@@ -19,8 +21,14 @@ struct Distinct {
   int count = 0;
 };
 
-Distinct DistinctRows(const std::vector<double>& rows, int count, int k) {
+// `worth_it`: false leaves all as they are, where looking takes as long as computing.
+Distinct DistinctRows(const std::vector<double>& rows, int count, int k, bool worth_it) {
   Distinct found;
+  if (!worth_it) {
+    found.rows = rows;
+    for (; found.count < count; ++found.count) found.of_row.push_back(found.count);
+    return found;
+  }
   std::unordered_map<std::string_view, int> known;
   for (int row = 0; row < count; ++row) {
     const double* at = rows.data() + At(row) * At(k);
@@ -192,8 +200,9 @@ std::vector<double> MultiplyDistinct(const Product& product, const Distinct& a, 
 }  // namespace
 
 std::vector<double> Multiply(const Product& product) {
-  const Distinct a = DistinctRows(product.a, product.m, product.k);
-  const Distinct b = DistinctRows(product.b, product.n, product.k);
+  const bool worth_it = At(product.m) * At(product.n) * At(product.k) > kWorthLooking;
+  const Distinct a = DistinctRows(product.a, product.m, product.k, worth_it);
+  const Distinct b = DistinctRows(product.b, product.n, product.k, worth_it);
   const std::vector<double> distinct = MultiplyDistinct(product, a, b);
   std::vector<double> made(At(product.m) * At(product.n));
   for (int j = 0; j < product.n; ++j) {
