@@ -37,6 +37,11 @@ inline constexpr NameTable<SideKind, 10> kSideKindNames = {{{SideKind::kUnknown,
 
 constexpr std::string_view SideKindName(SideKind kind) { return NameIn(kSideKindNames, kind); }
 
+// Of a run: it has data, code, image and seeds.
+constexpr bool IsRecord(SideKind kind) {
+  return kind == SideKind::kManifest || kind == SideKind::kEvidence;
+}
+
 struct ComparedSide {
   std::string path;
   SideKind kind = SideKind::kUnknown;

@@ -49,9 +49,8 @@ class Ladder {
   bool HasOpen() const { return std::ranges::any_of(c_.findings, KeepsOpen); }
   // Two environments. Records without outputs are not: their facts show nothing of a result.
   bool HasFactsOnly() const {
-    const bool records = c_.a.kind == SideKind::kManifest || c_.a.kind == SideKind::kEvidence;
-    return !c_.is_rerun && !records && c_.a.kind == c_.b.kind && c_.checkpoints.empty() &&
-           c_.curves.empty() && c_.metrics.empty();
+    return !c_.is_rerun && !IsRecord(c_.a.kind) && c_.a.kind == c_.b.kind &&
+           c_.checkpoints.empty() && c_.curves.empty() && c_.metrics.empty();
   }
   // The error rates of a test are stated for this family; curves left open then only advise.
   bool HasTestedMetric() const {

@@ -1,3 +1,4 @@
+// One pass over the text; what is no escape stays.
 #include "harness/base/percent.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The length by the first byte, then each byte behind it.
 #include "harness/base/utf8.h"
 
 #include <array>

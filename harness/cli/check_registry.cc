@@ -14,6 +14,7 @@
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/history_of.h"
+#include "harness/drill/told_verdict.h"
 #include "harness/history/store.h"
 #include "harness/insight/publish/mlflow_verdicts.h"
 #include "harness/insight/publish/registration.h"
@@ -60,6 +61,10 @@ Status AskHistory(const std::string& url, const std::string& mlflow_id, RunKnown
   if (doubts.contains(run_id)) known->retirement_doubt = doubts.at(run_id);
   if (entry.retired) known->retired = RetiredInWords(*entry.retired, RetirementOfEntry(entry));
   ASSIGN_OR_RETURN(known->verdicts, store->Verdicts(run_id));
+  if (const VerdictRecord* deciding = DecidingVerdict(*known)) {
+    const KeptReasons kept = ReadReasons(deciding->reasons);
+    if (kept.told) known->unproven = kept.told->unproven;
+  }
   return {};
 }
 

@@ -204,7 +204,7 @@ std::string WhyElsewhere(const GateInput& input, const Environment& environment)
   }
   for (const char* key : {"gpu_driver", "cpu.model", "gpus.0.model"}) {
     const std::string there = FactOf(input.candidate, key), seen = SeenOf(environment, key);
-    if (there.empty() || there == seen) continue;
+    if (there.empty() || there == seen || (seen.empty() && input.place_proven)) continue;
     return fmt::format("it was rerun where {} is {}, and the candidate's is {}", key,
                        seen.empty() ? "not known" : seen, there);
   }

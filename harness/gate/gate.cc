@@ -121,10 +121,8 @@ class Decision {
 
   // What was made less often than in the baseline may not repeat, and nobody saw.
   void JudgeRepeats() {
-    // None stated: they were not counted.
-    const auto fewer = [](int candidate, int baseline) { return candidate < baseline; };
-    const Fingerprint &was = in_.baseline, &is = in_.candidate;
-    if (!fewer(is.repeats, was.repeats) && !fewer(is.processes, was.processes)) return;
+    const Fingerprint &was = in_.baseline, &is = in_.candidate;  // 0: it does not say
+    if (is.repeats >= was.repeats && is.processes >= was.processes) return;
     Add(Ending::kNoEvidence, "fewer_repeats", "candidate",
         "repeatability must be tried as often as before",
         fmt::format("repeats of each result in a process: {}, in the baseline {}; processes: {}, "
@@ -297,17 +295,12 @@ class Decision {
       }
       return;
     }
-    JudgeTime(*in_.drill);
+    if (const auto why = WhyOfBefore(in_.candidate, in_.drill->started); !why.empty()) {
+      Add(Ending::kNoEvidence, "drill_of_before", "drill", "measured first, drilled then", why);
+    }
     JudgePlace(*in_.drill);
     JudgeDrilledRuns(*in_.drill);
     JudgeCoverage(*in_.drill);
-  }
-
-  void JudgeTime(const Report& drill) {
-    const std::string why = WhyOfBefore(in_.candidate, drill.started);
-    if (why.empty()) return;
-    Add(Ending::kNoEvidence, "drill_of_before", "drill", "a candidate is measured, then drilled",
-        why);
   }
 
   // A drill elsewhere says nothing about the candidate, however well it ended.

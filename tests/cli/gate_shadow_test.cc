@@ -28,10 +28,12 @@ class GateShadow : public DrillProgram {
     const auto threads = [](const std::string& count) {
       return SampleStack().Stack("environment.OMP_NUM_THREADS", count);
     };
-    EXPECT_TRUE(WriteJsonFile(At("now.json"), threads("1").ToJson()).ok());
+    EXPECT_TRUE(
+        WriteJsonFile(At("now.json"), threads("1").OfCpu("1970-01-01T00:00:01.000Z").ToJson())
+            .ok());
     for (const char* count : {"2", "4"}) {
       const FingerprintBuilder next =
-          threads(count).Probe("math_bits", "math").Bits("expf", "other");
+          threads(count).OfCpu().Probe("math_bits", "math").Bits("expf", "other");
       EXPECT_TRUE(WriteJsonFile(At(std::string("next") + count + ".json"), next.ToJson()).ok());
     }
     Write("p.yaml", "version: 1\nrules: [{probes: '*', allow: [bits]}]");

@@ -16,10 +16,10 @@ class GateVerb : public DrillProgram {
  protected:
   GateVerb() {
     WriteFingerprint("a.json", SampleStack());
-    WriteFingerprint("b.json", Rounded());
+    WriteFingerprint("b.json", Rounded().OfCpu());
   }
   static FingerprintBuilder Rounded() {
-    return SampleStack().Stack("driver", "590").Probe("math_bits", "math").Bits("expf", "other");
+    return SampleStack().Probe("math_bits", "math").Bits("expf", "other");
   }
   void WriteFingerprint(const std::string& name, const FingerprintBuilder& build) const {
     ASSERT_TRUE(WriteJsonFile(At(name), build.ToJson()).ok());

@@ -57,7 +57,7 @@ constexpr TamperRow kVerdictRows[] = {
     {"a member twice, signed by one who may", kVerdictFile, kSignedBy, R"("verdict":"identical")",
      R"("verdict":"drifted","verdict":"identical")", "same.verdict.intoto.jsonl:1", 5, "ada"},
     {"another run's statement in its place", kVerdictFile, kCopyOf, "", kOtherVerdict,
-     "registry/model.safetensors: has sha256 "},
+     "is about run 'other'; its name is that of another run's verdict"},
     {"cut short", kVerdictFile, kCut, "", "", kNoEnvelope},
     {"empty but for a line break", kVerdictFile, kCopyOf, "", "blank", "holds no envelope"},
     {"a second line of rubbish", kVerdictFile, kAppend, "", "{}\n",

@@ -64,6 +64,7 @@ TEST(Shadow, MustHaveBeenOnTheStackInUse) {
   GateInput input = Pair(one, one);
   input.candidate.stack["environment.OPENBLAS_CORETYPE"] = "Nehalem";
   Environment place;
+  place.hardware.gpus = {{.model = "NVIDIA H200"}};
   input.in_use_at = {{"a", place}};
   EXPECT_TRUE(DecideGate(input).open);
   input.in_use_at->at("a").variables["OPENBLAS_CORETYPE"] = "Nehalem";

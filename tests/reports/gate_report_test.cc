@@ -224,6 +224,7 @@ TEST(GateReport, WarnsOfAPolicyThatMatchesNothingInEveryFormat) {
 
 TEST(GateReport, SaysOnceWhatHoldsOfManyRunsAndNamesThemAll) {
   GateInput input = SameInput();
+  input.candidate.made = FormatTime(WallTime());  // before the drill
   Report drill;
   for (const char* run : {"mlp-1", "mlp-2", "mlp-3"}) {
     drill.runs.push_back(Drilled(run, Verdict::kInfra, "no such program"));

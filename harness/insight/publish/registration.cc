@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "harness/base/shell_word.h"
-#include "harness/drill/told_verdict.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/verdict/verdict.h"
 #include "reports/text.h"
@@ -60,8 +59,7 @@ void CheckVerdict(const RunKnown& known, std::optional<double> max_age_days, Wal
                      FormatTime(last->decided), SafeText(last->drill_id, 200))});
     return;
   }
-  const KeptReasons kept = ReadReasons(last->reasons);
-  for (const std::string& path : kept.told ? kept.told->unproven : std::vector<std::string>()) {
+  for (const std::string& path : known.unproven) {
     findings->push_back(
         {"weights_unproven",
          fmt::format("the drill reproduced the tensors of {}, and nothing shows that a file with "

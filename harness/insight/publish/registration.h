@@ -23,6 +23,8 @@ struct RunKnown {
   std::optional<std::string> retired;   // why, and who signed
   std::string retirement_doubt;         // it differs from its signed form; then nobody is named
   std::vector<VerdictRecord> verdicts;  // in order of entry
+  // Checkpoints of which the deciding verdict's drill saw no file that holds the compared tensors.
+  std::vector<std::string> unproven = {};
 };
 
 // The verdict that counts: the last one that is not "infra", which says nothing about the run.

@@ -78,9 +78,7 @@ ReportedMetrics ReportedBy(const Subject& subject) {
   return reported;
 }
 
-bool IsRecord(const Subject& subject) {
-  return subject.side.kind == SideKind::kManifest || subject.side.kind == SideKind::kEvidence;
-}
+bool IsRecord(const Subject& subject) { return IsRecord(subject.side.kind); }
 
 // What a record has and its counterpart lacks must not pass unseen.
 void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/fingerprints/fingerprint.h"
+#include "harness/base/clock.h"
 #include "harness/base/digest.h"
 #include "probes/order/tree_name.h"
 #include "tests/compare/fingerprints/build_tree.h"
@@ -19,6 +20,12 @@ class FingerprintBuilder {
 
   FingerprintBuilder& Stack(const std::string& key, const std::string& value) {
     stack_.Set(key, value);
+    return *this;
+  }
+  // Of a machine without GPUs, measured before anything else happened.
+  FingerprintBuilder& OfCpu(const std::string& made = FormatTime(WallTime())) {
+    stack_.Set("gpus", Json::MakeArray());
+    made_ = made;
     return *this;
   }
   FingerprintBuilder& Suite(const std::string& suite) {
@@ -81,6 +88,7 @@ class FingerprintBuilder {
         .Set("stack", stack_)
         .Set("suite", suite_)
         .Set("probes", list);
+    if (!made_.empty()) json.Set("context", Json::MakeObject({{"made", made_}}));
     return json;
   }
   Fingerprint Parse(const std::string& file = "a.json") const {
@@ -100,6 +108,7 @@ class FingerprintBuilder {
 
   Json stack_;
   std::string suite_ = "ok";
+  std::string made_;
   std::map<std::string, Json> probes_;
   std::string current_;
 };
