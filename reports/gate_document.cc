@@ -12,6 +12,7 @@
 #include "reports/fingerprint_report.h"
 #include "reports/gate_report.h"
 #include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -258,7 +259,9 @@ std::string NextStep(const GateDecision& decision) {
     return "Drill the impacted runs: rharness gate ... --drill impacted --out DIR.";
   }
   if (Closes(decision, "drill_elsewhere")) {
-    return "Drill on the candidate, with its variables: the runs were rerun on another stack.";
+    return "Drill on the candidate, with its variables: the runs were rerun on another stack, or "
+           "their "
+           "evidence does not show on which.";
   }
   if (Closes(decision, "drill_drifted")) {
     return "Keep this stack back: runs drifted on it, and no policy or waiver allows that. The "

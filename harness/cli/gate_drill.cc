@@ -162,28 +162,43 @@ Result<std::vector<Manifest>> LoadHistory(const std::string& url) {
   return LoadRuns(RunIdsOf(entries), store.get());
 }
 
-Result<std::map<std::string, Environment>> DrilledIn(const Report& drill,
-                                                     const std::filesystem::path& folder,
-                                                     const EvidenceDigests* held) {
-  std::map<std::string, Environment> places;
-  for (const ReportRun& run : drill.runs) {
-    if (!SafeRelativePath(run.run_id, "run_id").ok() || run.reruns.empty()) continue;
-    const int rerun = run.reruns.back().index;
-    const auto path = RerunFolder(folder, run.run_id, rerun) / "evidence.json";
-    const auto text = ReadFile(path);
-    if (!text.ok()) continue;
-    if (held != nullptr) {
-      const auto entered = held->find({run.run_id, rerun});
-      if (entered == held->end() || entered->second != Sha256HexOf(*text)) {
-        return IntegrityError("is not the evidence that the history has of this rerun",
-                              path.string());
-      }
+namespace {
+
+// None: it cannot be read, or is of another run.
+Result<std::optional<Evidence>> EvidenceOf(const std::string& run_id, int rerun,
+                                           const std::filesystem::path& folder,
+                                           const EvidenceDigests* held) {
+  const auto path = RerunFolder(folder, run_id, rerun) / "evidence.json";
+  const auto text = ReadFile(path);
+  if (!text.ok()) return std::optional<Evidence>();
+  if (held != nullptr) {
+    const auto entered = held->find({run_id, rerun});
+    if (entered == held->end() || entered->second != Sha256HexOf(*text)) {
+      return IntegrityError("is not the evidence that the history has of this rerun",
+                            path.string());
     }
-    const auto json = ParseJson(*text, path.string());
-    const auto evidence =
-        json.ok() ? ParseEvidence(*json, path.string()) : Result<Evidence>(json.error());
-    if (evidence.ok() && evidence->run_id == run.run_id) {
-      places[run.run_id] = evidence->environment;
+  }
+  const auto json = ParseJson(*text, path.string());
+  auto evidence = json.ok() ? ParseEvidence(*json, path.string()) : Result<Evidence>(json.error());
+  if (!evidence.ok() || evidence->run_id != run_id) return std::optional<Evidence>();
+  return std::optional(std::move(*evidence));
+}
+
+}  // namespace
+
+Result<RerunPlaces> DrilledIn(const Report& drill, const std::filesystem::path& folder,
+                              const EvidenceDigests* held) {
+  RerunPlaces places;
+  for (const ReportRun& run : drill.runs) {
+    if (!SafeRelativePath(run.run_id, "run_id").ok()) continue;
+    for (const ReportRerun& rerun : run.reruns) {
+      if (rerun.state != RerunEnd::State::kCompared) continue;
+      ASSIGN_OR_RETURN(const auto evidence, EvidenceOf(run.run_id, rerun.index, folder, held));
+      if (!evidence) {
+        places.erase(run.run_id);
+        break;
+      }
+      places.emplace(run.run_id, evidence->environment);
     }
   }
   return places;

@@ -62,12 +62,12 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
 Result<Report> DrillInUse(const GateDecision& decision, const GateInput& input,
                           const GateDrillOptions& options);
 
-// Where the runs of a drill's folder were rerun, as the evidence of their last reruns says; a run
-// without readable evidence is left out. Errors: integrity, where evidence is not what the history
-// has of it; of a drill that was not held (null) it is taken as it is.
-Result<std::map<std::string, Environment>> DrilledIn(const Report& drill,
-                                                     const std::filesystem::path& folder,
-                                                     const EvidenceDigests* held);
+// Where the runs of a drill's folder were rerun, as the evidence of each rerun says that was
+// compared; a run without one, or with one that cannot be read, is left out. Errors: integrity,
+// where evidence is not what the history has of it; of a drill that was not held (null) it is taken
+// as it is.
+Result<RerunPlaces> DrilledIn(const Report& drill, const std::filesystem::path& folder,
+                              const EvidenceDigests* held);
 
 // "run_id = a or run_id = b"; empty, which selects everything, when all runs are impacted.
 std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all);

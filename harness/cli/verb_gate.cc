@@ -79,7 +79,7 @@ Status LoadBaselineInto(const std::string& path, const std::string& signed_for, 
   return {};
 }
 
-using DrillPlaces = std::optional<std::map<std::string, Environment>>;
+using DrillPlaces = std::optional<RerunPlaces>;
 
 // As the history was told of it, where one is given. A candidate's drill that this history was not
 // told of is held to the one beside it (CandidateHistory).

@@ -13,6 +13,7 @@
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
 #include "harness/base/log.h"
+#include "harness/base/trouble.h"
 #include "harness/cli/verb.h"
 #include "harness/cli/verify_text.h"
 #include "harness/trust/attestation/attest_drill.h"
@@ -47,7 +48,7 @@ constexpr char kTrustFile[] =
 
 The signer states a verdict's run and family, and the family chooses the rule: a key for one family could state that family for a run of a different one. So each line prints the family and the rule. --family and --run refuse statements about anything else. --artifacts checks a verdict against the manifest RUN.json in that folder: its run, its family and the recorded weights. A rule for every family behind a stricter rule with patterns is easily evaded: a warning lists what it accepts without any of these options.
 
-In a folder every *.intoto.jsonl and *.sigstore.json counts, whatever it is, and every other *.json that declares itself an envelope or a bundle. RUN.verdict.intoto.jsonl must be about that run. Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no third party's time, so an end date is not enough for a key that somebody else may have: remove it from the policy. From then on a line that it signed is reported as not counted, and ignored where another line of the same file holds; a file of such lines alone is refused. An invalid signature by a known key is always an error.
+In a folder every *.intoto.jsonl and *.sigstore.json counts, also a link or a pipe, and every other *.json that declares itself an envelope or a bundle. RUN.verdict.intoto.jsonl must be about that run. Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no third party's time, so an end date is not enough for a key that somebody else may have: remove it from the policy. From then on a line that it signed is reported as not counted, and ignored where another line of the same file holds; a file of such lines alone is refused. An invalid signature by a known key is always an error.
 
 --artifacts checks files against what was signed. A folder must hold every checkpoint of every verdict, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. An endorsed file must have the content of the newest line for its name; lines for other contents are listed as older. A model's folder must hold every signed file, and no other but those that its signature ignores; a link is refused if the signature allows none. --tensors checks a checkpoint, in any files, against the tensors of a model that rharness signed.
 
@@ -157,12 +158,15 @@ Error WithHint(Error error, const fs::path& file) {
   return error;
 }
 
-Looked Look(const fs::path& file, const TrustPolicy& policy, const VerifyArguments& arguments,
-            WallTime now) {
+// `found`: below a folder that was given.
+Looked Look(const fs::path& file, bool found, const TrustPolicy& policy,
+            const VerifyArguments& arguments, WallTime now) {
   Looked looked{.file = file, .statements = {}, .not_counted = {}, .refused = {}};
   auto verified = VerifyFile(file, policy, now);
   if (!verified.ok()) {
     looked.refused = WithHint(verified.error(), file);
+    // Found in a folder by its name: a pipe, or a link to nowhere, is not what was signed.
+    if (found && !IsTrouble(verified.error())) looked.refused->code = ErrorCode::kIntegrity;
     return looked;
   }
   const auto held = HoldAll(verified->statements, file, arguments);
@@ -216,7 +220,7 @@ Result<int> Verify(const VerifyArguments& arguments) {
   for (const std::string& path : arguments.paths) {
     ASSIGN_OR_RETURN(const auto files, FindAttestations(path));
     for (const fs::path& file : files) {
-      all.push_back(Look(file, policy, arguments, now));
+      all.push_back(Look(file, file != fs::path(path), policy, arguments, now));
     }
   }
   const int code = arguments.json ? PrintJson(VerifyJson(all)) : Print(VerifyText(all));

@@ -67,7 +67,7 @@ class Drill {
                                  .notes = notes,
                                  .damage = damage,
                                  .last_success = last_success,
-                                 .ended = std::max(clock_.Now(), settings_.started),
+                                 .ended = clock_.Now(),
                                  .interrupted = interrupted});
     ASSIGN_OR_RETURN(const auto digests, WriteReports(report, options_.out));
     if (!interrupted) {
@@ -86,6 +86,7 @@ class Drill {
     if (!entered || !entered->drill.ended || *entered->drill.ended == report->ended) return {};
     if (report->last_success == report->ended) report->last_success = entered->drill.ended;
     report->ended = *entered->drill.ended;
+    report->started = entered->drill.started;
     const auto written = WriteReports(*report, options_.out);
     return written.ok() ? Status() : Status(written.error());
   }

@@ -43,7 +43,8 @@ Report StartReport(const DrillEnd& end) {
                                      end.runs.size() == 1 ? "run" : "runs"),
                 .drill_id = end.settings.drill_id,
                 .version = kVersion,
-                .started = end.settings.started,
+                // A clock that was ahead when it began may have been set right since.
+                .started = std::min(end.settings.started, end.ended),
                 .ended = end.ended,
                 .history = options.history,
                 .selection = options.selection.empty() ? "all" : options.selection,

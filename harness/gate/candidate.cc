@@ -93,6 +93,8 @@ std::string SeenOf(const Environment& environment, const std::string& key) {
   const Hardware& hardware = environment.hardware;
   if (key == "gpu_driver") return hardware.gpu_driver;
   if (key == "cpu.model") return hardware.cpu.model;
+  if (key == "cpu.microcode") return hardware.cpu.microcode;
+  if (key == "cpu.isa") return fmt::format("{}", fmt::join(hardware.cpu.isa, " "));
   if (key == "gpus.0.model") return hardware.gpus.empty() ? "" : hardware.gpus.front().model;
   if (IsVariable(key)) {
     const auto found = environment.variables.find(key.substr(kVariable.size()));
@@ -118,10 +120,18 @@ bool Shows(const Environment& environment, const std::string& key, const std::st
 // nothing of it may have been rerun on either.
 std::string WhyNotShown(const GateInput& input, const Environment& environment) {
   std::string first;
+  bool shown = false;
   for (const auto& [key, value] : input.candidate.stack) {
     const std::string before = FactOf(input.baseline, key);
-    if (value.empty() || value == before || key == "device") continue;
-    if (Shows(environment, key, value)) return "";
+    // A variable that the baseline does not list is unset there; of other facts it knows nothing.
+    const bool known = !before.empty() || IsVariable(key);
+    if (value.empty() || !known || value == before || key == "device") continue;
+    const std::string seen = SeenOf(environment, key);
+    shown |= Shows(environment, key, value);
+    if (!seen.empty() && !Shows(environment, key, value) && !VersionIn(seen).empty()) {
+      return fmt::format("it was rerun where {} is {}, and the candidate's is {}", key, seen,
+                         value);
+    }
     if (first.empty()) {
       first = fmt::format("{} is {} in the baseline and {} in the candidate", key,
                           before.empty() ? "not known" : before, value);
@@ -131,7 +141,7 @@ std::string WhyNotShown(const GateInput& input, const Environment& environment) 
   for (const auto& [name, value] : CandidateVariables(input.baseline, input.candidate)) {
     if (!value && environment.variables.contains(name)) return "";
   }
-  if (first.empty()) return "";
+  if (first.empty() || shown) return "";
   return fmt::format(
       "nothing in its evidence shows that it was rerun on the candidate and not on the baseline: "
       "{}; `--drill impacted` reruns it here",
@@ -211,6 +221,17 @@ std::string WhyElsewhere(const GateInput& input, const Environment& environment)
   std::string why = WhyOtherSoftware(input.candidate, environment);
   if (why.empty() && !input.place_proven) why = WhyNotShown(input, environment);
   return why;
+}
+
+std::string WhyElsewhere(const GateInput& input, const RerunPlaces& places,
+                         const std::string& run_id) {
+  const auto [begin, end] = places.equal_range(run_id);
+  if (begin == end) return "it has no evidence that says where it was rerun";
+  for (auto place = begin; place != end; ++place) {
+    std::string why = WhyElsewhere(input, place->second);
+    if (!why.empty()) return why;
+  }
+  return "";
 }
 
 std::string WhyOfBefore(const Fingerprint& candidate, WallTime drilled) {

@@ -309,10 +309,7 @@ class Decision {
     std::size_t elsewhere = 0;
     std::string first, why;
     for (const ReportRun& run : drill.runs) {
-      const auto place = in_.drilled_in->find(run.run_id);
-      const std::string reason = place == in_.drilled_in->end()
-                                     ? "it has no evidence that says where it was rerun"
-                                     : WhyElsewhere(in_, place->second);
+      const std::string reason = WhyElsewhere(in_, *in_.drilled_in, run.run_id);
       if (reason.empty()) continue;
       if (elsewhere++ == 0) first = run.run_id, why = reason;
     }

@@ -23,6 +23,9 @@
 
 namespace rharness {
 
+// Environments of reruns, by their run.
+using RerunPlaces = std::multimap<std::string, Environment>;
+
 struct GateInput {
   Fingerprint baseline;
   Fingerprint candidate;
@@ -32,12 +35,12 @@ struct GateInput {
   std::optional<Report> drill;    // on the candidate; if given, it must pass
   // Environments of the drill's reruns, by run, from their evidence; a run without one is of
   // unknown origin. None at all: the caller answers for the drill's place.
-  std::optional<std::map<std::string, Environment>> drilled_in;
+  std::optional<RerunPlaces> drilled_in;
   // The gate had them rerun here: probes or the caller say that this is the candidate.
   bool place_proven = false;
   // The same runs, drilled on the stack in use (shadow.h), and their environments.
   std::optional<Report> in_use;
-  std::optional<std::map<std::string, Environment>> in_use_at;
+  std::optional<RerunPlaces> in_use_at;
   WallTime now{};
 };
 GateDecision DecideGate(const GateInput& input);
@@ -80,6 +83,9 @@ std::string WhatDiffersHere(const Fingerprint& candidate, const Fingerprint& her
 // library counts if the run states its version ("openblas", "cudnn") and the candidate's stack that
 // of libNAME.so. Empty: it was rerun there.
 std::string WhyElsewhere(const GateInput& input, const Environment& environment);
+// The same of all reruns of a run; one without any says nothing either.
+std::string WhyElsewhere(const GateInput& input, const RerunPlaces& places,
+                         const std::string& run_id);
 
 // Why a drill that began then says nothing about the candidate: this was measured later, and may be
 // another stack by then. Empty: it was measured before.

@@ -63,10 +63,7 @@ void AddElsewhere(const GateInput& input, std::vector<GateReason>* reasons) {
   std::string first, why;
   std::size_t elsewhere = 0;
   for (const ReportRun& run : input.in_use->runs) {
-    const auto place = input.in_use_at->find(run.run_id);
-    const std::string reason = place == input.in_use_at->end()
-                                   ? "it has no evidence that says where it was rerun"
-                                   : InUseWords(WhyElsewhere(other, place->second));
+    const std::string reason = InUseWords(WhyElsewhere(other, *input.in_use_at, run.run_id));
     if (reason.empty()) continue;
     if (elsewhere++ == 0) first = run.run_id, why = reason;
   }

@@ -36,16 +36,30 @@ Result<std::string> OtherFileAt(const Artifact& recorded, const fs::path& place)
   return std::string();
 }
 
+// Whether both consist of the same files, by their paths: with tensors, each on either side; what
+// is loaded beside them may be missing in an older record.
+bool HasPartsOf(const Artifact& recorded, const Artifact& seen) {
+  const auto lists = [](const std::vector<ArtifactPart>& parts, const std::string& path) {
+    return std::ranges::find(parts, path, &ArtifactPart::path) != parts.end();
+  };
+  return std::ranges::all_of(recorded.parts,
+                             [&](const auto& one) { return lists(seen.parts, one.path); }) &&
+         std::ranges::all_of(seen.parts, [&](const auto& one) {
+           return one.loaded || lists(recorded.parts, one.path);
+         });
+}
+
 Finding Unproven(const Artifact& recorded, const std::string& why) {
-  return {.code = kFileUnproven,
-          .layer = {},
-          .subject = recorded.path,
-          .observed = {},
-          .limit = recorded.sha256,
-          .rule = "a rerun writes the recorded file, or it is still where the record says",
-          .message = fmt::format("the tensors of {} were compared, and nothing shows that a file "
-                                 "with the recorded sha256 holds them: no rerun wrote it, and {}",
-                                 recorded.path, why)};
+  return {
+      .code = kFileUnproven,
+      .layer = {},
+      .subject = recorded.path,
+      .observed = {},
+      .limit = recorded.sha256,
+      .rule = "a rerun writes the recorded file, or it is still where the record says",
+      .message = fmt::format("nothing shows that a file with the recorded sha256 is the {} that "
+                             "was judged: no rerun wrote it, and {}",
+                             recorded.path, why)};
 }
 
 }  // namespace
@@ -59,6 +73,8 @@ bool HasSameFiles(const Artifact& recorded, const Artifact& seen) {
 }
 
 Status HoldTensorsAt(const Artifact& recorded, const fs::path& place) {
+  // Without a reader the bytes are what is compared.
+  if (recorded.tensor_digest.empty() || recorded.tensor_digest == recorded.sha256) return {};
   ASSIGN_OR_RETURN(auto checkpoint, OpenCheckpoint(place));
   ASSIGN_OR_RETURN(checkpoint,
                    WithLoadedFiles(std::move(checkpoint), place, LoadedPartsOf(recorded)));
@@ -70,9 +86,24 @@ Status HoldTensorsAt(const Artifact& recorded, const fs::path& place) {
       place.string());
 }
 
-Result<std::optional<Finding>> FindUnproven(const Artifact& recorded, const Places& places,
+bool IsWrittenAs(const Artifact& recorded, const Artifact& seen) {
+  const auto is_there = [](const std::vector<ArtifactPart>& parts, const ArtifactPart& one) {
+    return std::ranges::any_of(parts, [&](const ArtifactPart& other) {
+      return other.path == one.path && other.sha256 == one.sha256;
+    });
+  };
+  return seen.sha256 == recorded.sha256 && HasPartsOf(recorded, seen) &&
+         std::ranges::all_of(recorded.parts,
+                             [&](const ArtifactPart& one) { return is_there(seen.parts, one); });
+}
+
+Result<std::optional<Finding>> FindUnproven(const Artifact& recorded, const Artifact& seen,
+                                            const Places& places,
                                             std::vector<std::string>* damage) {
-  if (recorded.sha256.empty()) return std::optional<Finding>();
+  if (recorded.sha256.empty() && recorded.parts.empty()) return std::optional<Finding>();
+  if (!HasPartsOf(recorded, seen)) {
+    return std::optional(Unproven(recorded, "the record lists other parts than a rerun wrote"));
+  }
   if (recorded.location.empty()) return std::optional(Unproven(recorded, "it was not kept"));
   const auto place = Locate(places, recorded.location);
   if (!place.ok() && IsTrouble(place.error())) return place.error();

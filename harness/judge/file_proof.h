@@ -29,11 +29,16 @@ bool HasSameFiles(const Artifact& recorded, const Artifact& seen);
 // of OpenCheckpoint and DigestCheckpoint.
 Status HoldTensorsAt(const Artifact& recorded, const std::filesystem::path& place);
 
-// For a checkpoint of equal tensors in other files: looks at the recorded files where they are
-// kept. None: these have the recorded SHA-256 and tensors. A file that has the recorded SHA-256 and
-// other tensors is also reported in `damage`. Errors: the machine's trouble.
-Result<std::optional<Finding>> FindUnproven(const Artifact& recorded, const Places& places,
-                                            std::vector<std::string>* damage);
+// Whether a rerun's checkpoint is these files, each with its content: the record names every file
+// with tensors that the rerun wrote, and no other.
+bool IsWrittenAs(const Artifact& recorded, const Artifact& seen);
+
+// For a checkpoint that no rerun wrote so: looks at the recorded files where they are kept. None:
+// these have the recorded SHA-256 and tensors. `seen`: that of the rerun, which has its parts. A
+// file that has the recorded SHA-256 and other tensors is also reported in `damage`. Errors: the
+// machine's trouble.
+Result<std::optional<Finding>> FindUnproven(const Artifact& recorded, const Artifact& seen,
+                                            const Places& places, std::vector<std::string>* damage);
 
 // Leaves, of these findings of several reruns, what every rerun that was compared has: one that
 // wrote the recorded files proves them.

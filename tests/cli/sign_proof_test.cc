@@ -79,7 +79,25 @@ TEST_F(SignProof, AFileThatNoRerunWroteAndNobodyKeptIsNotSigned) {
   const ProcessResult signed_all = SignDrill();
   EXPECT_EQ(signed_all.outcome.exit_code, 0) << signed_all.stderr_text;
   EXPECT_THAT(signed_all.stderr_text, HasSubstr("a: model.safetensors is not signed"));
-  EXPECT_NE(VerifyFiles("registry").outcome.exit_code, 0);
+  EXPECT_EQ(VerifyFiles("registry").outcome.exit_code, 5);
+  fs::copy(At("runs/a.json"), At("registry/a.json"));
+  const ProcessResult beside = VerifyFiles("registry");
+  EXPECT_EQ(beside.outcome.exit_code, 5) << "the manifest is signed, the file beside it is not";
+  EXPECT_THAT(beside.stderr_text, HasSubstr("model.safetensors of run a is not signed"));
+}
+
+TEST_F(SignProof, AnEquivalentRunsFileIsSignedOnlyWhereItIsKept) {
+  for (const std::string name : {"a", "b"}) {
+    std::vector<std::string> options = {"--weights", "model.safetensors", "--determinism",
+                                        "statistical"};
+    if (name == "b") options.insert(options.end(), {"--keep", "kept"});
+    Record(name, options);
+  }
+  Add();
+  Write("bytes", "abce");
+  Drill();  // two runs decide nothing; what is known of their files is the same
+  EXPECT_THAT(FindingsOf("a"), Contains("file_unproven"));
+  EXPECT_THAT(FindingsOf("b"), testing::Not(Contains("file_unproven")));
 }
 
 TEST_F(SignProof, AFileIsSignedThatARerunWrote) {

@@ -84,10 +84,12 @@ TEST(Gate, TakesNoDrillWhoseEvidenceDoesNotShowTheCandidate) {
   ExpectClosed(DrilledAt(Place("Nehalem", "")), {"drill_elsewhere"}, 3);
   GateInput gpu = DrilledAt(Place("Nehalem", "590"));
   EXPECT_TRUE(DecideGate(gpu).open);
-  gpu.drilled_in->at("a").hardware.gpus.clear();
+  gpu.drilled_in->find("a")->second.hardware.gpus.clear();
   ExpectClosed(gpu, {"drill_elsewhere"}, 3);
   // Only a library that no run states sets the two stacks apart.
   GateInput library = DrilledAt(Place("", "580"));
+  library.baseline.stack["glibc"] = "2.36";
+  library.baseline.stack["libraries.libcublas.so.13.sha256"] = "one";
   library.candidate.stack = library.baseline.stack;
   library.candidate.stack["libraries.libcublas.so.13.sha256"] = "another";
   ExpectClosed(library, {"drill_elsewhere"}, 3);
@@ -95,7 +97,7 @@ TEST(Gate, TakesNoDrillWhoseEvidenceDoesNotShowTheCandidate) {
   EXPECT_TRUE(DecideGate(library).open) << "probes said so";
   library.place_proven = false;
   library.candidate.stack["glibc"] = "2.41";
-  library.drilled_in->at("a").software["glibc"] = "2.41";
+  library.drilled_in->find("a")->second.software["glibc"] = "2.41";
   EXPECT_TRUE(DecideGate(library).open) << "one of the changes is seen";
 }
 

@@ -67,7 +67,7 @@ TEST(Shadow, MustHaveBeenOnTheStackInUse) {
   place.hardware.gpus = {{.model = "NVIDIA H200"}};
   input.in_use_at = {{"a", place}};
   EXPECT_TRUE(DecideGate(input).open);
-  input.in_use_at->at("a").variables["OPENBLAS_CORETYPE"] = "Nehalem";
+  input.in_use_at->find("a")->second.variables["OPENBLAS_CORETYPE"] = "Nehalem";
   ExpectClosed(input, {"shadow_elsewhere"}, 3);
   input.in_use_at->clear();
   ExpectClosed(input, {"shadow_elsewhere"}, 3);

@@ -135,9 +135,13 @@ class FilesCheck {
 
   // What drills compared are tensors, not files: a file with the recorded SHA-256 must hold them.
   void HoldTensors(const Artifact& artifact, const fs::path& place, IncidentFile* file) {
-    if (!file->checkpoint || artifact.tensor_digest.empty()) return;
+    if (!file->checkpoint) return;
     const Status held = HoldTensorsAt(artifact, place);
-    if (held.ok() || held.error().code != ErrorCode::kIntegrity) return;
+    if (held.ok()) return;
+    if (held.error().code != ErrorCode::kIntegrity) {
+      Tell(file, FileState::kNotRead, "its tensors cannot be read: " + held.error().message);
+      return Damaged(*file, "cannot be read as a checkpoint");
+    }
     Tell(file, FileState::kChanged, held.error().message);
     Damaged(*file, "has other tensors than the recorded ones");
     out_.tampered = true;

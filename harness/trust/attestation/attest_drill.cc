@@ -142,16 +142,16 @@ std::vector<std::string> Unsignable(const Manifest& manifest, const ReportRun& r
   std::vector<std::string> paths = UnprovenIn(run.findings);
   for (const Artifact& artifact : manifest.artifacts) {
     if (!IsCheckpoint(artifact) || artifact.tensor_digest.empty()) continue;
-    bool same_tensors = false, same_files = false, older = true;
+    bool written_so = false, older = true;
     for (const Evidence& evidence : seen) {
       older &= evidence.manifest_sha256.empty();
       for (const Artifact& written : evidence.artifacts) {
         if (written.path != artifact.path) continue;
-        same_tensors |= written.tensor_digest == artifact.tensor_digest;
-        same_files |= HasSameFiles(artifact, written);
+        written_so |=
+            written.tensor_digest == artifact.tensor_digest && IsWrittenAs(artifact, written);
       }
     }
-    if (older && same_tensors && !same_files) paths.push_back(artifact.path);
+    if (older && !written_so) paths.push_back(artifact.path);
   }
   return paths;
 }
@@ -167,8 +167,8 @@ Result<AttestedVerdict> TakeVerdict(const DrillKept& drill, const ReportRun& run
   const std::vector<std::string> unsignable = Unsignable(manifest, run, seen);
   for (const std::string& path : unsignable) {
     LogWarning(fmt::format(
-        "{}: {} is not signed: its tensors were reproduced, and nothing shows that a file with the "
-        "recorded sha256 holds them; keep the recorded file (--keep) for the next drill",
+        "{}: {} is not signed: no rerun wrote a file with the recorded sha256, and the drill did "
+        "not see the recorded one; record with --keep, and drill with this version",
         SafeText(run.run_id), SafeText(path)));
   }
   return AttestedVerdictOf({&drill.report, drill.report_sha256}, run, manifest, unsignable,

@@ -141,6 +141,13 @@ Result<HeldSubjects> HoldToFiles(const Verified& verified, const fs::path& folde
     return held;
   }
   ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(folder_or_file));
+  if (verdict != nullptr && !verdict->unproven.empty()) {
+    return IntegrityError(
+        fmt::format("{} of run {} is not signed: the drill compared its tensors or metrics, and "
+                    "saw no file with the recorded sha256",
+                    Shown(verdict->unproven.front()), Shown(verdict->run_id)),
+        (folder_or_file / Shown(verdict->unproven.front())).string());
+  }
   HeldSubjects held;
   for (const SignedSubject& one : subjects.required) {
     RETURN_IF_ERROR(HoldSubject(folder, one));

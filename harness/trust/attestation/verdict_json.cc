@@ -167,6 +167,7 @@ void ReadVerdictMembers(JsonReader& reader, AttestedVerdict* out) {
   std::uint64_t left_out = 0;
   reader.ReadOptional("reasons_left_out", &left_out);
   out->reasons_left_out = left_out;
+  reader.ReadArray("unproven", &out->unproven);
   ReadReruns(reader, &out->reruns);
 }
 
@@ -196,6 +197,9 @@ SignedStatement VerdictStatement(const AttestedVerdict& verdict) {
                                           {"reasons", ReasonsJson(verdict.reasons)}});
   if (verdict.reasons_left_out > 0) {
     statement.predicate.Set("reasons_left_out", std::uint64_t{verdict.reasons_left_out});
+  }
+  if (!verdict.unproven.empty()) {
+    statement.predicate.Set("unproven", PlainArray(verdict.unproven));
   }
   statement.predicate.Set("reruns", std::move(reruns));
   return statement;

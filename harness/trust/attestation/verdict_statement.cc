@@ -85,6 +85,7 @@ AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& r
     return std::ranges::find(unsignable, one.path) != unsignable.end();
   });
   verdict.artifacts = CheckpointSubjects(artifacts);
+  verdict.unproven = unsignable;
   std::erase_if(verdict.artifacts,
                 [&](const SignedSubject& one) { return one.name == verdict.manifest.name; });
   verdict.drill_id = SafeText(drill.report->drill_id, kMostTextBytes);

@@ -46,6 +46,7 @@ struct AttestedVerdict {
   std::string declared;    // "bitwise" or "statistical"
   SignedSubject manifest;  // "RUN.json", as written by `rharness record` and `import`
   std::vector<SignedSubject> artifacts;
+  std::vector<std::string> unproven;  // paths of recorded checkpoints that are no subjects
   std::string drill_id;
   WallTime started{};  // of the drill
   WallTime decided{};  // when it ended

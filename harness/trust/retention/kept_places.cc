@@ -117,6 +117,7 @@ void KeptPlaces::AddCopy(const std::string& sha256, Copy copy) {
 
 // By its content: a file of the same size may have been written over it.
 Result<bool> KeptPlaces::IsThere(const Copy& copy, const std::string& sha256) const {
+  if (copy.location.empty()) return false;
   for (const fs::path& path : PathsOf(copy.location)) {
     ASSIGN_OR_RETURN(const auto seen, Look(path));
     const bool like = seen && S_ISREG(seen->st_mode) &&

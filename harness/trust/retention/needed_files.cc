@@ -77,10 +77,12 @@ Status AddMade(const Manifest& manifest, KeptPlaces* places) {
     return places->AddPlace(location, who);
   };
   for (const Artifact& artifact : manifest.artifacts) {
-    if (artifact.location.empty()) continue;
+    // Without a place of its own any copy may be the last.
     RETURN_IF_ERROR(add(artifact.location, artifact.size_bytes, artifact.sha256));
     for (const ArtifactPart& part : artifact.parts) {
-      const fs::path beside = fs::path(artifact.location).parent_path() / part.path;
+      const fs::path beside = artifact.location.empty()
+                                  ? fs::path()
+                                  : fs::path(artifact.location).parent_path() / part.path;
       RETURN_IF_ERROR(add(beside.string(), part.size_bytes, part.sha256));
     }
   }
