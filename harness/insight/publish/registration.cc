@@ -62,8 +62,8 @@ void CheckVerdict(const RunKnown& known, std::optional<double> max_age_days, Wal
   for (const std::string& path : known.unproven) {
     findings->push_back(
         {"weights_unproven",
-         fmt::format("the drill reproduced the tensors of {}, and nothing shows that a file with "
-                     "the recorded sha256 holds them; expected the recorded file where the record "
+         fmt::format("the drill reproduced {}, and nothing shows that a file with the recorded "
+                     "sha256 is it; expected the recorded file where the record "
                      "says, or a rerun that writes it",
                      SafeText(path, 200))});
   }
