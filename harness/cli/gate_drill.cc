@@ -192,7 +192,7 @@ Result<RerunPlaces> DrilledIn(const Report& drill, const std::filesystem::path& 
   for (const ReportRun& run : drill.runs) {
     if (!SafeRelativePath(run.run_id, "run_id").ok()) continue;
     for (const ReportRerun& rerun : run.reruns) {
-      if (rerun.state != RerunEnd::State::kCompared) continue;
+      if (rerun.state == RerunEnd::State::kInfra) continue;
       ASSIGN_OR_RETURN(const auto evidence, EvidenceOf(run.run_id, rerun.index, folder, held));
       if (!evidence) {
         places.erase(run.run_id);

@@ -62,10 +62,10 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
 Result<Report> DrillInUse(const GateDecision& decision, const GateInput& input,
                           const GateDrillOptions& options);
 
-// Where the runs of a drill's folder were rerun, as the evidence of each rerun says that was
-// compared; a run without one, or with one that cannot be read, is left out. Errors: integrity,
-// where evidence is not what the history has of it; of a drill that was not held (null) it is taken
-// as it is.
+// Where the runs of a drill's folder were rerun, by the evidence of every rerun but infra ones.
+// Left out: a run without evidence, or with a rerun whose evidence cannot be read. Errors:
+// integrity, where evidence is not what the history has of it; of a drill that was not held (null)
+// it is taken as it is.
 Result<RerunPlaces> DrilledIn(const Report& drill, const std::filesystem::path& folder,
                               const EvidenceDigests* held);
 

@@ -173,8 +173,7 @@ void AddRerun(Command& root) {
   verb.Add("--node", &arguments->node,
            "Of a run over several nodes: the number of this one; step: as srun or an Indexed Job "
            "numbers it, or as the ticket's list of nodes; next: the first that is free. All have "
-           "the same --out; node 0, the default, "
-           "writes the evidence")
+           "the same --out; node 0, the default, writes the evidence")
       .Value("N");
   verb.ExitCode(kExitOk, "there is an answer, whether the run succeeded or failed");
   verb.ExitCode(kExitUsage, "usage, or no ticket");

@@ -88,7 +88,7 @@ Status HoldToExpected(const Verified& one, const VerifyArguments& arguments) {
   return other("family", said.family, "--family", arguments.family);
 }
 
-// RUN.verdict.intoto.jsonl is about that run: another one's statement does not stand for it.
+// RUN.verdict.intoto.jsonl must hold statements about RUN.
 Status HoldToName(const Verified& one, const fs::path& file) {
   if (one.verdict() == nullptr) return {};
   const std::string name = file.filename().string();

@@ -57,9 +57,9 @@ class Reruns {
   // Dispatching::Begin.
   Status Begin(const std::vector<std::string>& launchers);
 
-  // Calls `input` when a rerun starts; `take` gets each one's evidence, that of earlier processes
-  // first. Reruns stopped before their start are not taken. Damaged reruns of an earlier process
-  // are reported in `damage` and repeated.
+  // Calls `input` when a rerun starts, and for one that an earlier process finished; `take` gets
+  // each one's evidence, that of earlier processes first. Reruns stopped before their start are not
+  // taken. Damaged reruns of an earlier process are reported in `damage` and repeated.
   using InputOf = std::function<RerunInput(const PlannedRerun&)>;
   using Take = std::function<void(const PlannedRerun&, Evidence)>;
   Status Execute(const std::vector<PlannedRerun>& reruns, const InputOf& input, const Take& take);

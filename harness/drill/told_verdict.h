@@ -27,7 +27,7 @@ struct ToldVerdict {
   std::string headline;
   std::string version;     // of rharness that judged
   std::string run_sha256;  // of RunDigests
-  // Paths of checkpoints of which no file is known to hold the compared tensors (file_unproven).
+  // Paths of checkpoints with a finding file_unproven.
   std::vector<std::string> unproven = {};
 };
 

@@ -144,9 +144,8 @@ void NcclRanks::Describe(ProbeResult* result) const {
         "two ranks share the one device: what they choose and do stands for no real machine");
   } else if (size() == 1) {
     result->notes.push_back(
-        "one device is one rank, and NCCL adds nothing: that its calls work is all that it shows "
-        "(a "
-        "library of 2.30 or later lets two ranks share a device with "
+        "one device is one rank, and NCCL adds nothing: only its calls are checked "
+        "(a library of 2.30 or later lets two ranks share a device with "
         "NCCL_MULTI_RANK_GPU_ENABLE=1)");
   }
 }

@@ -1,4 +1,4 @@
-// If a process is killed, its jobs end; and a failure is told at once.
+// The jobs of a killed process end. A failure is reported at once.
 #include "harness/base/job_keeper.h"
 
 #include <gmock/gmock.h>

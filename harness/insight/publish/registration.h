@@ -23,7 +23,7 @@ struct RunKnown {
   std::optional<std::string> retired;   // why, and who signed
   std::string retirement_doubt;         // it differs from its signed form; then nobody is named
   std::vector<VerdictRecord> verdicts;  // in order of entry
-  // Checkpoints of which the deciding verdict's drill saw no file that holds the compared tensors.
+  // Paths of checkpoints with a finding file_unproven in the deciding verdict's drill.
   std::vector<std::string> unproven = {};
 };
 

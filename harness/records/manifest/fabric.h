@@ -15,8 +15,8 @@ namespace rharness {
 
 inline constexpr std::size_t kMostFabricPorts = 64;
 
-// The ports that are active, by name; an empty list: Linux has none. None: it cannot be asked here.
-// What a file does not say stays empty.
+// The active ports, sorted by name. An empty list: this machine has none. Nothing: the folder
+// cannot be listed. Members that no file states stay empty.
 std::optional<std::vector<FabricPort>> ReadFabric(
     const std::filesystem::path& folder = "/sys/class/infiniband");
 

@@ -253,8 +253,8 @@ Result<LogView> OpenNewLog(const fs::path& folder) {
       folder.string());
 }
 
-// A clock that went back by little does not make the log older. One that was far ahead is told, and
-// the log goes on at the time that it is: its order counts, not its times.
+// The time of the next entry. Within ten minutes times do not go back. If the last time is further
+// in the future, its clock was wrong: a warning says so, and the entry has the present time.
 Result<WallTime> TimeAfter(const CheckedLog& checked, WallTime now) {
   constexpr auto kClockSkew = std::chrono::minutes(10);
   WallTime last = now;

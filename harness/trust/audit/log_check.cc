@@ -149,7 +149,7 @@ class LogReader {
   std::string found_;  // hashes of the current lines, and the log's stored ones
   std::string held_;
   std::string last_time_;
-  std::size_t went_back_ = 0;  // times of which the one before was later
+  std::size_t went_back_ = 0;  // entries with an earlier time than the entry before
 };
 
 Result<SeenHead> SeeHead(const HeadText& text, const LogChecks& checks) {

@@ -4,7 +4,7 @@
 // touches of one launch are in order if one thread made them, if a barrier of their block lies
 // between, or if both are of one warp with a bar.warp.sync between. Blocks have no order: what one
 // hands to another by fences and flags counts as a race. Source: PTX ISA, "Memory Consistency
-// Model", of which this is the part that kernels without such hand-overs need.
+// Model"; only the part for kernels without such hand-overs.
 #ifndef RHARNESS_TESTS_GPU_EMULATOR_MEMORY_TOUCH_H_
 #define RHARNESS_TESTS_GPU_EMULATOR_MEMORY_TOUCH_H_
 

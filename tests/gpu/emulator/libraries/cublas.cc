@@ -185,8 +185,8 @@ cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t m
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// The lower or upper triangle alone is read. Rows add rising columns; with atomics they begin at
-// another one each call.
+// The lower or upper triangle alone is read. Rows add rising columns; with atomics each call
+// begins at a different column.
 cublasStatus_t cublasSsymv(cublasHandle_t handle, cublasFillMode_t uplo, int n, const float* alpha,
                            const float* a, int lda, const float* x, int incx, const float* beta,
                            float* y, int incy) {

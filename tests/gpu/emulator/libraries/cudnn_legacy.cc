@@ -1,8 +1,8 @@
 // libcudnn's older descriptors and convolutions by algorithm.
 //
 // Statuses: cuDNN API reference. Orders: algorithms 0 of both backward passes and 3 to the filter,
-// which are documented to vary, add four parts from another one each call; 1 and the forward ones
-// are plain or, where math allows tensor cores, in their groups.
+// which are documented to vary, add four parts and begin with a different part in each call.
+// Algorithm 1 and the forward ones are plain or, where math allows tensor cores, in their groups.
 #include "tests/gpu/emulator/libraries/cudnn_legacy.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // libcudnn's older pooling, softmax and CTC loss.
 //
-// Statuses: cuDNN API reference. What is documented to vary does: the gradient of max pooling adds
-// its windows from another one each call, and so does CTC loss its places of one letter.
+// Statuses: cuDNN API reference. What is documented to vary does: in each call the gradient of
+// max pooling begins with a different window, and CTC loss with a different place of a letter.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

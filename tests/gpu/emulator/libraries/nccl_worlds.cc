@@ -139,7 +139,7 @@ void LogChoice(const char* function, std::size_t bytes, bool is_tree) {
 
 bool AllReduce(const std::vector<NcclCall>& calls, const Sent& sent, std::size_t bytes) {
   const bool is_tree = bytes < kLeastRingBytes;
-  const bool alone = calls.size() == 1;  // a copy, of which the log says nothing
+  const bool alone = calls.size() == 1;  // a copy: NCCL does not log it
   const std::size_t count = calls[0].count;
   if (!alone) LogChoice("AllReduce", bytes, is_tree);
   const std::vector<float> sum =
