@@ -59,29 +59,49 @@ Error WalkError(const std::error_code& error, const fs::path& path) {
   return IoError("cannot list folder: " + error.message(), path.string());
 }
 
-// The regular files below `root`, sorted by the bytes of their relative paths.
-Result<std::vector<std::string>> ListFiles(const fs::path& root) {
-  std::vector<std::string> files;
+// Relative paths below a root, sorted by their bytes.
+struct Listing {
+  std::vector<std::string> files;  // regular ones
+  std::vector<std::string> empty_folders;
+};
+
+Result<Listing> ListTree(const fs::path& root) {
+  Listing listing;
   const std::size_t prefix = (root / "").native().size();
   std::error_code error;
   fs::recursive_directory_iterator entry(root, error);
   if (error) return WalkError(error, root);
+  std::string folder;  // the last entry, if it was one: empty unless an entry inside it follows
+  int depth = 0;       // of `folder`
+  const auto close_folder = [&](int next_depth) {
+    if (!folder.empty() && next_depth <= depth) listing.empty_folders.push_back(folder);
+    folder.clear();
+  };
   while (entry != fs::recursive_directory_iterator()) {
     const fs::path& path = entry->path();
     const bool link = entry->is_symlink(error);
-    const bool folder = !error && !link && entry->is_directory(error);
-    const bool file = !error && !link && !folder && entry->is_regular_file(error);
+    const bool is_folder = !error && !link && entry->is_directory(error);
+    const bool file = !error && !link && !is_folder && entry->is_regular_file(error);
     if (error) return WalkError(error, path);
     if (link) return InvalidInput("is a symbolic link; expected files and folders", path.string());
-    if (!folder && !file) {
+    if (!is_folder && !file) {
       return InvalidInput("is no regular file; expected files and folders", path.string());
     }
-    if (file) files.push_back(path.native().substr(prefix));
+    close_folder(entry.depth());
+    std::string relative = path.native().substr(prefix);
+    if (file) {
+      listing.files.push_back(std::move(relative));
+    } else {
+      folder = std::move(relative);
+      depth = entry.depth();
+    }
     entry.increment(error);
     if (error) return WalkError(error, root);
   }
-  std::sort(files.begin(), files.end());
-  return files;
+  close_folder(0);
+  std::sort(listing.files.begin(), listing.files.end());
+  std::sort(listing.empty_folders.begin(), listing.empty_folders.end());
+  return listing;
 }
 
 }  // namespace
@@ -168,7 +188,8 @@ Result<TreeDigest> HashTree(const fs::path& path, int threads) {
     ASSIGN_OR_RETURN(const FileDigest file, HashFile(path));
     return TreeDigest{file.sha256, file.size_bytes, 1};
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFiles(path));
+  ASSIGN_OR_RETURN(Listing listing, ListTree(path));
+  const std::vector<std::string>& names = listing.files;
   std::vector<fs::path> paths;
   paths.reserve(names.size());
   for (const std::string& name : names) paths.push_back(path / name);
@@ -187,6 +208,7 @@ Result<TreeDigest> HashTree(const fs::path& path, int threads) {
     hash.Update(std::as_bytes(std::span(digests[i]->sha256)));
   }
   tree.sha256 = ToHex(hash.Finish());
+  tree.empty_folders = std::move(listing.empty_folders);
   return tree;
 }
 

@@ -60,13 +60,14 @@ struct TreeDigest {
   std::string sha256;  // hex
   std::uint64_t size_bytes = 0;
   std::uint64_t files = 0;
+  std::vector<std::string> empty_folders;  // relative, sorted by bytes; no part of sha256
 };
 
 // Digest of a file (its own SHA-256) or of a directory: SHA-256 over "rharness.tree/v1\0" and, for
 // every regular file below it sorted by relative path bytes, u64 path length, path, u64 size, 32
-// digest bytes. Names, contents and empty files count; times, modes, owners and empty directories
-// do not. A symbolic link, socket or device below the root is an error (invalid_input): its target
-// could change unseen. The root itself may be a symbolic link.
+// digest bytes. Names, contents and empty files count; times, modes and owners do not. Empty
+// directories are listed beside it. A symbolic link, socket or device below the root is an error
+// (invalid_input): its target could change unseen. The root itself may be a symbolic link.
 Result<TreeDigest> HashTree(const std::filesystem::path& path, int threads = 0);
 
 // The name that git gives an object: the hash over "TYPE SIZE\0" and the content, in hex; SHA-1, or

@@ -15,6 +15,7 @@
 #include "harness/execution/rerun/table_data.h"
 #include "harness/execution/tables/delta_table.h"
 #include "harness/records/logs/run_log.h"
+#include "harness/records/manifest/environment_secrets.h"
 #include "harness/records/manifest/fields.h"
 #include "harness/records/manifest/image_name.h"
 #include "harness/records/manifest/lineage.h"
@@ -137,7 +138,8 @@ Status ReadSettings(const RecordArguments& arguments, RecordRequest* request) {
   for (const std::string& text : arguments.hyperparameters) {
     ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--hyper", text));
     auto json = ParseJson(pair.value, "--hyper");
-    request->hyperparameters[pair.name] = json.ok() ? std::move(*json) : Json(pair.value);
+    Json value = json.ok() ? std::move(*json) : Json(pair.value);
+    request->hyperparameters[pair.name] = WithoutSecrets(pair.name, std::move(value));
   }
   for (const std::string& text : arguments.flags) {
     ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--flag", text));

@@ -56,6 +56,12 @@ void AddData(const std::vector<DataItem>& data, Collector* out) {
     }
     out->AddKnown(Layer::kData, fmt::format("data.{}.sha256", item.name), item.sha256,
                   FactWeight::kIdentity);
+    if (item.empty_folders) {
+      const auto& names = *item.empty_folders;
+      out->Add(Layer::kData, fmt::format("data.{}.empty_folders", item.name),
+               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+               FactWeight::kIdentity);
+    }
     if (!item.made_by) continue;
     out->Add({.layer = Layer::kData,
               .key = "made_by." + item.name,

@@ -309,6 +309,18 @@ TEST_F(DigestFiles, OfATreeIgnoreTimesAndModesButSeeNames) {
   EXPECT_NE(HashTree(At("tree"))->sha256, before);
 }
 
+TEST_F(DigestFiles, OfATreeHaveItsEmptyFoldersBesideThem) {
+  ASSERT_TRUE(WriteFileAtomic(At("tree/b/x"), "abc").ok());
+  const TreeDigest before = *HashTree(At("tree"));
+  EXPECT_TRUE(before.empty_folders.empty());
+  for (const char* name : {"tree/c/d", "tree/a", "tree/b/z", "tree/c/e"}) {
+    fs::create_directories(At(name));
+  }
+  const TreeDigest after = *HashTree(At("tree"));
+  EXPECT_EQ(after.sha256, before.sha256);
+  EXPECT_EQ(after.empty_folders, (std::vector<std::string>{"a", "b/z", "c/d", "c/e"}));
+}
+
 TEST_F(DigestFiles, OfATreeRefuseLinksAndFifosBelowTheRootOnly) {
   Write(At("tree/x"), "abc");
   fs::create_directory_symlink(At("tree"), At("root"));

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/execution/rerun/found_data.h"
 #include "harness/execution/rerun/image_file.h"
 #include "harness/execution/rerun/table_data.h"
 #include "harness/execution/rerun/tensor_records.h"
@@ -41,6 +43,10 @@ class Completing {
         said_(completion.said),
         day_(FormatTime(now).substr(0, 10)) {
     if (!manifest_.origin) manifest_.origin = Origin{"record", "", manifest_.run_id, {}, {}};
+    // What is filled in by hand, no later import may replace.
+    for (std::string& why : std::exchange(manifest_.origin->unread, {})) {
+      manifest_.origin->remarks.push_back(std::move(why));
+    }
   }
 
   Status Run() {
@@ -187,6 +193,8 @@ class Completing {
     item.kind = fs::is_directory(item.path, error) ? DataKind::kDirectory : DataKind::kFile;
     item.sha256 = std::move(digest.sha256);
     item.size_bytes = digest.size_bytes;
+    // What does not fit into the record is left out of it.
+    if (item.kind == DataKind::kDirectory) NoteEmptyFolders(std::move(digest.empty_folders), &item);
     return item;
   }
 
@@ -196,9 +204,14 @@ class Completing {
       DataItem* there = Matching(item);
       if (there == nullptr) there = &manifest_.data.emplace_back(item);
       RETURN_IF_ERROR(Hold("data", there->name, there->sha256, found.sha256));
+      const std::string other = OtherEmptyFolders(there->empty_folders, found.empty_folders);
+      if (!other.empty()) return InvalidInput(fmt::format("data '{}' {}", there->name, other));
       there->kind = found.kind;
       there->sha256 = found.sha256;
       there->size_bytes = found.size_bytes;
+      if (there->kind == DataKind::kDirectory && !there->empty_folders) {
+        there->empty_folders = found.empty_folders;
+      }
       there->location = found.location;
       if (!found.source.empty()) there->source = found.source;
       if (!found.other_digest.empty()) there->other_digest = found.other_digest;

@@ -35,8 +35,8 @@ Result<ContentCache::Content> ContentCache::Hash(const fs::path& path) {
     if (const auto found = known_.find(identity); found != known_.end()) return found->second;
   }
   const auto now = std::chrono::system_clock::to_time_t(SystemClock().Now());
-  ASSIGN_OR_RETURN(const TreeDigest digest, HashTree(path));
-  Content content{digest.sha256, digest.size_bytes};
+  ASSIGN_OR_RETURN(TreeDigest digest, HashTree(path));
+  Content content{digest.sha256, digest.size_bytes, std::move(digest.empty_folders)};
   struct stat after {};
   const bool unchanged = ::stat(path.c_str(), &after) == 0 && FileIdentity(path, after) == identity;
   if (S_ISREG(info.st_mode) && unchanged && info.st_ctim.tv_sec + kRacySeconds < now) {

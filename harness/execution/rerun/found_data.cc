@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/execution/rerun/table_data.h"
 #include "harness/execution/rerun/workspace.h"
@@ -21,6 +22,58 @@ Result<TreeDigest> HashData(const fs::path& path, const DataItem& item) {
   ContentCache cache;
   ASSIGN_OR_RETURN(ContentCache::Content content, HashTable(path, item, &cache));
   return TreeDigest{std::move(content.sha256), content.size_bytes, 0};
+}
+
+std::string NoteEmptyFolders(std::vector<std::string> found, DataItem* item) {
+  const std::size_t count = found.size();
+  item->empty_folders = RecordableFolders(std::move(found));
+  if (item->empty_folders) return {};
+  return fmt::format(
+      "data '{}': its {} empty folders are not in the record; expected at most {}, "
+      "with names without control characters",
+      item->name, count, kMostEmptyFolders);
+}
+
+Status LinkFiles(const fs::path& folder, const fs::path& view) {
+  RETURN_IF_ERROR(MakeDirectories(view));
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path at = view / entry->path().lexically_relative(folder);
+    if (entry->is_directory(error) && !error) {
+      fs::create_directory(at, error);
+    } else if (!error) {
+      fs::create_symlink(entry->path(), at, error);
+    }
+    if (error) break;
+  }
+  if (error) return IoErrorFromErrno("cannot be linked", error.value(), folder.string());
+  return {};
+}
+
+bool FileLinksStand(const fs::path& view, const fs::path& folder) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->is_directory(error)) continue;
+    const fs::path at = view / entry->path().lexically_relative(folder);
+    if (fs::read_symlink(at, error) != entry->path() || error) return false;
+  }
+  return !error;
+}
+
+Status RestoreEmptyFolders(const fs::path& copy, const EmptyFolders& recorded,
+                           const std::vector<std::string>& found) {
+  for (const std::string& name : found) {
+    if (std::ranges::binary_search(*recorded, name)) continue;
+    // Its parents go too if nothing is left in them: remove() spares what is not empty.
+    std::error_code full;
+    for (fs::path path = copy / name; path != copy && fs::remove(path, full) && !full;) {
+      path = path.parent_path();
+    }
+  }
+  for (const std::string& name : *recorded) RETURN_IF_ERROR(MakeDirectories(copy / name));
+  return {};
 }
 
 std::string IdentityOfData(const fs::path& path, const DataItem& item) {

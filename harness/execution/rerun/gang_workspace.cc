@@ -42,6 +42,11 @@ Result<std::optional<Obstacle>> Prove(const Manifest& manifest, const fs::path& 
     if (!seen.ok() && IsTrouble(seen.error())) return seen.error();
     const std::string why = OtherHere("data '" + item.name + "'", item.sha256, seen);
     if (!why.empty()) return Blocked(Layer::kData, why);
+    const std::string other = OtherEmptyFolders(item.empty_folders, seen->empty_folders);
+    if (!other.empty()) {
+      return Blocked(Layer::kData, fmt::format("this node sees other folders of data '{}': it {}",
+                                               item.name, other));
+    }
   }
   return std::optional<Obstacle>();
 }

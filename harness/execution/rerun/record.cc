@@ -111,6 +111,10 @@ Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recordi
   return {};
 }
 
+void AddRemark(std::string sentence, Recording* out) {
+  if (!sentence.empty()) out->remarks.push_back(std::move(sentence));
+}
+
 Status CaptureData(const RecordRequest& request, const fs::path& folder, Recording* out) {
   for (DataItem item : request.data) {
     if (request.made_by.contains(item.name)) item.made_by = request.made_by.at(item.name);
@@ -129,6 +133,8 @@ Status CaptureData(const RecordRequest& request, const fs::path& folder, Recordi
     ASSIGN_OR_RETURN(TreeDigest digest, HashTree(path));
     item.sha256 = std::move(digest.sha256);
     item.size_bytes = digest.size_bytes;
+    if (item.kind == DataKind::kDirectory)
+      AddRemark(NoteEmptyFolders(std::move(digest.empty_folders), &item), out);
     out->data.push_back(std::move(item));
   }
   return {};
@@ -264,9 +270,19 @@ void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recor
                  HashTree(image), out);
   }
   for (std::size_t i = 0; i < out->data.size(); ++i) {
-    const DataItem& item = out->data[i];
+    DataItem& item = out->data[i];
     const fs::path path = folder / item.path;
-    CompareInput(fmt::format("data '{}'", item.name), item.sha256, HashData(path, item), out);
+    const auto after = HashData(path, item);
+    CompareInput(fmt::format("data '{}'", item.name), item.sha256, after, out);
+    if (after.ok() && !OtherEmptyFolders(item.empty_folders, after->empty_folders).empty()) {
+      // The next rerun would find them changed, whatever it does.
+      item.empty_folders.reset();
+      AddRemark(
+          fmt::format("data '{}': empty folders in it were made or removed during the run, so "
+                      "that the record leaves them out",
+                      item.name),
+          out);
+    }
     if (!IsTable(item)) continue;
     const bool stated = NamesVersion(request.data[i].source);
     const std::string gained = GainedDuringRun(path, item, out->newest[item.name], stated);

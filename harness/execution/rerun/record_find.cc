@@ -13,6 +13,7 @@
 #include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/execution/rerun/found_data.h"
 #include "harness/execution/rerun/record_kept.h"
 #include "harness/execution/rerun/record_logs.h"
 #include "harness/records/observe/files_seen.h"
@@ -60,7 +61,7 @@ void AddData(const RecordRequest& request, const fs::path& folder, const std::st
   item.path = path;
   item.kind = fs::is_directory(place, ignored) ? DataKind::kDirectory : DataKind::kFile;
   item.location = PlaceOf(place, request.root);
-  const auto digest = HashTree(place);
+  auto digest = HashTree(place);
   if (!digest.ok()) {
     out->remarks.push_back(
         fmt::format("input {} is not recorded: {}", path, digest.error().ToString()));
@@ -68,6 +69,10 @@ void AddData(const RecordRequest& request, const fs::path& folder, const std::st
   }
   item.sha256 = digest->sha256;
   item.size_bytes = digest->size_bytes;
+  if (item.kind == DataKind::kDirectory) {
+    std::string remark = NoteEmptyFolders(std::move(digest->empty_folders), &item);
+    if (!remark.empty()) out->remarks.push_back(std::move(remark));
+  }
   MarkFound(fmt::format("data[{}]", out->data.size()), std::move(from), out);
   out->data.push_back(std::move(item));
 }

@@ -156,8 +156,34 @@ Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const DataI
     return HashTable(placed.shared ? placed.at : own, item, cache);
   }
   if (placed.shared) return cache->Hash(placed.at);
-  ASSIGN_OR_RETURN(const TreeDigest digest, workspace.folder->HashTree(placed.at));
-  return ContentCache::Content{digest.sha256, digest.size_bytes};
+  ASSIGN_OR_RETURN(TreeDigest digest, workspace.folder->HashTree(placed.at));
+  return ContentCache::Content{digest.sha256, digest.size_bytes, std::move(digest.empty_folders)};
+}
+
+// Gives the item's folder the recorded empty folders where that can be done: in a copy, and in a
+// folder of links to large data. The answer: how they differ where it cannot. `seen`: the item.
+Result<std::string> PlaceEmptyFolders(const ContentCache::Content& content, DataItem* seen,
+                                      PlacedData* placed, Workspace* workspace) {
+  const EmptyFolders recorded = std::exchange(seen->empty_folders,  //
+                                              RecordableFolders(content.empty_folders));
+  const std::string others = OtherEmptyFolders(recorded, content.empty_folders);
+  const bool mounted = placed->shared && placed->link.empty();
+  if (others.empty() || mounted || content.sha256 != seen->sha256) return others;
+  fs::path folder = placed->at;
+  if (placed->shared) {
+    folder = placed->view = std::exchange(placed->link, fs::path());
+    RETURN_IF_ERROR(RemoveTreeBelow(workspace->path, folder));
+    RETURN_IF_ERROR(LinkFiles(placed->at, workspace->folder->through() / folder));
+  }
+  RETURN_IF_ERROR(
+      RestoreEmptyFolders(workspace->folder->through() / folder, recorded, content.empty_folders));
+  workspace->remarks.push_back(
+      {.code = "empty_folders_restored",
+       .subject = seen->name,
+       .message =
+           fmt::format("data '{}' {}; the rerun has the recorded ones", seen->name, others)});
+  seen->empty_folders = recorded;
+  return std::string();
 }
 
 // Hashes an item in its place and compares it with the manifest.
@@ -169,11 +195,20 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
     return BlockedBy(Layer::kData, fmt::format("data '{}': ", item.name), content.error());
   }
   DataItem seen = item;
+  std::string other_folders;
+  if (item.kind == DataKind::kDirectory) {
+    ASSIGN_OR_RETURN(other_folders, PlaceEmptyFolders(*content, &seen, &placed, workspace));
+  }
   seen.made_by.reset();  // bytes do not show who made them
   seen.sha256 = content->sha256;
   seen.size_bytes = content->size_bytes;
   workspace->data.push_back(seen);
   workspace->placed.push_back(std::move(placed));
+  if (content->sha256 == item.sha256 && !other_folders.empty()) {
+    return Blocked(Layer::kData, fmt::format("data '{}' is not the recorded one: its files are the "
+                                             "same, but it {}",
+                                             item.name, other_folders));
+  }
   if (content->sha256 == item.sha256) return std::optional<Obstacle>();
   return Blocked(Layer::kData,
                  fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
@@ -209,7 +244,9 @@ std::string HowTouched(const Workspace& workspace, const DataItem& item, const P
     return "the link to them was replaced";
   }
   const fs::path view = workspace.folder->through() / placed.view;
-  if (!placed.view.empty() && !LinksStand(view, placed.at, item)) {
+  const bool stand = IsTable(item) ? LinksStand(view, placed.at, item)
+                                   : placed.view.empty() || FileLinksStand(view, placed.at);
+  if (!placed.view.empty() && !stand) {
     return "a link to one of its files was replaced";
   }
   if (IdentityOfData(placed.at, item) == placed.identity) return {};

@@ -37,6 +37,7 @@ class ContentCache {
   struct Content {
     std::string sha256;
     std::uint64_t size_bytes = 0;
+    std::vector<std::string> empty_folders = {};  // of a directory
   };
   // A file's SHA-256, or HashTree of a directory. Directories are always hashed again.
   Result<Content> Hash(const std::filesystem::path& path);
@@ -55,7 +56,7 @@ struct PlacedData {
   std::filesystem::path at;    // below the workspace; for shared data: their absolute path
   bool shared = false;         // not the run's own copy
   std::filesystem::path link;  // below the workspace, to shared data; empty: mounted
-  std::filesystem::path view;  // of a table: a folder below the workspace, of links to shared files
+  std::filesystem::path view;  // a folder below the workspace, of links to shared files
   // For shared data: device, inode, size and times of all files there, before the run. A program
   // that writes to a file or replaces it cannot restore its change time.
   std::string identity;

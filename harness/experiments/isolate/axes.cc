@@ -50,7 +50,10 @@ void AddVariables(const Manifest& recorded, const Manifest& drifted, std::vector
 
 std::string DataText(const std::optional<DataItem>& item) {
   if (!item) return "(none)";
-  return item->sha256.empty() ? "no digest" : item->sha256;
+  if (item->sha256.empty()) return "no digest";
+  if (!item->empty_folders || item->empty_folders->empty()) return item->sha256;
+  return fmt::format("{} and the empty folders {}", item->sha256,
+                     fmt::join(*item->empty_folders, ", "));
 }
 
 void AddData(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {
@@ -59,7 +62,8 @@ void AddData(const Manifest& recorded, const Manifest& drifted, std::vector<Axis
   for (const DataItem& item : drifted.data) items[item.name][1] = item;
   for (const auto& [name, sides] : items) {
     const auto& [then, now] = sides;
-    if (then && now && then->sha256 == now->sha256 && then->path == now->path) continue;
+    const bool same = then && now && then->sha256 == now->sha256 && then->path == now->path;
+    if (same && OtherEmptyFolders(then->empty_folders, now->empty_folders).empty()) continue;
     axes->push_back(MakeAxis(AxisKind::kData, Layer::kData, "data:" + name, name,
                              {.text = DataText(then), .data = then},
                              {.text = DataText(now), .data = now}));

@@ -243,6 +243,9 @@ Result<std::string> WhyDataAreMissing(const Places& places, const std::optional<
     return fmt::format("{} has the SHA-256 {}",
                        item->location.empty() ? item->path : item->location, found->sha256);
   }
+  const std::string other = OtherEmptyFolders(item->empty_folders, found->empty_folders);
+  // A rerun has the recorded ones, but where data are mounted as they are.
+  if (!other.empty() && item->path.starts_with('/')) return other;
   if (item->size_bytes == 0) settings->sizes[item->sha256] = found->size_bytes;
   return std::string();
 }

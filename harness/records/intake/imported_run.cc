@@ -40,26 +40,6 @@ std::optional<std::int64_t> SeedIn(std::string_view name, const Json& value) {
   return value.kind() == Json::Kind::kString ? IntegerOf(value.AsString()) : value.ToInt64();
 }
 
-// A setting with notes in place of its secrets. Everything inside a member with a secret's name is
-// secret.
-Json WithoutSecrets(std::string_view name, Json value) {
-  if (value.IsArray()) {
-    Json::Array elements;
-    for (const Json& element : value.AsArray()) elements.push_back(WithoutSecrets(name, element));
-    return Json::MakeArray(std::move(elements));
-  }
-  if (value.IsObject()) {
-    Json::Members members;
-    for (const auto& [member, of] : value.AsObject()) {
-      const bool of_parent = NamesSecret(name) && !NamesSecret(member);
-      members.emplace_back(member, WithoutSecrets(of_parent ? name : member, of));
-    }
-    return Json::MakeObject(std::move(members));
-  }
-  const std::string text = value.kind() == Json::Kind::kString ? value.AsString() : value.Dump();
-  return IsSecret(name, text) ? Json(Withheld(name, text)) : value;
-}
-
 // The member of `items` with this name; makes a missing one.
 template <class T>
 T& Named(std::vector<T>* items, std::string_view name) {

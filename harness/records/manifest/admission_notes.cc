@@ -20,6 +20,8 @@ constexpr double kDefaultDeviations = 3.0;
 constexpr std::size_t kFewestRuns = 3;
 // A smaller-is-better value has no worst one; ten times as large is no longer the same result.
 constexpr double kManyTimes = 10.0;
+// Of a metric whose scale nobody knows, of its value or 1.
+constexpr double kBeyondBelief = 1000.0;
 
 // Parts of names that denote a share: those of "val_top1-acc" are val, top1, acc. Word error rates
 // are none, as they may exceed 1.
@@ -85,6 +87,13 @@ std::string WhyNothingExceeds(const Metric& metric,
         "is as wide as its whole curve, from {:.6g} to {:.6g}: a run that learned nothing would "
         "pass; expected a margin well below {:.6g}",
         curve->first, curve->second, curve->second - curve->first);
+  }
+  const double size = std::max(std::abs(metric.value), 1.0);
+  if (!farthest && margin >= kBeyondBelief * size) {
+    return fmt::format(
+        "is {:.3g} beside a value of {:.6g}: no plausible value is so far from it; "
+        "expected a margin below the value",
+        margin, metric.value);
   }
   if (farthest || metric.value <= 0.0) return {};
   if (metric.direction == MetricDirection::kHigher && margin >= metric.value) {

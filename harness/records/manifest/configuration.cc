@@ -1,4 +1,6 @@
 // The configuration key: which runs differ at most in their seeds.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -118,7 +120,12 @@ Json DataIdentity(const std::vector<DataItem>& data) {
   std::vector<std::pair<std::string, std::string>> hashes;
   hashes.reserve(data.size());
   for (const DataItem& item : data) {
-    hashes.emplace_back(item.name, item.sha256.empty() ? item.other_digest : item.sha256);
+    std::string digest = item.sha256.empty() ? item.other_digest : item.sha256;
+    // A record that says nothing of them and one that says "none" are of one configuration.
+    if (item.empty_folders && !item.empty_folders->empty()) {
+      digest += fmt::format(" and empty {}", fmt::join(*item.empty_folders, "\n"));
+    }
+    hashes.emplace_back(item.name, std::move(digest));
   }
   std::sort(hashes.begin(), hashes.end());
   Json json = Json::MakeArray();

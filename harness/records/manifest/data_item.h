@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/base/member_facts.h"
+#include "harness/records/manifest/empty_folders.h"
 
 namespace rharness {
 
@@ -32,6 +33,7 @@ struct DataItem {
   DataKind kind = DataKind::kNotStated;
   std::string sha256;  // content hash: of the file, HashTree of the directory, or the snapshot's
   std::uint64_t size_bytes = 0;
+  EmptyFolders empty_folders;  // of a directory: what sha256 does not cover
   // The digest of an imported record in its place: "md5:..." of DVC, "mlflow:..." of MLflow. Never
   // a pin.
   std::string other_digest;

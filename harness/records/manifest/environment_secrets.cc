@@ -257,6 +257,24 @@ std::string Withheld(std::string_view name, const std::string& value) {
   return KeyedNote(KeyOfThisInstallation(), value);
 }
 
+Json WithoutSecrets(std::string_view name, Json value) {
+  if (value.IsArray()) {
+    Json::Array elements;
+    for (const Json& element : value.AsArray()) elements.push_back(WithoutSecrets(name, element));
+    return Json::MakeArray(std::move(elements));
+  }
+  if (value.IsObject()) {
+    Json::Members members;
+    for (const auto& [member, of] : value.AsObject()) {
+      const bool of_parent = NamesSecret(name) && !NamesSecret(member);
+      members.emplace_back(member, WithoutSecrets(of_parent ? name : member, of));
+    }
+    return Json::MakeObject(std::move(members));
+  }
+  const std::string text = value.kind() == Json::Kind::kString ? value.AsString() : value.Dump();
+  return IsSecret(name, text) ? Json(Withheld(name, text)) : value;
+}
+
 std::string KeyedNote(std::string_view key, std::string_view value) {
   const std::string id =
       Sha256HexOf(fmt::format("rharness.environment-key/v1:{}", key)).substr(0, kKeyIdDigits);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "harness/base/json.h"
 #include "harness/base/result.h"
 
 namespace rharness {
@@ -31,6 +32,10 @@ bool IsSecret(std::string_view name, std::string_view value);
 // The note of a keyed digest for a secret, else the value itself. "withheld:redacted" without a
 // key, and for secrets by their name if RHARNESS_SECRETS=redacted.
 std::string Withheld(std::string_view name, const std::string& value);
+
+// A setting with notes in place of its secrets. Everything inside a member with a secret's name is
+// secret.
+Json WithoutSecrets(std::string_view name, Json value);
 
 // "withheld:hmac-sha256:KEY ID:HMAC" (RFC 2104). The key id depends on the key alone: notes of two
 // keys cannot be compared.

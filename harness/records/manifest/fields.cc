@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/known_members.h"
+#include "harness/records/manifest/empty_folders.h"
 
 namespace rharness {
 namespace {
@@ -119,6 +120,23 @@ void ReadAnyPath(JsonReader& reader, std::string_view key, Presence presence, st
                           "trailing '/'); found {}",
                           Quoted(*out)),
               key);
+}
+
+void ReadFolderNames(JsonReader& reader, std::string_view key, std::vector<std::string>* out) {
+  reader.ReadArray(key, out);
+  if (!reader.ok()) return;
+  if (out->size() > kMostEmptyFolders) {
+    return reader.Fail(
+        fmt::format("expected at most {} folders; found {}", kMostEmptyFolders, out->size()), key);
+  }
+  for (std::size_t i = 0; i < out->size(); ++i) {
+    const auto path = SafeRelativePath((*out)[i], "");
+    if (!path.ok()) return reader.Fail(path.error().message, key);
+    if (path->string() == (*out)[i] && (i == 0 || (*out)[i - 1] < (*out)[i])) continue;
+    return reader.Fail(fmt::format("expected paths in normal form, sorted, each once; found {}",
+                                   Quoted((*out)[i])),
+                       key);
+  }
 }
 
 // "transport::address" would make git run a helper program of the address's choice.

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/base/clock.h"
 #include "harness/base/json_reader.h"
@@ -43,6 +44,8 @@ void ReadRelativePath(JsonReader& reader, std::string_view key, Presence presenc
                       std::string* out);
 // As above, or an absolute path in normal form.
 void ReadAnyPath(JsonReader& reader, std::string_view key, Presence presence, std::string* out);
+// Optional; an array of EmptyFolders: relative paths as above, sorted, each once.
+void ReadFolderNames(JsonReader& reader, std::string_view key, std::vector<std::string>* out);
 // "repository", optional: a URL, or a folder under the rules of paths.
 void ReadRepository(JsonReader& reader, std::string* out);
 // RFC 3339, 1970 to 9999. Absent where optional: *out stays.

@@ -52,15 +52,16 @@ void Members(Io& io, T& item) {
               .Examples("data/digits.csv"));
   io.May(EnumKind<kDataKindNames>(), "kind", item.kind, "What it is.");
   io.May(kSha256, "sha256", item.sha256,
-         "Of the file, the tree digest of the directory (`rharness hash`), or the digest of the "
-         "table's version.");
+         "Of the file, of the directory's tree (`rharness hash`), or of the table's version.");
   io.May("size_bytes", item.size_bytes, About("Size of all content in bytes.").Examples("562000"));
+  io.UnlessEmpty(FolderNamesKind(), "empty_folders", item.empty_folders,
+                 About("Empty folders below the directory, at most 1,000. Absent: not known.")
+                     .Examples(R"(["classes/none"])"));
   io.UnlessEmpty(kPlainText, "other_digest", item.other_digest,
                  About("What an imported record has instead of a SHA-256. Never a pin.")
                      .Examples("md5:6fdb5336fce0dbfd669f83065f107551"));
   io.UnlessEmpty(kPlainText, "source", item.source,
-                 About("Where `rharness fetch` gets the content: a URL without credentials, or "
-                       "the version of a table.")
+                 About("Where `rharness fetch` gets it: a URL without credentials, or a version.")
                      .Examples("https://sets.example.org/digits.csv\n"
                                "s3://sets/digits.csv?versionId=3HL4kqtJlcpXroDTDmJ\n"
                                "delta:sets/digits@12"));

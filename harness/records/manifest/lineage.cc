@@ -21,7 +21,10 @@ std::string DigestOf(const DataItem& item) {
 }
 
 SameContent CompareContent(const DataItem& a, const DataItem& b) {
-  if (!a.sha256.empty() && !b.sha256.empty()) return Same(a.sha256 == b.sha256);
+  if (!a.sha256.empty() && !b.sha256.empty()) {
+    return Same(a.sha256 == b.sha256 &&
+                OtherEmptyFolders(a.empty_folders, b.empty_folders).empty());
+  }
   const bool comparable = !a.other_digest.empty() && !b.other_digest.empty() &&
                           AlgorithmOf(a.other_digest) == AlgorithmOf(b.other_digest);
   return comparable ? Same(a.other_digest == b.other_digest) : SameContent::kNotKnown;

@@ -29,6 +29,7 @@ struct Origin {
   std::string id;                    // the run's name there
   std::vector<FieldOrigin> fields;   // by path
   std::vector<std::string> remarks;  // unreadable parts, one sentence each
+  std::vector<std::string> unread;   // of these, where the machine failed: to be imported again
 };
 
 }  // namespace rharness

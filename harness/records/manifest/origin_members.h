@@ -32,6 +32,9 @@ void Members(Io& io, T& origin) {
   io.List("fields", origin.fields,
           "One a field of this manifest that the source said, or that a rerun needs.");
   io.May("remarks", origin.remarks, "What could not be read, one sentence each.");
+  io.UnlessEmpty("unread", origin.unread,
+                 "Why parts could not be read where a disk or a server failed, one sentence each. "
+                 "A later import replaces the record.");
 }
 
 }  // namespace rharness

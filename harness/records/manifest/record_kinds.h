@@ -34,7 +34,6 @@ void ReadAlone(JsonReader& reader, std::string_view key, Presence, std::string* 
   kRead(reader, key, out);
 }
 
-// A name, or nothing.
 inline void ReadNameIfThere(JsonReader& reader, std::string_view key, std::string* out) {
   if (reader.Has(key)) ReadName(reader, key, out);
 }
@@ -49,6 +48,7 @@ Json DescribeFolder(SchemaNoun&);
 Json DescribePathOrNone(SchemaNoun&);
 Json DescribeRelativePath(SchemaNoun& schema);
 Json DescribePath(SchemaNoun& schema);
+Json DescribeFolderNames(SchemaNoun& schema);
 
 inline constexpr TextKind<ReadAlone<ReadText>, DescribeText> kPlainText;
 inline constexpr TextKind<ReadAlone<ReadName>, DescribeName> kNameText;
@@ -75,6 +75,13 @@ struct RepositoryKind {
   static Json Describe(SchemaNoun& schema) { return DescribeText(schema); }
 };
 inline constexpr RepositoryKind kRepositoryText;
+
+struct FolderNamesKind {  // sorted relative paths
+  static void Read(JsonReader& reader, std::string_view key, bool, std::vector<std::string>* out) {
+    ReadFolderNames(reader, key, out);
+  }
+  static Json Describe(SchemaNoun& schema) { return DescribeFolderNames(schema); }
+};
 
 // One of a list of texts, which may have "".
 template <const auto& kTexts>

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "harness/base/member_schema.h"
+#include "harness/records/manifest/empty_folders.h"
 #include "harness/records/manifest/evidence_members.h"
 #include "harness/records/manifest/manifest_members.h"
 #include "harness/records/manifest/record_kinds.h"
@@ -89,6 +90,13 @@ Json DescribeRelativePath(SchemaNoun& schema) {
                      "A path below its folder: not absolute, without '..' and control characters.",
                      "^[^/\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$",
                      Json::MakeArray({"out/model.safetensors"}));
+}
+
+Json DescribeFolderNames(SchemaNoun& schema) {
+  return Json::MakeObject({{"type", "array"},
+                           {"items", DescribeRelativePath(schema)},
+                           {"uniqueItems", true},
+                           {"maxItems", kMostEmptyFolders}});
 }
 
 Json DescribePath(SchemaNoun& schema) {

@@ -125,6 +125,17 @@ TEST(AdmissionNotes, NameAMarginBesideValuesOfNoKnownScale) {
               ElementsAre(HasSubstr("is 50 times the value itself, 0.01")));
 }
 
+TEST(AdmissionNotes, NameAMarginThatNoValueReaches) {
+  EXPECT_THAT(
+      NotesOnMetric(MetricOf("drift", 0.5, "none", 1e308)),
+      ElementsAre(HasSubstr("is 1e+308 beside a value of 0.5: no plausible value is so far")));
+  EXPECT_THAT(NotesOnMetric(MetricOf("reward", -12.0, "higher", 12'000.0)),
+              ElementsAre(HasSubstr("no plausible value")));
+  EXPECT_THAT(NotesOnMetric(MetricOf("gap", 0.0, "lower", 1000.0)),
+              ElementsAre(HasSubstr("no plausible value")));
+  EXPECT_THAT(NotesOnMetric(MetricOf("drift", 0.5, "none", 900.0)), IsEmpty());
+}
+
 TEST(AdmissionNotes, NameAMarginThatIsAsWideAsTheCurve) {
   // The example's loss goes from 2.3 to 0.03125: by its name, or by its end.
   const std::string wide = "is as wide as its whole curve, from 0.03125 to 2.3";
