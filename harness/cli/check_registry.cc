@@ -26,7 +26,7 @@ namespace rharness {
 namespace {
 
 constexpr char kWhatIsAsked[] =
-    R"text(With --registry, the question is whether a model may be registered (--run, before there is a version of it) or promoted (--model). It may if all of this holds: the history, or the manifests given, have the record of its run; the run's last verdict, infra aside, is identical or equivalent and no older than --max-age; and the weights that the server hands out have the recorded SHA-256. Every file of a logged model (MLflow 3), except its description, must be one that the import recorded. A retired run is not admitted; the signatures of its retirement are checked. Each finding is one line. The server is only read; credentials are those of `rharness import`.)text";
+    R"text(With --registry, the question is whether a model may be registered (--run, before there is a version of it) or promoted (--model). It may if all of this holds: the history, or the manifests given, have the record of its run; the run's last verdict, infra aside, is identical or equivalent and no older than --max-age; and the weights that the server hands out have the recorded SHA-256. Every file of a logged model (MLflow 3), except its description, must be one that the import recorded and that a drill compared with the file of a rerun. A file beside them that a loader may read must be in the record. A retired run is not admitted; the signatures of its retirement are checked. Each finding is one line. The server is only read; credentials are those of `rharness import`.)text";
 
 Status CheckArguments(const RegistryArguments& arguments) {
   if (arguments.model.empty() == arguments.run.empty()) {

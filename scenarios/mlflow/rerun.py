@@ -2,7 +2,8 @@
 
 rerun.py PROGRAM.py ARGUMENT...: what the program logs goes to a store in the current folder and to no server, also
 where the program names one. Afterwards its metrics are in metrics.json (the last value of each, and those of several
-steps as curves), and each artifact at the path that it has at MLflow, unless the program left a file there itself.
+steps as curves), and each artifact at the path that it has at MLflow, and each file of a logged model below the model's
+name, unless the program left a file there itself.
 Ends as the program does. A program that logs several runs, none of them the parent of all others, is refused.
 
     rharness import --complete runs/mlflow-3f2a.json --data rerun.py --metrics metrics.json ... -- python3 rerun.py train.py --seed 0
@@ -70,13 +71,20 @@ def write_metrics(client, run):
         json.dump({"metrics": metrics, "curves": curves}, out)
 
 
-def lay_out_artifacts(run):
-    root = STORE / run.info.experiment_id / run.info.run_id / "artifacts"
+def lay_out(root, below=Path()):
     for path in sorted(root.rglob("*")):
-        place = path.relative_to(root)
+        place = below / path.relative_to(root)
         if path.is_file() and not path.is_symlink() and not place.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, place)
+
+
+def lay_out_models(client, run):
+    """MLflow 3 keeps a logged model outside of the run's artifacts. Of several of a name the last one has it."""
+    outputs = getattr(getattr(run, "outputs", None), "model_outputs", None) or []
+    models = [client.get_logged_model(one.model_id) for one in outputs]
+    for model in sorted(models, key=lambda one: one.creation_timestamp, reverse=True):
+        lay_out(STORE / run.info.experiment_id / "models" / model.model_id / "artifacts", model.name)
 
 
 def main():
@@ -88,7 +96,8 @@ def main():
         client = mlflow.MlflowClient(STORE.as_uri())
         run = only_run(client)
         write_metrics(client, run)
-        lay_out_artifacts(run)
+        lay_out(STORE / run.info.experiment_id / run.info.run_id / "artifacts")
+        lay_out_models(client, run)
     sys.exit(code)
 
 

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
+#include "compare/weights/checkpoint_folder.h"
 #include "harness/base/shell_word.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/verdict/verdict.h"
@@ -90,6 +92,18 @@ struct RecordedFile {
   std::string sha256;
 };
 
+// The artifacts that a drill compares and ties to their files. It compares a tracker's copy of a
+// model with nothing, logs and metrics by their values.
+std::vector<Artifact> ComparedArtifacts(const RunKnown& known) {
+  std::vector<Artifact> compared;
+  for (const Artifact& one : known.manifest->artifacts) {
+    if (one.role == kModelOfTracker || one.role == "log" || one.role == "metrics") continue;
+    if (std::ranges::find(known.unproven, one.path) == known.unproven.end())
+      compared.push_back(one);
+  }
+  return compared;
+}
+
 std::vector<RecordedFile> RecordedFiles(const std::vector<Artifact>& artifacts) {
   std::vector<RecordedFile> files;
   for (const Artifact& one : artifacts) {
@@ -142,30 +156,72 @@ struct HeldFiles {
   std::size_t unknown = 0;    // of a logged model without a record
   std::string first_unknown;  // path
   Findings others;            // recorded with other content
+  // Paths: of a logged model, held, and compared by no drill; beside it, what a loader may take.
+  std::vector<std::string> uncompared, unrecorded;
 };
 
-HeldFiles HoldFiles(const RegistryEntry& entry, const std::vector<RecordedFile>& recorded,
+// Whether a loader of models may read a file of this name.
+bool MayBeLoaded(const std::string& path) {
+  constexpr std::array<std::string_view, 7> kMore = {".pkl",    ".pickle",     ".skops", ".pb",
+                                                     ".tflite", ".index.json", ".mar"};
+  return IsModelName(path) || MayBeCheckpointName(path) ||
+         std::ranges::any_of(kMore, [&](std::string_view end) { return path.ends_with(end); });
+}
+
+HeldFiles HoldFiles(const RegistryEntry& entry, const RunKnown& known,
                     const std::vector<RecordedFile>& weights) {
+  const std::vector<RecordedFile> recorded = RecordedFiles(known.manifest->artifacts);
+  const std::vector<RecordedFile> compared = RecordedFiles(ComparedArtifacts(known));
   HeldFiles files;
   for (const RegistryFile& file : entry.files) {
     const bool is_weights = std::ranges::any_of(
         weights, [&](const RecordedFile& one) { return SameName(file.path, one.path); });
-    if (!file.of_model && !is_weights) continue;
     const HeldFile found = Hold(file, recorded);
-    if (found.named == nullptr) {
+    if (!file.of_model && !is_weights) {
+      if (found.named == nullptr && MayBeLoaded(file.path)) files.unrecorded.push_back(file.path);
+    } else if (found.named == nullptr) {
       if (files.unknown++ == 0) files.first_unknown = file.path;
-    } else if (found.held) {
-      files.held += file.of_model ? 1 : 0;
-    } else {
+    } else if (!found.held) {
       files.others.push_back(
           {"weights_differ",
            fmt::format("the run recorded {} with sha256 {}; the registered {} has {}",
                        SafeText(found.named->path, 200), found.named->sha256,
                        SafeText(file.path, 200),
                        file.sha256.empty() ? "a different one" : file.sha256)});
+    } else if (file.of_model) {
+      ++files.held;
+      if (std::ranges::find(compared, file.sha256, &RecordedFile::sha256) == compared.end()) {
+        files.uncompared.push_back(file.path);
+      }
     }
   }
   return files;
+}
+
+// "model.pkl", "model.pkl and 2 more".
+std::string FirstOf(const std::vector<std::string>& paths) {
+  const std::string first = SafeText(paths.front(), 200);
+  return paths.size() == 1 ? first : fmt::format("{} and {} more", first, paths.size() - 1);
+}
+
+// What a loader would load must be recorded, and compared with what a rerun wrote.
+void CheckLoaded(const HeldFiles& files, Findings* findings) {
+  if (!files.unrecorded.empty()) {
+    findings->push_back(
+        {"weights_unrecorded",
+         fmt::format("the record does not name {}, which a loader may read beside the recorded "
+                     "weights; expected every such file in the record (`rharness import` "
+                     "records them) or none",
+                     FirstOf(files.unrecorded))});
+  }
+  if (!files.uncompared.empty()) {
+    findings->push_back(
+        {"model_uncompared",
+         fmt::format("no drill compared {} of the logged model with what a rerun writes; expected "
+                     "a record with these files among its outputs (`rharness import --complete "
+                     "--weights`; scenarios/mlflow/rerun.py writes them)",
+                     FirstOf(files.uncompared))});
+  }
 }
 
 // Recorded weights that are not there under their name.
@@ -185,9 +241,8 @@ void CheckThere(const RegistryEntry& entry, const RecordedFile& one, Findings* f
                                      SafeText(one.path, 200), one.sha256, instead)});
 }
 
-void CheckWeights(const RegistryEntry& entry, const Manifest& manifest, Findings* findings) {
-  const std::vector<RecordedFile> weights = RecordedFiles(WeightsOf(manifest));
-  const HeldFiles files = HoldFiles(entry, RecordedFiles(manifest.artifacts), weights);
+void CheckWeights(const RegistryEntry& entry, const HeldFiles& files,
+                  const std::vector<RecordedFile>& weights, Findings* findings) {
   findings->insert(findings->end(), files.others.begin(), files.others.end());
   if (!files.others.empty()) return;
   if (files.unknown > 0) {
@@ -250,7 +305,10 @@ std::vector<Reason> DecideRegistration(const RegistryEntry& entry, const RunKnow
   }
   CheckRecord(known, &findings);
   CheckVerdict(known, max_age_days, now, &findings);
-  CheckWeights(entry, *known.manifest, &findings);
+  const std::vector<RecordedFile> weights = RecordedFiles(WeightsOf(*known.manifest));
+  const HeldFiles files = HoldFiles(entry, known, weights);
+  CheckWeights(entry, files, weights, &findings);
+  CheckLoaded(files, &findings);
   return findings;
 }
 

@@ -124,10 +124,10 @@ TEST_F(Registration, HoldsTheFilesToTheRecordedHashes) {
 TEST_F(Registration, TakesNoOtherFileForTheRecordedOneWhateverItHolds) {
   const std::string whole(64, 'a'), other(64, 'b');
   entry_.files = {{"data/model.safetensors", 3, other}, {"old/anything.bin", 3, whole}};
-  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ", "weights_unrecorded"));
   EXPECT_THAT(Message(), HasSubstr("the registered data/model.safetensors has bbbb"));
   entry_.files = {{"old/anything.bin", 3, whole}};
-  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ", "weights_unrecorded"));
   EXPECT_THAT(Message(), HasSubstr("old/anything.bin alone has it, which is another file"));
   // Which of two files of that name is loaded nobody knows.
   entry_.files = {{"a/b/model.safetensors", 3, other}, {"old/model.safetensors", 3, whole}};
@@ -217,6 +217,35 @@ TEST_F(LoggedModel, NeedsNoOtherWeightsAndNoneOfItsFilesMayBeUnknown) {
   EXPECT_THAT(Codes(), ElementsAre("no_weights"));
   entry_.files = {{"MLmodel", 10, ""}};
   EXPECT_THAT(Codes(), ElementsAre("no_weights"));
+}
+
+TEST_F(LoggedModel, ThatATrackerKeepsWasComparedByNoDrill) {
+  known_.manifest->artifacts.back().role = std::string(kModelOfTracker);
+  EXPECT_THAT(Codes(), ElementsAre("model_uncompared"));
+  EXPECT_THAT(Message(), HasSubstr("no drill compared model.skops"));
+  WithoutWeights();
+  EXPECT_THAT(Codes(), ElementsAre("model_uncompared"));
+  // A file that the rerun writes, with the same bytes.
+  Artifact written = known_.manifest->artifacts.back();
+  written.role = "other";
+  written.path = "out/model.skops";
+  known_.manifest->artifacts.push_back(written);
+  EXPECT_THAT(Codes(), IsEmpty());
+  known_.unproven = {"out/model.skops"};
+  EXPECT_THAT(Codes(), ElementsAre("weights_unproven", "model_uncompared"));
+}
+
+TEST_F(Registration, RefusesWhatALoaderMayReadBesideTheRecordedWeights) {
+  for (const char* path : {"adapter_model.safetensors", "model.safetensors.index.json",
+                           "deep/evil.pkl", "pytorch_model.bin", "tf_model.h5"}) {
+    entry_.files.push_back({path, 7, ""});
+    EXPECT_THAT(Codes(), ElementsAre("weights_unrecorded")) << path;
+    EXPECT_THAT(Message(), HasSubstr(path));
+    entry_.files.pop_back();
+  }
+  entry_.files.push_back({"confusion.png", 7, ""});
+  entry_.files.push_back({"README.md", 7, ""});
+  EXPECT_THAT(Codes(), IsEmpty());
 }
 
 TEST_F(LoggedModel, OfARunIsHeldBesideItsWeights) {
