@@ -219,6 +219,7 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   DrillOptions drill;
   drill.environment = CandidateVariables(input.baseline, input.candidate);
   drill.out = options.out;
+  drill.candidate = options.candidate;
   if (!options.trust_here) {
     RETURN_IF_ERROR(CheckHere(decision.difference, input.candidate, options));
   }

@@ -20,9 +20,10 @@
 namespace rharness {
 
 struct GateDrillOptions {
-  std::string history;  // URL
-  std::string out;      // the drill's folder
-  std::string shadow;   // that of the drill of the stack in use; empty: none
+  std::string history;    // URL
+  std::string out;        // the drill's folder
+  std::string shadow;     // that of the drill of the stack in use; empty: none
+  std::string candidate;  // SHA-256 of its fingerprint
   std::string root = ".";
   bool trust_here = false;  // do not look whether this machine computes as the candidate does
   // How the candidate was probed, as `rharness probe run` was told.

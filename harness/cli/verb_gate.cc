@@ -18,6 +18,7 @@
 #include "harness/cli/progress_line.h"
 #include "harness/cli/trusted_policy.h"
 #include "harness/cli/verb.h"
+#include "harness/drill/settings.h"
 #include "harness/gate/gate.h"
 #include "harness/history/location.h"
 #include "harness/trust/attestation/endorsed_file.h"
@@ -110,6 +111,11 @@ std::string IdOf(const NamedDrill& drill) {
   return drill.held_id.empty() ? drill.report.drill_id : drill.held_id;
 }
 
+// Whether `--drill impacted` made it, for this candidate: a history has it under such an id.
+bool IsOfCandidate(const NamedDrill& drill, const std::string& sha256) {
+  return !sha256.empty() && drill.held_id.ends_with(OfCandidate(sha256));
+}
+
 Status TakeDrill(NamedDrill drill, bool held, std::optional<Report>* report, DrillPlaces* places) {
   // A report alone does not say where its runs were rerun.
   ASSIGN_OR_RETURN(*places,
@@ -124,6 +130,7 @@ Status LoadDrillsInto(const GateArguments& arguments, GateInput* input) {
   ASSIGN_OR_RETURN(NamedDrill candidate, ReadNamedDrill(arguments.drill));
   if (arguments.run.shadow.empty()) {
     RETURN_IF_ERROR(HoldToHistory(history, &candidate));
+    input->place_proven = IsOfCandidate(candidate, arguments.run.candidate);
     return TakeDrill(std::move(candidate), !history.empty(), &input->drill, &input->drilled_in);
   }
   ASSIGN_OR_RETURN(NamedDrill in_use, ReadNamedDrill(arguments.run.shadow));
@@ -204,11 +211,12 @@ Result<std::string> SignedBaseline(const GateArguments& arguments) {
   return accepted.endorsement()->file.sha256;
 }
 
-Result<GateInput> LoadInput(const GateArguments& arguments, const std::string& signed_for) {
+Result<GateInput> LoadInput(const std::string& signed_for, GateArguments* given) {
+  GateArguments& arguments = *given;
   GateInput input;
   input.now = SystemClock().Now();
   RETURN_IF_ERROR(LoadBaselineInto(arguments.baseline, signed_for, &input));
-  ASSIGN_OR_RETURN(input.candidate, LoadAsEvidence(arguments.candidate));
+  ASSIGN_OR_RETURN(input.candidate, LoadAsEvidence(arguments.candidate, &arguments.run.candidate));
   if (!arguments.policy.empty()) {
     ASSIGN_OR_RETURN(input.policy, LoadTrustedPolicy(arguments.policy, arguments.trust, input.now));
   }
@@ -247,10 +255,10 @@ int Show(const GateDecision& decision, const Document& document, const std::vect
   return kExitOk;
 }
 
-Result<int> Run(const GateArguments& arguments) {
+Result<int> Run(GateArguments arguments) {
   RETURN_IF_ERROR(Check(arguments));
   ASSIGN_OR_RETURN(const std::string signed_for, SignedBaseline(arguments));
-  ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments, signed_for));
+  ASSIGN_OR_RETURN(GateInput input, LoadInput(signed_for, &arguments));
   ASSIGN_OR_RETURN(const GateDecision decision, Decide(arguments, &input));
   const Document document = DocumentOf(BuildReport(input, decision));
   std::vector<Output> outputs = OutputsOf(arguments.formats, document);

@@ -241,8 +241,9 @@ class Drill {
 Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
   RETURN_IF_ERROR(RefuseForeignFolder(options.out));
   ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(options.history));
-  DrillSettings settings{
-      .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
+  DrillSettings settings{.drill_id = MakeDrillId(clock->Now()) + OfCandidate(options.candidate),
+                         .started = clock->Now(),
+                         .options = options};
   ASSIGN_OR_RETURN(const std::vector<std::string> absent, SpreadOverNodes(&settings.options));
   RunClaims claims(options.history, settings.drill_id, hooks.claims, history);
   RETURN_IF_ERROR(claims.Choose(&settings));

@@ -59,6 +59,7 @@ struct DrillOptions {
   bool container_root = false;          // under a rootful engine
   bool confirm = true;                  // one more rerun if a drift was seen only once
   bool keep_workspaces = false;
+  std::string candidate;    // of a gate: the SHA-256 of its fingerprint (OfCandidate)
   bool no_observe = false;  // what reruns use, where their records were observed
   bool resume = false;
   // The caller's audit log, kept in the journal for --resume: "log", "key", "passphrase_file",

@@ -275,4 +275,8 @@ std::string MakeDrillId(WallTime now) {
   return fmt::format("{}Z-{:08x}", stamp, device());
 }
 
+std::string OfCandidate(const std::string& sha256) {
+  return sha256.empty() ? "" : "-of-" + sha256.substr(0, 24);
+}
+
 }  // namespace rharness

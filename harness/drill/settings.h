@@ -33,6 +33,9 @@ std::vector<std::string> KeptOptions();
 
 // Unique and sortable: "20261120T080300Z-1f2e3d4c".
 std::string MakeDrillId(WallTime now);
+// What ends the id of a drill of a gate's candidate, by the SHA-256 of its fingerprint; empty for
+// none. An id is in every verdict and in the evidence, so that it shows what was drilled.
+std::string OfCandidate(const std::string& sha256);
 
 }  // namespace rharness
 

@@ -22,9 +22,11 @@ struct BaselineRecord {
 
 inline constexpr char kBaselineFile[] = "baseline.json";
 inline constexpr char kBaselineRecord[] = "baseline.jsonl";
+// The new baseline until its record is written; renamed afterwards.
+inline constexpr char kNextBaselineFile[] = "baseline.next.json";
 
 // Copies the fingerprint into the folder as baseline.json and appends the record to
-// baseline.jsonl there. Errors: invalid_input for an empty reason or name, an expiry in the past, a
+// baseline.jsonl there: an interrupted one leaves the old baseline or the new one. Errors: invalid_input for an empty reason or name, an expiry in the past, a
 // fingerprint that shows nothing (no probe ok, a broken suite); io.
 Result<BaselineRecord> AcceptBaseline(const std::filesystem::path& fingerprint,
                                       const std::filesystem::path& folder,

@@ -138,10 +138,16 @@ std::string WhyNotShown(const GateInput& input, const Environment& environment) 
     }
   }
   // A variable that the candidate has not is shown by its absence.
-  for (const auto& [name, value] : CandidateVariables(input.baseline, input.candidate)) {
+  const auto variables = CandidateVariables(input.baseline, input.candidate);
+  for (const auto& [name, value] : variables) {
     if (!value && environment.variables.contains(name)) return "";
   }
-  if (first.empty() || shown) return "";
+  if (shown) return "";
+  if (first.empty() && !variables.empty()) return "";
+  if (first.empty()) {
+    return "no fact sets the candidate apart from the baseline, so that no evidence can show on "
+           "which it was rerun; `--drill impacted` reruns it here";
+  }
   return fmt::format(
       "nothing in its evidence shows that it was rerun on the candidate and not on the baseline: "
       "{}; `--drill impacted` reruns it here",

@@ -93,6 +93,30 @@ TEST_F(BaselineFolder, FindsAFingerprintOrARecordThatWasChanged) {
   EXPECT_EQ(LoadBaseline(At("base")).error().code, ErrorCode::kIntegrity);
 }
 
+// As a kill leaves the folder before the record is written, and after it.
+TEST_F(BaselineFolder, HoldsTheOldOrTheNewOneWhereverAcceptingIsInterrupted) {
+  ASSERT_TRUE(Accept(Write("f.json", SampleStack())).ok());
+  const std::string old_records = Records(), old_file = *ReadFile(At("base/baseline.json"));
+  ASSERT_TRUE(Accept(Write("g.json", SampleStack().Stack("driver", "590"))).ok());
+  const std::string new_records = Records(), new_file = *ReadFile(At("base/baseline.json"));
+  EXPECT_FALSE(std::filesystem::exists(At("base/baseline.next.json")));
+
+  ASSERT_TRUE(WriteFileAtomic(At("base/baseline.json"), old_file).ok());
+  ASSERT_TRUE(WriteFileAtomic(At("base/baseline.next.json"), new_file).ok());
+  ASSERT_TRUE(WriteFileAtomic(At("base/baseline.jsonl"), old_records).ok());
+  const auto old_one = LoadBaseline(At("base"));
+  ASSERT_TRUE(old_one.ok()) << old_one.error().ToString();
+  EXPECT_NE(old_one->fingerprint.stack.at("driver"), "590");
+
+  ASSERT_TRUE(WriteFileAtomic(At("base/baseline.jsonl"), new_records).ok());
+  const auto new_one = LoadBaseline(At("base"));
+  ASSERT_TRUE(new_one.ok()) << new_one.error().ToString();
+  EXPECT_EQ(new_one->fingerprint.stack.at("driver"), "590");
+  // Somebody's file under the name is no baseline.
+  Write("base/baseline.next.json", SampleStack().Stack("driver", "600"));
+  EXPECT_EQ(LoadBaseline(At("base")).error().code, ErrorCode::kIntegrity);
+}
+
 TEST_F(BaselineFolder, SaysThatThereIsNone) {
   EXPECT_EQ(LoadBaseline(At("base")).error().code, ErrorCode::kNotFound);
 }
