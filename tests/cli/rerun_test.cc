@@ -1,6 +1,7 @@
 // rharness rerun as a program: one ticket, once, and what its exit code says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -75,6 +76,23 @@ TEST_F(RerunProgram, RefusesATicketThatWasChanged) {
   EXPECT_EQ(result.outcome.exit_code, 5);
   EXPECT_THAT(result.stderr_text, HasSubstr("is not the ticket that was issued"));
   EXPECT_FALSE(fs::exists(At("out")));
+}
+
+TEST_F(RerunProgram, OfRootTakesNoTicketOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  std::error_code error;
+  if (fs::exists("/run/.containerenv", error) || fs::exists("/.dockerenv", error)) {
+    GTEST_SKIP() << "root of a container carries out any ticket";
+  }
+  Issue("touch \"$1/ran\"");
+  ASSERT_EQ(::chown(At("ticket.json").c_str(), 65534, 65534), 0);
+  const ProcessResult refused = Run();
+  EXPECT_EQ(refused.outcome.exit_code, 2);
+  EXPECT_THAT(refused.stderr_text, HasSubstr("ticket.json: is a ticket of user 65534"));
+  EXPECT_FALSE(fs::exists(At("ran")));
+  ASSERT_EQ(::chown(At("ticket.json").c_str(), 0, 0), 0);
+  EXPECT_EQ(Run().outcome.exit_code, 0);
+  EXPECT_TRUE(fs::exists(At("ran")));
 }
 
 TEST_F(RerunProgram, SaysWhatTheMachineLacks) {
