@@ -17,21 +17,26 @@
 #include "harness/base/log.h"
 #include "harness/base/shell_word.h"
 #include "harness/base/shown_url.h"
+#include "harness/base/trouble.h"
 #include "harness/cli/complete_manifest.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/verb.h"
 #include "harness/records/intake/blockers.h"
+#include "harness/records/intake/clean.h"
 #include "harness/records/intake/intake.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostUnread = 100;  // sentences a record
+
 constexpr char kGrades[] =
     R"text(Nothing is guessed. Each field of a manifest says what it is worth and where it stood ("origin" in the file): exact, where the source holds the value itself or its identity (a full commit, a SHA-256, a metric as it was logged); hint, where it may be so (a short commit, a tag, a truncated digest, a file as it is today); missing, where the source does not say. What blocks a rerun is listed with the command that would fill it; `rharness history add FOLDER` takes in the runs that nothing blocks, and with --force the others.
 
-An import is the same when it is done again: a run has its name from its source, a manifest that has not changed is left alone, and one that has is not written over without --overwrite. A malformed line is named with its number and the rest is kept. Nothing at the source is changed, executed or unpickled.)text";
+An import is the same when it is done again: a run has its name from its source, a manifest that has not changed is left alone, and one that has is not written over without --overwrite. Where a disk or a server failed in the midst of a run, the record says so, the exit code is 4, and a later import replaces the record. A malformed line is named with its number and the rest is kept. Nothing at the source is changed, executed or unpickled.)text";
 
 struct ImportArguments {
   std::vector<std::string> sources;
@@ -62,6 +67,8 @@ struct Imported {
   std::size_t remarks = 0;
   std::map<std::string, GradeCounts, std::less<>> parts;
   std::vector<Blocker> blockers;
+  std::vector<Error> trouble;  // in parts of the run that is taken next
+  std::size_t unread = 0;      // runs with such parts, and what could not be read at all
 };
 
 // The worst grade of each part counts: a part with one hint is a hint.
@@ -95,6 +102,13 @@ void TellRemarks(const Manifest& manifest, Imported* sum) {
   }
 }
 
+// Whether the file is of an import that could not read all of it.
+bool IsPartial(std::string_view text, const std::string& file) {
+  const auto json = ParseJson(text, file);
+  const auto manifest = json.ok() ? ParseManifest(*json, file) : Result<Manifest>(json.error());
+  return manifest.ok() && manifest->origin && !manifest->origin->unread.empty();
+}
+
 Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBatch* batch,
              Imported* sum) {
   const fs::path file = fs::path(arguments.out) / (manifest.run_id + ".json");
@@ -109,7 +123,7 @@ Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBat
       ++sum->unchanged;
       return {};
     }
-    if (!arguments.overwrite) {
+    if (!arguments.overwrite && !(there.ok() && IsPartial(*there, file.string()))) {
       sum->in_the_way.push_back(file.string());
       return {};
     }
@@ -122,13 +136,19 @@ Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBat
 }
 
 void Refuse(const std::string& where, const Error& why, Imported* sum) {
-  ++sum->refused;
+  ++(IsTrouble(why) ? sum->unread : sum->refused);
   LogWarning(TerminalSafe(fmt::format("{}: {}", WithoutCredentials(where), why.ToString())));
 }
 
 Status Take(ImportedRun run, const ImportArguments& arguments, FileBatch* batch, Imported* sum) {
   Manifest manifest = std::move(run).Take();
   if (!arguments.family.empty()) manifest.family = arguments.family;
+  if (!sum->trouble.empty()) ++sum->unread;
+  for (const Error& error : std::exchange(sum->trouble, {})) {
+    if (manifest.origin->unread.size() < kMostUnread) {
+      manifest.origin->unread.push_back(CleanText(error.ToString(), 1024));
+    }
+  }
   // What was made must be what a reader takes.
   if (const Status taken = CheckManifest(&manifest, manifest.run_id); !taken.ok()) {
     Refuse(manifest.run_id, taken.error(), sum);
@@ -158,6 +178,7 @@ Status ImportOne(const std::string& source, const ImportArguments& arguments, Fi
   request.runs = arguments.runs;
   request.artifacts = !arguments.no_artifacts;
   request.should_cancel = Interrupted;
+  request.on_trouble = [&](const Error& error) { sum->trouble.push_back(error); };
   ImportSink sink;
   sink.take = [&](ImportedRun run) { return Take(std::move(run), arguments, batch, sum); };
   sink.refuse = [&](const std::string& where, const Error& why) { Refuse(where, why, sum); };
@@ -210,6 +231,7 @@ Json JsonOf(const Imported& sum) {
                            {"written", sum.written},
                            {"unchanged", sum.unchanged},
                            {"refused", sum.refused},
+                           {"unread", sum.unread},
                            {"complete", sum.complete},
                            {"remarks", sum.remarks},
                            {"in_the_way", std::move(in_the_way)},
@@ -262,6 +284,14 @@ int RunImport(const ImportArguments& arguments) {
   }
   if (code != kExitOk) return code;
   if (Interrupted()) return kExitInfrastructure;
+  if (sum.unread > 0) {
+    LogError(
+        fmt::format("{} could not be read whole; import again once the disk or the server is "
+                    "well{}",
+                    Counted(sum.unread, "run"),
+                    arguments.no_artifacts ? "" : ", or without artifacts (--no-artifacts)"));
+    return kExitInfrastructure;
+  }
   return sum.refused > 0 || !sum.in_the_way.empty() ? kExitUsage : kExitOk;
 }
 
@@ -329,7 +359,9 @@ void AddImport(Command& root) {
   verb.ExitCode(kExitUsage,
                 "a source cannot be read, a record was refused, or another record is in its place; "
                 "--complete: nothing was said, or what was said cannot be");
-  verb.ExitCode(kExitInfrastructure, "a server or a disk failed, or it was interrupted");
+  verb.ExitCode(kExitInfrastructure,
+                "a server or a disk failed (what was read of a run is kept, and replaced by a "
+                "later import), or it was interrupted");
   verb.Example("rharness import mlruns --out runs");
   verb.Example("rharness import records.json --out runs --family resnet50");
   verb.Example("rharness import --complete runs/mlflow-3f2a.json --croissant data/croissant.json");

@@ -52,6 +52,7 @@ struct HttpClient::State {
   std::string certificates;
   std::function<bool()> should_cancel;
   Clock* clock = nullptr;
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
   ~State() {
     if (handle != nullptr) curl->cleanup(handle);
@@ -82,7 +83,11 @@ struct HttpClient::State {
   std::optional<Failure> Judge(CURLcode code, const HttpAnswer& answer,
                                const std::string& where) const;
   std::optional<Failure> JudgeStatus(const HttpAnswer& answer, const std::string& where) const;
-  Error Cancelled() const { return TimeoutError("was interrupted", url); }
+  bool IsOver() const { return std::chrono::steady_clock::now() - began >= limits.total; }
+  Error Cancelled() const {
+    if (!IsOver()) return TimeoutError("was interrupted", url);
+    return TimeoutError(fmt::format("is not at an end after {} s", limits.total.count()), url);
+  }
   // For errors: the query of a path may contain credentials.
   std::string Where(const Request& request) const { return ShownUrl(url + request.path); }
   std::string Sayable(std::string_view text) const;
@@ -138,7 +143,7 @@ void HttpClient::State::Prepare(const Request& request, const std::string& addre
   if (request.take == nullptr) {
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(limits.request.count()));
   } else {
-    set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    set(CURLOPT_LOW_SPEED_LIMIT, 1024L);
     set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits.stalled.count()));
   }
   set(CURLOPT_SSL_VERIFYPEER, 1L);
@@ -260,7 +265,7 @@ std::optional<HttpClient::State::Failure> HttpClient::State::JudgeStatus(
 bool HttpClient::State::Wait(std::chrono::milliseconds span) const {
   constexpr std::chrono::milliseconds kSlice{100};
   for (; span.count() > 0; span -= kSlice) {
-    if (should_cancel && should_cancel()) return false;
+    if (should_cancel()) return false;
     clock->SleepFor(std::min(span, kSlice));
   }
   return true;
@@ -269,6 +274,7 @@ bool HttpClient::State::Wait(std::chrono::milliseconds span) const {
 Result<std::string> HttpClient::State::Perform(const Request& request) {
   std::chrono::milliseconds wait = limits.first_wait;
   for (int attempt = 1;; ++attempt) {
+    if (IsOver()) return Cancelled();
     std::string text;
     const auto failure = Attempt(request, &text);
     if (!failure) return text;
@@ -317,7 +323,9 @@ Result<HttpClient> HttpClient::Make(std::string_view url, HttpCredentials creden
   state->credentials = std::move(credentials);
   state->limits = limits;
   state->certificates = std::move(certificates);
-  state->should_cancel = std::move(should_cancel);
+  state->should_cancel = [of = state.get(), asked = std::move(should_cancel)] {
+    return of->IsOver() || (asked && asked());
+  };
   state->clock = clock;
   return HttpClient(std::move(state));
 }

@@ -38,7 +38,8 @@ struct HttpCredentials {
 struct HttpLimits {
   std::chrono::milliseconds connect{15'000};
   std::chrono::milliseconds request{120'000};              // one attempt, except for files
-  std::chrono::seconds stalled{30};                        // a file without data for so long
+  std::chrono::seconds stalled{30};                        // a file below 1 KiB/s for so long
+  std::chrono::seconds total{86'400};                      // all requests of one client together
   std::uint64_t response_bytes = std::uint64_t{64} << 20;  // decompressed
   int attempts = 5;  // if a server is unreachable, busy (429) or fails (500 and above)
   std::chrono::milliseconds first_wait{1'000};  // doubles each time, or as the server says
@@ -53,8 +54,8 @@ std::string EscapedForUrl(std::string_view text);
 // Certificates are verified: by the system's authorities, or by those in `certificates`. A redirect
 // is an error that names its target. Errors: not_found (404), invalid_input (other refusals of the
 // request, answers that are no JSON, longer than the limit), io (the server is unreachable or
-// fails), timeout, unsupported (no libcurl). They quote the server's error message, shortened, and
-// no part of the credentials.
+// fails), timeout (also of a server that never comes to an end: HttpLimits::total), unsupported (no
+// libcurl). They quote the server's error message, shortened, and no part of the credentials.
 class HttpClient {
  public:
   // `url` is "http[s]://HOST[:PORT][/PATH]" without user and password (invalid_input).

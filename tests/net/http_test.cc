@@ -124,6 +124,16 @@ TEST(Http, ReadsNoErrorToAnEndThatDoesNotCome) {
   EXPECT_THAT(status.error().message, HasSubstr("the server fails (500) (5 attempts)"));
 }
 
+TEST(Http, LeavesAServerThatComesToNoEnd) {
+  HttpLimits limits;
+  limits.total = std::chrono::seconds(1);
+  CannedServer endless("HTTP/1.1 200 OK\r\n\r\nx", false, true);
+  const Status status = FetchFrom(endless, limits);
+  EXPECT_EQ(status.error().code, ErrorCode::kTimeout) << status.error().ToString();
+  EXPECT_THAT(status.error().message, HasSubstr("is not at an end after 1 s"));
+  EXPECT_EQ(endless.requests(), 1);
+}
+
 // Puts "a 1" as text.
 Status PutTo(const CannedServer& server, const HttpLimits& limits = {}) {
   FakeClock clock;

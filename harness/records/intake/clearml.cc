@@ -81,14 +81,17 @@ void AddSessionArtifact(const ClearmlArtifact& from, const ClearmlSession& sessi
   if (!request.artifacts) {
     return run->AddArtifact(std::move(artifact), Hint(where, "not looked for (--no-artifacts)"));
   }
-  std::string trouble;
-  const Status status = session.Describe(from.file, &artifact, &trouble);
+  std::optional<Error> unread;  // its tensors
+  const Status status = session.Describe(from.file, &artifact, &unread);
   if (!status.ok()) {
-    run->Remark(
-        fmt::format("artifacts: {}: {}", QuotedShort(artifact.path), status.error().message));
+    run->Remark(fmt::format("artifacts: {}: {}", QuotedShort(artifact.path),
+                            Unread(request, status.error()).message));
     return run->AddArtifact(std::move(artifact), Hint(where, "it could not be read"));
   }
-  if (!trouble.empty()) run->Remark(fmt::format("{}: {}", QuotedShort(artifact.path), trouble));
+  if (unread) {
+    run->Remark(fmt::format("{}: its tensors were not read: {}", QuotedShort(artifact.path),
+                            Unread(request, *unread).message));
+  }
   const bool same = artifact.sha256 == from.sha256;
   if (!same) {
     run->Remark(
@@ -110,7 +113,7 @@ ImportedRun RunOfSession(const ClearmlSession& session, const Json& task,
     if (text.ok()) {
       events.Add(*text, name);
     } else if (text.error().code != ErrorCode::kNotFound) {
-      run.Remark(fmt::format("{}: {}", name, text.error().message));
+      run.Remark(fmt::format("{}: {}", name, Unread(request, text.error()).message));
     }
   }
   events.AddTo(&run);

@@ -42,7 +42,7 @@ Result<std::string> ClearmlSession::Read(const std::string& relative, std::uint6
 }
 
 Status ClearmlSession::Describe(const std::string& relative, Artifact* artifact,
-                                std::string* trouble) const {
+                                std::optional<Error>* unread) const {
   if (!folder_) {
     ASSIGN_OR_RETURN(const std::string content, Read(relative, kMostZippedArtifact));
     artifact->sha256 = Sha256HexOf(content);
@@ -55,7 +55,7 @@ Status ClearmlSession::Describe(const std::string& relative, Artifact* artifact,
   here.location = (std::filesystem::absolute(path_) / relative).lexically_normal().string();
   if (here.role == "weights" || here.role == "optimizer") {
     const Status read = ReadWeights(*folder_, &here);
-    if (!read.ok()) *trouble = "its tensors were not read: " + read.error().message;
+    if (!read.ok()) *unread = read.error();
   }
   here.path = std::move(artifact->path);
   *artifact = std::move(here);

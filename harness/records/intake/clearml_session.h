@@ -29,8 +29,9 @@ class ClearmlSession {
   // Errors: not_found, unsupported or invalid_input (longer than `most`), io, integrity.
   Result<std::string> Read(const std::string& relative, std::uint64_t most) const;
   // Fills sha256 and size_bytes of the file `relative`; in a folder also its location and, for the
-  // roles that have them, tensors. `trouble` names the failures.
-  Status Describe(const std::string& relative, Artifact* artifact, std::string* trouble) const;
+  // roles that have them, tensors. `unread`: why those could not be read.
+  Status Describe(const std::string& relative, Artifact* artifact,
+                  std::optional<Error>* unread) const;
 
  private:
   std::filesystem::path path_;

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "harness/base/log.h"
+#include "harness/base/source_folder.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/dvc_run.h"
 #include "harness/records/intake/importers.h"
-#include "harness/base/source_folder.h"
 
 namespace rharness {
 namespace {
@@ -110,6 +110,7 @@ class DvcImport {
     std::vector<std::string> texts;
     for (const char* name : {".dvc/config", ".dvc/config.local"}) {
       auto text = root_.folder().ReadFile(name, kMostConfigBytes);
+      if (!text.ok()) Unread(request_, text.error());
       if (text.ok()) texts.push_back(std::move(*text));
     }
     return ParseDvcConfig(texts);
@@ -136,7 +137,7 @@ class DvcImport {
   void ReadTracked(const std::string& file, DvcRepository* shared) const {
     const auto text = root_.folder().ReadFile(file, kMostDvcBytes);
     auto tracked = text.ok() ? ParseDvcFile(*text, file) : Result<DvcTracked>(text.error());
-    if (!tracked.ok()) return sink_.refuse(Place(file), tracked.error());
+    if (!tracked.ok()) return sink_.refuse(Place(file), Unread(request_, tracked.error()));
     const std::string folder = (fs::path(FolderOf(file)) / tracked->folder).string();
     for (const DvcEntry& out : tracked->outs) {
       const std::string path = DvcPathBelow(root_.path(), folder, out.path);
@@ -147,7 +148,12 @@ class DvcImport {
   using Pipeline = std::shared_ptr<const DvcPipeline>;
 
   Pipeline PipelineOf(const Result<std::string>& text, const std::string& file) const {
-    if (!text.ok()) return nullptr;
+    if (!text.ok()) {
+      if (text.error().code != ErrorCode::kNotFound) {
+        sink_.refuse(file, Unread(request_, text.error()));
+      }
+      return nullptr;
+    }
     auto pipeline = ParseDvcYaml(*text, file);
     if (pipeline.ok()) return std::make_shared<const DvcPipeline>(std::move(*pipeline));
     sink_.refuse(file, pipeline.error());

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "harness/base/digest_md5.h"
+#include "harness/base/trouble.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/dvc_ignore.h"
 
@@ -211,6 +212,7 @@ Result<std::string> DvcContents::Read(const DvcEntry& entry, const std::string& 
   Error why = NotFound("is neither in the workspace nor in the cache", entry.path);
   const auto take = [&](const HeldFolder& folder, const fs::path& name) {
     auto text = folder.ReadFile(name, kMostDvcBytes);
+    if (!text.ok() && text.error().code != ErrorCode::kNotFound) why = text.error();
     if (!text.ok()) return std::optional<std::string>();
     const auto md5 = DvcMd5Of(*text, IsDos2Unix(entry));
     if (md5.ok() && *md5 == entry.hash) return std::optional(std::move(*text));
@@ -283,6 +285,7 @@ Result<DvcContent> DvcContents::WorkspaceDirectory(const DvcEntry& entry, const 
   fs::path around;
   for (const fs::path& part : fs::path(path)) {
     const auto text = root_.ReadFile(around / ".dvcignore", kMostIgnoreBytes);
+    if (!text.ok() && IsTrouble(text.error())) return text.error();
     if (text.ok()) walk.ignore.Add(around.string(), *text);
     around /= part;
   }

@@ -117,6 +117,7 @@ class OutputReader {
     artifact.role = RoleOf(below);
     const std::string where = place_.where + ".outs";
     const auto text = IsText(below) ? Text(out, below) : NotFound("is no metric");
+    if (!text.ok()) Unread(shared_.request, text.error());
     if (text.ok()) {
       artifact.sha256 = Sha256HexOf(*text);
       artifact.size_bytes = text->size();
@@ -133,8 +134,9 @@ class OutputReader {
       artifact.location = content->at.string();
       AddTensors(below, content->at, &artifact);
       TellChanged(*content);
-    } else if (!text.ok()) {
-      run_->Remark(fmt::format("artifacts: {}", content.error().ToString()));
+    } else if (Unread(shared_.request, content.error()); !text.ok()) {
+      run_->Remark(
+          fmt::format("artifacts: {}", Unread(shared_.request, content.error()).ToString()));
     }
     AddArtifact(std::move(artifact),
                 text.ok() ? Exact(where + ": md5 verified") : WorthOf(where, content));
@@ -147,13 +149,15 @@ class OutputReader {
     }
     const Result<DvcContent>& content = shared_.contents.Find(out, below);
     if (!content.ok()) {
-      return run_->Remark(fmt::format("artifacts: {}", content.error().ToString()));
+      return run_->Remark(
+          fmt::format("artifacts: {}", Unread(shared_.request, content.error()).ToString()));
     }
     TellChanged(*content);
     for (const DvcFoundFile& file : content->files) {
       const std::string whole = fmt::format("{}/{}", below, file.path);
       if (IsText(whole)) {
         const auto text = ReadFile(file.at, kMostDvcBytes);
+        if (!text.ok()) Unread(shared_.request, text.error());
         if (text.ok() && Sha256HexOf(*text) == file.sha256) AddValues(whole, *text);
       }
       Artifact artifact;
@@ -205,8 +209,8 @@ class OutputReader {
     if (status.ok() && here.sha256 != artifact->sha256) return;
     if (status.ok()) status = ReadWeights(shared_.root, &here);
     if (!status.ok()) {
-      return run_->Remark(
-          fmt::format("{}: its tensors were not read: {}", below, status.error().message));
+      return run_->Remark(fmt::format("{}: its tensors were not read: {}", below,
+                                      Unread(shared_.request, status.error()).message));
     }
     const std::string path = artifact->path, location = artifact->location;
     *artifact = std::move(here);

@@ -100,7 +100,9 @@ class DvcRunBuilder {
       }
       if (from_.experiment) return;
       const auto today = Params(file, "");
-      if (!today.ok()) return run_.Remark(fmt::format("{}: {}", file, today.error().message));
+      if (!today.ok())
+        return run_.Remark(
+            fmt::format("{}: {}", file, Unread(shared_.request, today.error()).message));
       const auto differing = DifferingParams(values, *today);
       if (differing.empty()) return;
       run_.Remark(fmt::format("{} has other values today: {}", file, SomeOf(differing)));
@@ -193,7 +195,9 @@ class DvcRunBuilder {
     }
     const Result<DvcContent>& content = shared_.contents.Find(dep, below);
     run_.AddData(WithContent(std::move(item), content), WorthOf(where, content));
-    if (!content.ok()) return run_.Remark(fmt::format("data: {}", content.error().ToString()));
+    if (!content.ok())
+      return run_.Remark(
+          fmt::format("data: {}", Unread(shared_.request, content.error()).ToString()));
     if (!content->changed.empty()) {
       run_.Remark(fmt::format("data: {}; the cache has what was recorded", content->changed));
     }

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
+#include "harness/base/trouble.h"
 #include "harness/records/intake/imported_run.h"
 
 namespace rharness {
@@ -33,11 +34,20 @@ struct ImportRequest {
   // Whether to hash readable artifacts, which reads all of them (a server's: fetches).
   bool artifacts = true;
   std::function<bool()> should_cancel;
+  // Of trouble of the machine (IsTrouble) in a part of the run that is taken next: what is read of
+  // it is poorer than the source is.
+  std::function<void(const Error&)> on_trouble;
 
   bool Wants(std::string_view run) const {
     return runs.empty() || std::find(runs.begin(), runs.end(), run) != runs.end();
   }
 };
+
+// The error of a part that becomes a remark. Reports trouble.
+inline const Error& Unread(const ImportRequest& request, const Error& error) {
+  if (request.on_trouble && IsTrouble(error)) request.on_trouble(error);
+  return error;
+}
 
 struct ImportSink {
   std::function<Status(ImportedRun)> take;

@@ -68,8 +68,8 @@ Result<LocalFiles> ListLocalFiles(const fs::path& folder, const ImportRequest& r
       found.artifacts[i].sha256 = digests[i]->sha256;
       found.artifacts[i].size_bytes = digests[i]->size_bytes;
     } else {
-      found.remarks.push_back(
-          fmt::format("{}: {}", QuotedShort(files[i].string()), digests[i].error().message));
+      found.remarks.push_back(fmt::format("{}: {}", QuotedShort(files[i].string()),
+                                          Unread(request, digests[i].error()).message));
     }
   }
   return found;

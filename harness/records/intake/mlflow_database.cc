@@ -46,7 +46,9 @@ class DatabaseRun {
     Status models = ReadEvalSets(run);
     if (models.ok()) models = ReadModels(run);
     // Their tables are young, and may have other columns one day.
-    if (!models.ok()) run->remarks.push_back("logged models: " + models.error().ToString());
+    if (!models.ok())
+      run->remarks.push_back("logged models: " +
+                             Unread(import_->request(), models.error()).ToString());
     return {};
   }
 
@@ -154,7 +156,7 @@ class DatabaseRun {
                  MlflowRun* run) const {
     auto files = ListLocalFiles(folder, import_->request());
     if (!files.ok()) {
-      run->remarks.push_back(what + ": " + files.error().ToString());
+      run->remarks.push_back(what + ": " + Unread(import_->request(), files.error()).ToString());
       return;
     }
     *artifacts = std::move(files->artifacts);

@@ -159,7 +159,8 @@ void MlflowFiles::Hash(const MlflowServed& served, Artifact* artifact,
     if (status.error().code == ErrorCode::kIo || status.error().code == ErrorCode::kTimeout) {
       ++failures_;
     }
-    remarks->push_back(fmt::format("artifacts: {}: {}", name, status.error().ToString()));
+    remarks->push_back(fmt::format("artifacts: {}: {}", name,
+                                   Unread(import_->request(), status.error()).ToString()));
   } else if (artifact->size_bytes != 0 && bytes != artifact->size_bytes) {
     remarks->push_back(fmt::format("artifacts: {}: {} bytes came; expected {}", name, bytes,
                                    artifact->size_bytes));

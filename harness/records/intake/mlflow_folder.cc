@@ -110,6 +110,9 @@ class FolderRun {
   }
 
  private:
+  void Remark(const fs::path& file, const Error& why) {
+    Remark(file, Unread(request_, why).message);
+  }
   void Remark(const fs::path& file, const std::string& why) {
     run_->remarks.push_back(fmt::format("{}: {}", file.lexically_relative(folder_).string(), why));
   }
@@ -134,14 +137,14 @@ class FolderRun {
         names.insert(name);
       }
     }
-    if (error) Remark(folder_ / part, "cannot be listed: " + error.message());
+    if (error) Remark(folder_ / part, IoError("cannot be listed: " + error.message()));
     for (const std::string& name : names) f(name, folder_ / part / name);
   }
 
   void ReadValues(const char* part, std::map<std::string, std::string>* values) {
     ForFiles(part, [&](const std::string& name, const fs::path& file) {
       auto text = ReadBelow(root_, file, kMostValueBytes);
-      if (!text.ok()) return Remark(file, text.error().message);
+      if (!text.ok()) return Remark(file, text.error());
       if (text->ends_with('\n')) text->pop_back();
       (*values)[name] = std::move(*text);
     });
@@ -149,7 +152,7 @@ class FolderRun {
 
   void ReadMetric(const std::string& name, const fs::path& file) {
     const auto text = ReadBelow(root_, file, kMostMlflowMetricBytes);
-    if (!text.ok()) return Remark(file, text.error().message);
+    if (!text.ok()) return Remark(file, text.error());
     run_->metrics[name] = ParseMlflowMetricFile(
         *text, &points_, [&](const std::string& why) { Remark(file, why); },
         [&](std::pair<std::string, std::string> set) {
@@ -162,10 +165,10 @@ class FolderRun {
     std::error_code error;
     if (!fs::is_directory(fs::symlink_status(root_ / inputs, error))) return;
     const auto names = FoldersIn(root_ / inputs);
-    if (!names.ok()) return Remark(inputs, names.error().message);
+    if (!names.ok()) return Remark(inputs, names.error());
     for (const std::string& name : *names) {
       const Status status = ReadInput(inputs / name);
-      if (!status.ok()) Remark(inputs / name, status.error().message);
+      if (!status.ok()) Remark(inputs / name, status.error());
     }
   }
 
@@ -195,11 +198,11 @@ class FolderRun {
     std::error_code error;
     if (fs::is_directory(fs::symlink_status(root_ / outputs, error))) {
       const auto names = FoldersIn(root_ / outputs);
-      if (!names.ok()) return Remark(outputs, names.error().message);
+      if (!names.ok()) return Remark(outputs, names.error());
       for (const std::string& name : *names) {
         const auto meta = ReadMeta(root_, outputs / name);
         if (!meta.ok()) {
-          Remark(outputs / name, meta.error().message);
+          Remark(outputs / name, meta.error());
         } else if (LooseText(*meta, "destination_type") == "MODEL_OUTPUT") {
           const std::string id = LooseText(*meta, "destination_id");
           models[id].id = id;
@@ -216,8 +219,8 @@ class FolderRun {
       }
       const Status status = ReadModel(&model);
       if (!status.ok() && status.error().code != ErrorCode::kNotFound) {
-        run_->remarks.push_back(
-            fmt::format("logged model {}: {}", QuotedShort(id), status.error().ToString()));
+        run_->remarks.push_back(fmt::format("logged model {}: {}", QuotedShort(id),
+                                            Unread(request_, status.error()).ToString()));
       } else if (!status.ok() && model.is_output) {
         run_->remarks.push_back(DeletedMlflowModel(id));
       } else if (status.ok()) {

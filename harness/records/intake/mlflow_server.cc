@@ -125,7 +125,8 @@ class MlflowServer {
     const Status artifacts = ReadArtifacts(LooseText(*info, "artifact_uri"), &run);
     if (!artifacts.ok()) {
       if (import_->Cancelled()) return {};
-      run.remarks.push_back("artifacts: " + artifacts.error().ToString());
+      run.remarks.push_back("artifacts: " +
+                            Unread(import_->request(), artifacts.error()).ToString());
     }
     ReadModels(LooseText(*info, "experiment_id"), json.Find("outputs"), &run);
     return import_->Take(std::move(run));
@@ -230,7 +231,9 @@ class MlflowServer {
   void ReadModels(const std::string& experiment, const Json* outputs, MlflowRun* run) {
     std::map<std::string, MlflowModel> wanted;
     const auto listed = ModelsOf(experiment);
-    if (!listed.ok()) run->remarks.push_back("logged models: " + listed.error().ToString());
+    if (!listed.ok())
+      run->remarks.push_back("logged models: " +
+                             Unread(import_->request(), listed.error()).ToString());
     if (listed.ok()) {
       for (const auto& [id, json] : **listed) {
         const Json* info = json.Find("info");

@@ -172,7 +172,7 @@ class TrainerReader {
     const auto path = Find(home, name);
     if (!path) return;
     const auto json = ReadLooseJson(source_.folder(), *path, kMostTrainerFileBytes, *path);
-    if (!json.ok()) return run->Remark(json.error().ToString());
+    if (!json.ok()) return run->Remark(Unread(request_, json.error()).ToString());
     if (!json->IsObject()) return run->Remark(*path + ": expected an object");
     f(*json);
   }
@@ -206,7 +206,8 @@ class TrainerReader {
     if (text || !binary) return output_folder;
     const auto args = ReadTrainingArgs(source_.folder(), *binary);
     if (!args.ok()) {
-      run->Remark(fmt::format("{} was not read: {}", *binary, args.error().ToString()));
+      run->Remark(
+          fmt::format("{} was not read: {}", *binary, Unread(request_, args.error()).ToString()));
       return "";
     }
     AddTrainingArgs(args->members, "training_args.bin", run);
@@ -248,7 +249,7 @@ class TrainerReader {
     artifact.role = role;
     artifact.path = path;
     const Status status = request_.artifacts ? Describe(path, &artifact) : Status();
-    if (!status.ok()) run->Remark(status.error().ToString());
+    if (!status.ok()) run->Remark(Unread(request_, status.error()).ToString());
     artifact.location = (source_.path() / path).string();
     // FileNames of a run's files count from its own folder.
     if (!found_.folder.empty()) artifact.path = path.substr(found_.folder.size() + 1);

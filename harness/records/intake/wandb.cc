@@ -109,7 +109,8 @@ Status ReadLog(const fs::path& folder, const std::string& name, WandbRun* run) {
 // Calls f(text) for a file in files/, or beside it as before 0.10, if it exists; an unreadable one
 // becomes a remark.
 template <class F>
-void WithFile(const fs::path& folder, const std::string& file, WandbRun* run, F f) {
+void WithFile(const fs::path& folder, const std::string& file, const ImportRequest& request,
+              WandbRun* run, F f) {
   std::error_code error;
   const bool old = !fs::exists(fs::symlink_status(folder / "files", error));
   const std::string name = old ? file : "files/" + file;
@@ -117,35 +118,35 @@ void WithFile(const fs::path& folder, const std::string& file, WandbRun* run, F 
   const auto text = ReadBelow(folder, name, kMostFileBytes);
   const Status status = text.ok() ? f(*text) : Status(text.error());
   if (!status.ok()) {
-    run->remarks.push_back(fmt::format("{}: {}", name, status.error().message));
+    run->remarks.push_back(fmt::format("{}: {}", name, Unread(request, status.error()).message));
   }
 }
 
-void ReadSideFiles(const fs::path& folder, WandbRun* run) {
-  WithFile(folder, "wandb-metadata.json", run, [&](const std::string& text) -> Status {
+void ReadSideFiles(const fs::path& folder, const ImportRequest& request, WandbRun* run) {
+  WithFile(folder, "wandb-metadata.json", request, run, [&](const std::string& text) -> Status {
     ASSIGN_OR_RETURN(const Json json, ParseJsonWithNonFinite(text, ""));
     AddWandbMetadata(json, run);
     return {};
   });
-  WithFile(folder, "config.yaml", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "config.yaml", request, run, [&](const std::string& text) -> Status {
     ASSIGN_OR_RETURN(const Json json, ParseYamlAsJson(text, "config.yaml"));
     AddWandbConfig(json, run);
     return {};
   });
-  WithFile(folder, "wandb-summary.json", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "wandb-summary.json", request, run, [&](const std::string& text) -> Status {
     ASSIGN_OR_RETURN(const Json json, ParseJsonWithNonFinite(text, ""));
     AddWandbSummary(json, run);
     return {};
   });
-  WithFile(folder, "requirements.txt", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "requirements.txt", request, run, [&](const std::string& text) -> Status {
     AddWandbRequirements(text, run);
     return {};
   });
-  WithFile(folder, "diff.patch", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "diff.patch", request, run, [&](const std::string& text) -> Status {
     if (!text.empty()) run->diff_sha256 = Sha256HexOf(text);
     return {};
   });
-  WithFile(folder, "wandb-history.jsonl", run, [&](const std::string& text) -> Status {
+  WithFile(folder, "wandb-history.jsonl", request, run, [&](const std::string& text) -> Status {
     if (run->history.empty()) AddWandbHistory(text, run);
     return {};
   });
@@ -178,7 +179,7 @@ Result<WandbRun> ReadRun(const fs::path& folder, const ImportRequest& request) {
   WandbRun run;
   const std::vector<std::string> logs = LogsIn(folder);
   for (const std::string& log : logs) RETURN_IF_ERROR(ReadLog(folder, log, &run));
-  ReadSideFiles(folder, &run);
+  ReadSideFiles(folder, request, &run);
   if (logs.empty() && run.history.empty()) {
     run.remarks.emplace_back("no transaction log: no curves");
   }
