@@ -46,13 +46,13 @@ class SearchPasses {
 
   bool BothEnds() {
     if (rules_.ends_known) return true;
-    const auto all = replay_.Decide(last_, TrialPurpose::kAllChanged, kEndError);
+    const auto all = replay_.Decide(last_, TrialPurpose::kAllChanged, kEndError, &all_);
     if (!all) return false;
     if (*all != Truth::kYes) {
       return Finish(*all == Truth::kNo ? SearchEnd::kNotReproduced : SearchEnd::kEndNotJudged);
     }
     const auto none =
-        replay_.Decide(Positions(last_.size(), 0), TrialPurpose::kNoneChanged, Allow(0.5));
+        replay_.Decide(Positions(last_.size(), 0), TrialPurpose::kNoneChanged, Allow(0.5), &none_);
     if (!none) return false;
     if (*none == Truth::kYes) return Finish(SearchEnd::kNotAmongThese);
     return *none == Truth::kNo || Finish(SearchEnd::kEndNotJudged);
@@ -126,24 +126,29 @@ class SearchPasses {
   }
 
   // Asked once, when the first set has failed to show it: if the ends differ by chance alone there
-  // is nothing to find, however long the search.
+  // is nothing to find, however long the search. What nothing changed answers serves the next set
+  // that is tried alone, too.
   bool EndsDiffer(const Positions& limit) {
     if (rules_.Exact()) return true;
     const auto purpose = limit == last_ ? TrialPurpose::kAllChanged : TrialPurpose::kSetBack;
+    SearchReplay::Sides seen{limit == last_ ? all_ : std::vector<TrialAnswer>(), none_};
     const auto differ =
-        replay_.ShowsItMoreOften(limit, Positions(last_.size(), 0), purpose, kEndError);
+        replay_.ShowsItMoreOften(limit, Positions(last_.size(), 0), purpose, kEndError, &seen);
     if (!differ) return false;
+    none_ = std::move(seen.base);
     return *differ != Truth::kNo || Finish(SearchEnd::kChance);
   }
 
   // Where answers may be wrong, and so may the rates at which they are: beside nothing changed.
   std::optional<bool> ShowsItAlone(const Positions& at, double error) {
     const double first = rules_.Exact() ? error : kFirstLookError;
-    const auto alone = replay_.Decide(at, TrialPurpose::kAlone, first);
+    SearchReplay::Sides seen;
+    const auto alone = replay_.Decide(at, TrialPurpose::kAlone, first, &seen.at);
     if (!alone) return std::nullopt;
     if (*alone != Truth::kYes || rules_.Exact()) return *alone == Truth::kYes;
-    const auto more =
-        replay_.ShowsItMoreOften(at, Positions(last_.size(), 0), TrialPurpose::kAlone, error);
+    seen.base = std::exchange(none_, {});  // from here on they decide which set is tried next
+    const auto more = replay_.ShowsItMoreOften(at, Positions(last_.size(), 0), TrialPurpose::kAlone,
+                                               error, &seen);
     if (!more) return std::nullopt;
     return *more == Truth::kYes;
   }
@@ -291,6 +296,8 @@ class SearchPasses {
   SearchReplay replay_;
   SearchState& state_;
   double spent_ = 0.0;
+  std::vector<TrialAnswer> all_;   // of everything changed, at the start
+  std::vector<TrialAnswer> none_;  // of nothing changed, that have decided nothing but an end
 };
 
 }  // namespace

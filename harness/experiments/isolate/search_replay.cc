@@ -10,13 +10,15 @@
 namespace rharness {
 namespace {
 
-constexpr int kUnjudgedAnswers = 3;  // of one set, if answers may be wrong: then it is given up
-constexpr int kMostPairs = 60;       // of reruns compared with each other
-constexpr double kHopeless = 0.05;   // of the evidence for a difference
+constexpr int kUnjudgedAnswers = 3;     // of one set, if answers may be wrong: then it is given up
+constexpr std::size_t kMostPairs = 60;  // of reruns compared with each other
+constexpr double kHopeless = 0.05;      // of the evidence for a difference
 
 bool SaysNo(TrialAnswer answer) {
   return answer == TrialAnswer::kDoesNot || answer == TrialAnswer::kPartly;
 }
+
+bool IsJudged(TrialAnswer answer) { return answer == TrialAnswer::kReproduces || SaysNo(answer); }
 
 double Entropy(double p) {  // bits
   const auto part = [](double q) { return q <= 0.0 ? 0.0 : -q * std::log2(q); };
@@ -171,8 +173,9 @@ std::optional<std::vector<TrialAnswer>> SearchReplay::Ask(const std::vector<Posi
   return std::nullopt;
 }
 
-std::optional<Truth> SearchReplay::Decide(const Positions& at, TrialPurpose purpose, double error) {
-  if (!rules_.Exact()) return DecideBySequence(at, purpose, error);
+std::optional<Truth> SearchReplay::Decide(const Positions& at, TrialPurpose purpose, double error,
+                                          std::vector<TrialAnswer>* seen) {
+  if (!rules_.Exact()) return DecideBySequence(at, purpose, error, seen);
   const auto answers = Ask({at}, purpose, 1.0);
   if (!answers) return std::nullopt;
   switch (answers->front()) {
@@ -188,7 +191,7 @@ std::optional<Truth> SearchReplay::Decide(const Positions& at, TrialPurpose purp
 }
 
 std::optional<Truth> SearchReplay::DecideBySequence(const Positions& at, TrialPurpose purpose,
-                                                    double error) {
+                                                    double error, std::vector<TrialAnswer>* seen) {
   const double enough = std::log((1.0 - error) / error);
   const double fake = std::max(rules_.false_reproduces, 1e-9);
   const double miss = std::max(rules_.miss, 1e-9);
@@ -200,6 +203,7 @@ std::optional<Truth> SearchReplay::DecideBySequence(const Positions& at, TrialPu
         Ask(std::vector(static_cast<std::size_t>(rules_.width), at), purpose, missing);
     if (!answers) return std::nullopt;
     for (const TrialAnswer answer : *answers) {
+      if (seen != nullptr && IsJudged(answer)) seen->push_back(answer);
       if (answer == TrialAnswer::kReproduces) {
         ratio += std::log((1.0 - miss) / fake);
       } else if (SaysNo(answer)) {
@@ -213,41 +217,56 @@ std::optional<Truth> SearchReplay::DecideBySequence(const Positions& at, TrialPu
   return ratio > 0.0 ? Truth::kYes : Truth::kNo;
 }
 
-// The mean of E-variables for some rates of errors is an E-variable, too. Each is the likelihood
-// ratio of a pair with the two sides differing by that rate, against both showing it in half of the
-// reruns: no common rate makes its mean greater than 1.
+// The evidence of pairs of answers that one side shows the difference more often: a mean of
+// E-variables for some rates of errors, which is one, too. Each is the likelihood ratio of a pair
+// with the two sides differing by that rate, against both showing it in half of the reruns: no
+// common rate makes its mean greater than 1. Most of the weight is the stated rate's.
+class PairEvidence {
+ public:
+  explicit PairEvidence(const SearchRules& rules) {
+    rates_.front() = std::clamp((rules.miss + rules.false_reproduces) / 2, 0.02, 0.4);
+    weighted_ = {0.6, 0.1, 0.1, 0.1, 0.1};
+  }
+  void Add(bool here, bool there) {
+    for (std::size_t i = 0; i < rates_.size(); ++i) {
+      const double wrong = rates_[i];
+      weighted_[i] *= 4.0 * (here ? 1.0 - wrong : wrong) * (there ? wrong : 1.0 - wrong);
+    }
+  }
+  double Mean() const { return std::accumulate(weighted_.begin(), weighted_.end(), 0.0); }
+
+ private:
+  std::array<double, 5> rates_ = {0.0, 0.05, 0.15, 0.25, 0.35};
+  std::array<double, 5> weighted_;
+};
+
 std::optional<Truth> SearchReplay::ShowsItMoreOften(const Positions& at, const Positions& base,
-                                                    TrialPurpose purpose, double error) {
-  constexpr std::array<double, 4> kRates = {0.05, 0.15, 0.25, 0.35};
-  std::array<double, kRates.size()> evidence;
-  evidence.fill(1.0);
+                                                    TrialPurpose purpose, double error,
+                                                    Sides* answers) {
+  PairEvidence evidence(rules_);
   int unjudged = 0;
-  for (int pair = 0; pair < kMostPairs; ++pair) {
-    const auto answers =
-        AskInTurns({at, base}, purpose, 2.0 * std::log(1.0 / error) / Drift(rules_));
-    if (!answers) {
-      for (Trial& trial : state_.next) {
-        if (trial.at == base) trial.purpose = TrialPurpose::kNoneChanged;
+  for (std::size_t pair = 0; pair < kMostPairs; ++pair) {
+    while (answers->at.size() <= pair || answers->base.size() <= pair) {
+      std::vector<Positions> missing;
+      if (answers->at.size() <= pair) missing.push_back(at);
+      if (answers->base.size() <= pair) missing.push_back(base);
+      const auto got = AskInTurns(missing, purpose, 2.0 * std::log(1.0 / error) / Drift(rules_));
+      if (!got) {
+        for (Trial& trial : state_.next) {
+          if (trial.at == base) trial.purpose = TrialPurpose::kNoneChanged;
+        }
+        return std::nullopt;
       }
-      return std::nullopt;
+      for (std::size_t i = 0; i < got->size(); ++i) {
+        auto& side = missing[i] == at ? answers->at : answers->base;
+        if (IsJudged((*got)[i])) side.push_back((*got)[i]);
+        if (!IsJudged((*got)[i]) && ++unjudged >= kUnjudgedAnswers) return Truth::kNotJudged;
+      }
     }
-    const auto judged = [](TrialAnswer one) {
-      return one == TrialAnswer::kReproduces || SaysNo(one);
-    };
-    if (!std::ranges::all_of(*answers, judged)) {
-      if (++unjudged >= kUnjudgedAnswers) return Truth::kNotJudged;
-      continue;
-    }
-    const bool here = answers->front() == TrialAnswer::kReproduces;
-    const bool there = answers->back() == TrialAnswer::kReproduces;
-    double mean = 0.0;
-    for (std::size_t i = 0; i < kRates.size(); ++i) {
-      const double wrong = kRates[i];
-      evidence[i] *= 4.0 * (here ? 1.0 - wrong : wrong) * (there ? wrong : 1.0 - wrong);
-      mean += evidence[i] / static_cast<double>(kRates.size());
-    }
-    if (mean >= 1.0 / error) return Truth::kYes;
-    if (mean <= kHopeless) return Truth::kNo;
+    evidence.Add(answers->at[pair] == TrialAnswer::kReproduces,
+                 answers->base[pair] == TrialAnswer::kReproduces);
+    if (evidence.Mean() >= 1.0 / error) return Truth::kYes;
+    if (evidence.Mean() <= kHopeless) return Truth::kNo;
   }
   return Truth::kNo;
 }

@@ -27,16 +27,25 @@ class SearchReplay {
       : rules_(rules), history_(history) {}
 
   // Nothing, here and below: answers are missing; state() has the next trials, or the reason for
-  // none.
-  std::optional<Truth> Decide(const Positions& at, TrialPurpose purpose, double error);
+  // none. Appends the judged answers to `seen` where answers may be wrong.
+  std::optional<Truth> Decide(const Positions& at, TrialPurpose purpose, double error,
+                              std::vector<TrialAnswer>* seen = nullptr);
 
   // Whether `at` shows the difference more often than `base`, by alternating reruns of the two and
   // for any error rates: kYes by chance in at most `error` of the cases where it does not. kNo: no
   // evidence, or it takes too long. The test is that of two samples by R. Turner, A. Ly, P.
   // Grünwald, "Generic E-variables for exact sequential k-sample tests that allow for optional
   // stopping", J. Stat. Planning and Inference 230 (2024), 106116.
+  //
+  // `answers`: those that `at` and `base` gave before, in their order; they count as the first of
+  // the test, and it adds its own. That is sound although the search went on because of them: where
+  // it would have ended nothing is named, and the test holds at any time. They must not have chosen
+  // `at`.
+  struct Sides {
+    std::vector<TrialAnswer> at, base;
+  };
   std::optional<Truth> ShowsItMoreOften(const Positions& at, const Positions& base,
-                                        TrialPurpose purpose, double error);
+                                        TrialPurpose purpose, double error, Sides* answers);
 
   // Of a line that shows nothing at its start and the difference at its end, on top of `base`.
   std::optional<LineEnd> FindEnd(const Positions& base, const std::vector<SearchStep>& line,
@@ -50,7 +59,8 @@ class SearchReplay {
                                               TrialPurpose purpose, double estimate);
   std::optional<std::vector<TrialAnswer>> AskInTurns(const std::vector<Positions>& at,
                                                      TrialPurpose purpose, double estimate);
-  std::optional<Truth> DecideBySequence(const Positions& at, TrialPurpose purpose, double error);
+  std::optional<Truth> DecideBySequence(const Positions& at, TrialPurpose purpose, double error,
+                                        std::vector<TrialAnswer>* seen);
   std::optional<LineEnd> FindExactEnd(const Positions& base, const std::vector<SearchStep>& line);
   std::optional<LineEnd> FindLikelyEnd(const Positions& base, const std::vector<SearchStep>& line,
                                        double error);
