@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kMostNamedRuns = 3;
 constexpr std::string_view kFactsChanged = "facts_changed";
 constexpr std::string_view kRerunsDiffer = "reruns_differ";
+constexpr std::string_view kFileUnproven = "file_unproven";
 
 struct Group {
   ToldOnce told;
@@ -57,7 +58,8 @@ void AddRun(const ReportRun& run, Groups* groups) {
     // A headline is the message of the decisive finding, or begins with it.
     if (finding.message.empty() || run.headline.starts_with(finding.message)) continue;
     if (finding.decisive && Reproduced(run.verdict)) continue;  // the green row shows it already
-    groups->Add(ToldKind::kFinding, finding.message, run);
+    const bool unproven = finding.code == kFileUnproven;
+    groups->Add(unproven ? ToldKind::kUnproven : ToldKind::kFinding, finding.message, run);
     if (finding.code == kFactsChanged || finding.code == kRerunsDiffer) {
       groups->Of(ToldKind::kFinding, finding.message).alone_too = true;
     }

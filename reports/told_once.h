@@ -19,6 +19,7 @@ enum class ToldKind {
   kCause,     // a possible reason
   kNotKnown,  // a part of a layer that could not be compared
   kChange,    // a fact that has changed
+  kUnproven,  // what no signature would cover: it decides nothing here
 };
 
 struct ToldOnce {

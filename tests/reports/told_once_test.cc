@@ -99,6 +99,19 @@ TEST(ToldOnce, TellsOneCauseOfManyRunsOnce) {
                   "variable.OMP_NUM_THREADS: 1 in A, 2 in B"});
 }
 
+TEST(ToldOnce, NamesLastWhatMattersToASignatureAlone) {
+  Report report;
+  AddRuns(&report, 3, "a", Verdict::kEquivalent, "as good");
+  for (ReportRun& run : report.runs) {
+    run.findings.push_back({.code = "file_unproven", .message = "nothing shows that a file is it"});
+    run.findings.push_back({.code = "seed_not_set", .message = "nobody set a seed"});
+    run.causes.push_back({.code = "x", .statement = "a cause"});
+  }
+  const Texts words = WordsOf(report);
+  ASSERT_EQ(words.size(), 3U);
+  EXPECT_NE(words.back().find("nothing shows that a file is it"), std::string::npos);
+}
+
 TEST(ToldOnce, NamesTheMostTellingOfSharedChangesFirst) {
   Report report;
   AddRuns(&report, 2, "a", Verdict::kDrifted, "");
