@@ -8,6 +8,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/trouble.h"
 #include "harness/base/version.h"
 #include "harness/drill/report_of.h"
 #include "harness/drill/sensitivity_of.h"
@@ -177,6 +178,7 @@ Status WriteHistory(const Report& report, const std::map<std::string, std::strin
     results.verdicts.back().measures = MeasuresOf(run, state.manifest, state.evidence);
     for (const ReportRerun& rerun : run.reruns) {
       const auto text = ReadFile(drill_folder / rerun.evidence_path);
+      if (!text.ok() && IsTrouble(text.error())) return text.error();
       const Evidence& evidence = state.evidence.at(rerun.index);
       results.reruns.push_back({.drill_id = report.drill_id,
                                 .run_id = run.run_id,
@@ -203,6 +205,7 @@ Result<std::map<std::string, std::string>> WriteReports(Report report, const fs:
   RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(document)));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(document)));
   const auto previous = ReadFile(folder / "metrics.prom");
+  if (!previous.ok() && IsTrouble(previous.error())) return previous.error();
   RETURN_IF_ERROR(
       WriteFileAtomic(folder / "metrics.prom",
                       CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "")));

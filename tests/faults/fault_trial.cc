@@ -1,6 +1,7 @@
 // Running one trial, and holding what it leaves to what a drill without faults leaves.
 #include "tests/faults/fault_trial.h"
 
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -98,6 +99,21 @@ std::string FaultTrial::ReportWrong(bool finished) const {
            ": " + run.headline;
   }
   return finished && seen.size() != kExpected.size() ? "a run is missing in the report" : "";
+}
+
+int FaultTrial::Drills() const {
+  sqlite3* database = nullptr;
+  sqlite3_stmt* query = nullptr;
+  int count = -1;
+  if (sqlite3_open(Trial("runs.db").c_str(), &database) == SQLITE_OK &&
+      sqlite3_prepare_v2(database, "SELECT COUNT(*) FROM drills", -1, &query, nullptr) ==
+          SQLITE_OK &&
+      sqlite3_step(query) == SQLITE_ROW) {
+    count = sqlite3_column_int(query, 0);
+  }
+  sqlite3_finalize(query);
+  sqlite3_close(database);
+  return count;
 }
 
 std::string FaultTrial::HistoryWrong(bool finished) const {

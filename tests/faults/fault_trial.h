@@ -33,6 +33,8 @@ class FaultTrial : public DrillProgram {
   // and looks at everything that is left.
   TrialEnd Examine(const ProcessResult& faulty);
 
+  int Drills() const;  // entries in the history
+
   std::filesystem::path Trial(const std::string& name) const { return At("trial/" + name); }
 
   int jobs_ = 1;  // reruns side by side

@@ -1,5 +1,7 @@
 // Whatever goes wrong at whichever call: no other verdict, nothing stuck, nothing lost. Prints a
 // table; RHARNESS_FAULTS=all tries every call, RHARNESS_FAULTS=100 so many of each kind.
+#include <gmock/gmock.h>
+
 #include <cstdio>
 
 #include "tests/faults/fault_trial.h"
@@ -112,6 +114,28 @@ TEST_F(Faults, AtAnyCallOfRerunsSideBySideLeaveNothingOfItEither) {
   jobs_ = 2;
   RecordBoth(64);
   TryAll();
+}
+
+// A drill that is finished is entered once, whatever cannot be read while it is looked at again.
+TEST_F(Faults, AtAnyReadOfAFinishedDrillEnterItNoSecondTime) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's library must come before the shim";
+  RecordBoth(16);
+  Reset();
+  EXPECT_EQ(RunDrill("", false).outcome.exit_code, 1);
+  const std::string where = At("").string();
+  EXPECT_EQ(RunDrill("none 0 " + where, true).outcome.exit_code, 1);
+  long changes = 0, reads = 0;
+  const std::string counts = Read(where + ".count");
+  ASSERT_EQ(std::sscanf(counts.c_str(), "%ld %ld", &changes, &reads), 2) << counts;
+  int doubled = 0, trials = 0;
+  for (const long n : SampleOf(reads, 12)) {
+    const ProcessResult resumed = RunDrill("read_io " + std::to_string(n) + " " + where, true);
+    EXPECT_THAT(resumed.outcome.exit_code, testing::AnyOf(1, 4)) << resumed.stderr_text;
+    ++trials;
+    doubled += Drills() > 1 ? 1 : 0;
+  }
+  std::printf("resumed when finished: %ld reads, %d trials, %d doubled\n", reads, trials, doubled);
+  EXPECT_EQ(doubled, 0);
 }
 
 TEST_F(Faults, AtAnyLineLeaveTheJournalReadable) {
