@@ -75,11 +75,16 @@ void UndeclaredInputs(const ExplainInput& in, CauseList* out) {
 void Data(const ExplainInput& in, CauseList* out) {
   std::vector<std::string> evidence;
   std::vector<std::string> asked;
+  std::vector<std::string> folders;
   for (const FactDifference& difference : LayerOf(in.comparison, Layer::kData).differences) {
     // These have causes of their own.
     if (StartsWithAny(difference.key, {"input.", "file_order."})) continue;
     if (difference.key.starts_with("evaluation.")) {
       asked.push_back(Change(difference));
+      continue;
+    }
+    if (difference.key.starts_with("empty_folders.")) {
+      folders.push_back(Change(difference));
       continue;
     }
     if (MadeOtherwise(difference, in, out)) continue;
@@ -93,6 +98,12 @@ void Data(const ExplainInput& in, CauseList* out) {
              {"evaluation_changed", Layer::kData, Strength::kShown,
               "The two evaluations did not ask the same.", std::move(asked),
               "evaluate both with one version of the task, prompt, few-shot set and template"});
+  }
+  if (!folders.empty()) {
+    out->Add(CausePlace::kInput,
+             {"empty_folders_changed", Layer::kData, Strength::kShown,
+              "The data have other empty folders, which a program that lists folders sees.",
+              std::move(folders), "give both sides the same folders"});
   }
   if (evidence.empty()) return;
   out->Add(CausePlace::kInput,

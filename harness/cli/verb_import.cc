@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/digest.h"
 #include "harness/base/file_batch.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -102,11 +103,17 @@ void TellRemarks(const Manifest& manifest, Imported* sum) {
   }
 }
 
-// Whether the file is of an import that could not read all of it.
+std::string DigestOfPartial(Manifest manifest) {
+  manifest.origin->imported_sha256.clear();
+  return Sha256HexOf(ToJson(manifest).Dump());
+}
+
+// Whether the file is as an import left it that could not read all of it.
 bool IsPartial(std::string_view text, const std::string& file) {
   const auto json = ParseJson(text, file);
   const auto manifest = json.ok() ? ParseManifest(*json, file) : Result<Manifest>(json.error());
-  return manifest.ok() && manifest->origin && !manifest->origin->unread.empty();
+  return manifest.ok() && manifest->origin && !manifest->origin->unread.empty() &&
+         DigestOfPartial(*manifest) == manifest->origin->imported_sha256;
 }
 
 Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBatch* batch,
@@ -123,10 +130,14 @@ Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBat
       ++sum->unchanged;
       return {};
     }
-    if (!arguments.overwrite && !(there.ok() && IsPartial(*there, file.string()))) {
+    // A part of a run is no better than what is there.
+    if (!manifest.origin->unread.empty()) return {};
+    const bool partial = !arguments.no_artifacts && there.ok() && IsPartial(*there, file.string());
+    if (!arguments.overwrite && !partial) {
       sum->in_the_way.push_back(file.string());
       return {};
     }
+    if (partial) LogInfo(TerminalSafe(fmt::format("{}: is read whole now", file.string())));
   }
   if (!arguments.dry_run) {
     RETURN_IF_ERROR(exists ? WriteFileAtomic(file, text) : batch->Add(file, text));
@@ -153,6 +164,9 @@ Status Take(ImportedRun run, const ImportArguments& arguments, FileBatch* batch,
   if (const Status taken = CheckManifest(&manifest, manifest.run_id); !taken.ok()) {
     Refuse(manifest.run_id, taken.error(), sum);
     return {};
+  }
+  if (!manifest.origin->unread.empty()) {
+    manifest.origin->imported_sha256 = DigestOfPartial(manifest);
   }
   ++sum->runs;
   CountGrades(*manifest.origin, sum);
@@ -285,11 +299,11 @@ int RunImport(const ImportArguments& arguments) {
   if (code != kExitOk) return code;
   if (Interrupted()) return kExitInfrastructure;
   if (sum.unread > 0) {
-    LogError(
-        fmt::format("{} could not be read whole; import again once the disk or the server is "
-                    "well{}",
-                    Counted(sum.unread, "run"),
-                    arguments.no_artifacts ? "" : ", or without artifacts (--no-artifacts)"));
+    LogError(fmt::format(
+        "{} could not be read whole; import again once the disk or the server is "
+        "well{}",
+        Counted(sum.unread, "run"),
+        arguments.no_artifacts ? "" : ", or take them without (--no-artifacts --overwrite)"));
     return kExitInfrastructure;
   }
   return sum.refused > 0 || !sum.in_the_way.empty() ? kExitUsage : kExitOk;

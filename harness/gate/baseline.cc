@@ -122,6 +122,21 @@ Status CheckShows(const std::string& text, const fs::path& path) {
   return {};
 }
 
+Status MoveNext(const fs::path& folder) {
+  const fs::path next = folder / kNextBaselineFile;
+  if (::rename(next.c_str(), (folder / kBaselineFile).c_str()) == 0) return {};
+  return IoErrorFromErrno("cannot rename", errno, next.string());
+}
+
+// The baseline that the last record names may still lie under its first name, which is needed now.
+Status FinishAcceptance(const fs::path& folder, const RecordFile& past) {
+  const auto next = ReadFile(folder / kNextBaselineFile, kMostFingerprintBytes);
+  if (!next.ok() && next.error().code == ErrorCode::kNotFound) return {};
+  if (!next.ok()) return next.error();
+  const bool is_last = past.last && Sha256HexOf(*next) == past.last->fingerprint_sha256;
+  return is_last ? MoveNext(folder) : Status();
+}
+
 }  // namespace
 
 Result<BaselineRecord> AcceptBaseline(const fs::path& fingerprint, const fs::path& folder,
@@ -141,14 +156,13 @@ Result<BaselineRecord> AcceptBaseline(const fs::path& fingerprint, const fs::pat
   std::string records = past.text;
   if (!records.empty() && records.back() != '\n') records += '\n';
   records += ToJson(record).Dump() + "\n";
+  RETURN_IF_ERROR(FinishAcceptance(folder, past));
   // The record decides: before it is written the old baseline stands, after it the new one.
   RETURN_IF_ERROR(WriteFileAtomic(folder / kNextBaselineFile, text));
   RETURN_IF_ERROR(WriteFileAtomic(folder / kBaselineRecord, records));
-  if (::rename((folder / kNextBaselineFile).c_str(), (folder / kBaselineFile).c_str()) != 0) {
-    // Readers find it under the other name.
-    LogWarning(
-        IoErrorFromErrno("cannot rename", errno, (folder / kNextBaselineFile).string()).ToString());
-  }
+  // Readers find it under either name.
+  const Status moved = MoveNext(folder);
+  if (!moved.ok()) LogWarning(moved.error().ToString());
   return record;
 }
 

@@ -56,9 +56,10 @@ void AddData(const std::vector<DataItem>& data, Collector* out) {
     }
     out->AddKnown(Layer::kData, fmt::format("data.{}.sha256", item.name), item.sha256,
                   FactWeight::kIdentity);
+    // Not below "data.": an older record says nothing of them, which is no difference.
     if (item.empty_folders) {
       const auto& names = *item.empty_folders;
-      out->Add(Layer::kData, fmt::format("data.{}.empty_folders", item.name),
+      out->Add(Layer::kData, "empty_folders." + item.name,
                names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
                FactWeight::kIdentity);
     }

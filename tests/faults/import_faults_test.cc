@@ -1,5 +1,7 @@
 // A disk that fails at any read of an import: no poorer record is called whole, and the import can
 // be done again. Prints a table; RHARNESS_FAULTS=all tries every read, a number so many of each.
+#include <gmock/gmock.h>
+
 #include <cstdio>
 
 #include "harness/base/digest_md5.h"
@@ -14,8 +16,10 @@ namespace fs = std::filesystem;
 
 class ImportFaults : public DrillProgram {
  protected:
-  ProcessResult Import(const std::string& out, const std::string& fault) const {
+  ProcessResult Import(const std::string& out, const std::string& fault,
+                       const std::vector<std::string>& options = {}) const {
     ProcessSpec spec{{kRharness, "import", "source", "--out", out}, environment_, folder_.path()};
+    spec.argv.insert(spec.argv.end(), options.begin(), options.end());
     if (!fault.empty()) {
       spec.environment["LD_PRELOAD"] = RHARNESS_FAULT_SHIM;
       spec.environment["RHARNESS_FAULT"] = fault;
@@ -54,6 +58,8 @@ class ImportFaults : public DrillProgram {
       if (!again.outcome.Succeeded() || Records("out") != clean) ++stuck;
       EXPECT_EQ(again.outcome.exit_code, 0) << "after read " << n << ": " << again.stderr_text;
       EXPECT_TRUE(Records("out") == clean) << "after read " << n;
+      Import("out", "read_io " + std::to_string(n) + " " + where, {"--overwrite"});
+      EXPECT_TRUE(Records("out") == clean) << "a poorer record in place of a whole one, read " << n;
     }
     std::printf("%-10s reads %4ld  trials %4d  exit 4 %4d  poorer and 0: %d  stuck: %d\n", kind,
                 reads, trials, told, poorer, stuck);
@@ -77,6 +83,35 @@ TEST_F(ImportFaults, OfMlflowAreToldAndMendedByTheNextImport) {
         "name: train\ndigest: '12'\nsource_type: local\nsource: '{\"uri\": \"train.csv\"}'\n");
   Write("source/1/aaaa/artifacts/model/weights.json", "[1]");
   TryReads("mlflow");
+}
+
+TEST_F(ImportFaults, LeaveARecordThatSomebodyEdited) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's library must come before the shim";
+  const std::string files = "source/run-20260101_000000-abc/files/";
+  Write(files + "wandb-metadata.json", R"({"program": "train.py", "args": ["--lr", "0.1"]})");
+  Write(files + "wandb-summary.json", R"({"acc": 0.5})");
+  const std::string where = At(files + "wandb-summary.json").string();
+  int read = 1;  // the first that makes a poorer record: those before it find the kind of source
+  while (read < 9 &&
+         Import("out", "read_io " + std::to_string(read) + " " + where).outcome.exit_code != 4) {
+    ASSERT_TRUE(RemoveTree(At("out")).ok());
+    ++read;
+  }
+  const auto records = Records("out");
+  ASSERT_EQ(records.size(), 1U);
+  const std::string file = "out/" + records.begin()->first;
+  std::string edited = records.begin()->second;
+  const std::string family = "\"family\": \"wandb\"";
+  ASSERT_NE(edited.find(family), edited.npos) << edited;
+  edited.replace(edited.find(family), family.size(), "\"family\": \"mine\"");
+  Write(file, edited);
+  const ProcessResult again = Import("out", "");
+  EXPECT_EQ(again.outcome.exit_code, 2);
+  EXPECT_THAT(again.stderr_text, testing::HasSubstr("there is another record already"));
+  EXPECT_EQ(Read(At(file)), edited);
+  Write(file, records.begin()->second);
+  EXPECT_EQ(Import("out", "", {"--no-artifacts"}).outcome.exit_code, 2) << "it has less";
+  EXPECT_EQ(Import("out", "").outcome.exit_code, 0);
 }
 
 TEST_F(ImportFaults, OfTheTrainerAreToldAndMendedByTheNextImport) {

@@ -2,8 +2,10 @@
 #include "harness/gate/baseline.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -112,7 +114,22 @@ TEST_F(BaselineFolder, HoldsTheOldOrTheNewOneWhereverAcceptingIsInterrupted) {
   const auto new_one = LoadBaseline(At("base"));
   ASSERT_TRUE(new_one.ok()) << new_one.error().ToString();
   EXPECT_EQ(new_one->fingerprint.stack.at("driver"), "590");
+  // A further acceptance whose record cannot be written must not lose it.
+  const auto later = Write("h.json", SampleStack().Stack("driver", "595"));
+  struct rlimit limit {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  struct rlimit small = limit;
+  small.rlim_cur = std::filesystem::file_size(later) + 1;
+  std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const auto failed = Accept(later, "ada", std::string(2 * small.rlim_cur, 'x'));
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  ASSERT_FALSE(failed.ok());
+  ASSERT_TRUE(LoadBaseline(At("base")).ok()) << LoadBaseline(At("base")).error().ToString();
+  EXPECT_EQ(LoadBaseline(At("base"))->fingerprint.stack.at("driver"), "590");
   // Somebody's file under the name is no baseline.
+  ASSERT_TRUE(Accept(later).ok());
+  Write("base/baseline.json", SampleStack().Stack("driver", "600"));
   Write("base/baseline.next.json", SampleStack().Stack("driver", "600"));
   EXPECT_EQ(LoadBaseline(At("base")).error().code, ErrorCode::kIntegrity);
 }

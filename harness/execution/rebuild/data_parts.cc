@@ -56,7 +56,14 @@ std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
   const auto content = asked->hashes.Hash(path);
   if (!content.ok()) return Answer{PartState::kUnknown, content.error().ToString()};
   if (content->sha256 == item.sha256) {
-    return Answer{PartState::kHad, fmt::format("at {}, with its hash", path.string())};
+    // A rerun gives data of its own the recorded ones.
+    const std::string folders = item.path.starts_with('/')
+                                    ? OtherEmptyFolders(item.empty_folders, content->empty_folders)
+                                    : "";
+    if (folders.empty()) {
+      return Answer{PartState::kHad, fmt::format("at {}, with its hash", path.string())};
+    }
+    return Answer{PartState::kGone, fmt::format("the folder at {} {}", path.string(), folders)};
   }
   return Answer{PartState::kGone, fmt::format("a different file lies at {}: sha256 {}",
                                               path.string(), content->sha256)};

@@ -47,6 +47,7 @@ class Completing {
     for (std::string& why : std::exchange(manifest_.origin->unread, {})) {
       manifest_.origin->remarks.push_back(std::move(why));
     }
+    manifest_.origin->imported_sha256.clear();
   }
 
   Status Run() {
@@ -194,7 +195,7 @@ class Completing {
     item.sha256 = std::move(digest.sha256);
     item.size_bytes = digest.size_bytes;
     // What does not fit into the record is left out of it.
-    if (item.kind == DataKind::kDirectory) NoteEmptyFolders(std::move(digest.empty_folders), &item);
+    if (item.kind == DataKind::kDirectory) NoteEmptyFolders(digest.empty_folders, &item);
     return item;
   }
 

@@ -24,14 +24,21 @@ Result<TreeDigest> HashData(const fs::path& path, const DataItem& item) {
   return TreeDigest{std::move(content.sha256), content.size_bytes, 0};
 }
 
-std::string NoteEmptyFolders(std::vector<std::string> found, DataItem* item) {
-  const std::size_t count = found.size();
-  item->empty_folders = RecordableFolders(std::move(found));
+std::string NoteEmptyFolders(const std::vector<std::string>& found, DataItem* item) {
+  item->empty_folders = RecordableFolders(found);
   if (item->empty_folders) return {};
+  const std::string left_out =
+      fmt::format("data '{}': its empty folders are not in the record", item->name);
+  if (found.size() > kMostEmptyFolders) {
+    return fmt::format("{}: there are {}; expected at most {}", left_out, found.size(),
+                       kMostEmptyFolders);
+  }
+  const auto odd = std::ranges::find_if(
+      found, [](const std::string& name) { return !SafeRelativePath(name, "").ok(); });
   return fmt::format(
-      "data '{}': its {} empty folders are not in the record; expected at most {}, "
-      "with names without control characters",
-      item->name, count, kMostEmptyFolders);
+      "{}: '{}' is no name that a record can hold (UTF-8, without control "
+      "characters)",
+      left_out, TerminalSafe(*odd));
 }
 
 Status LinkFiles(const fs::path& folder, const fs::path& view) {

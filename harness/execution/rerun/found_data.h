@@ -23,7 +23,7 @@ Result<std::string> UnfitData(const std::filesystem::path& path, const DataItem&
 Result<TreeDigest> HashData(const std::filesystem::path& path, const DataItem& item);
 
 // The item's empty folders as a record can hold them. The answer: a sentence if it cannot.
-std::string NoteEmptyFolders(std::vector<std::string> found, DataItem* item);
+std::string NoteEmptyFolders(const std::vector<std::string>& found, DataItem* item);
 // Makes `view` as a folder like `folder`, with a link in the place of each of its files / whether
 // those links still lead there. Errors: io.
 Status LinkFiles(const std::filesystem::path& folder, const std::filesystem::path& view);

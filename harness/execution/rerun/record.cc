@@ -134,7 +134,7 @@ Status CaptureData(const RecordRequest& request, const fs::path& folder, Recordi
     item.sha256 = std::move(digest.sha256);
     item.size_bytes = digest.size_bytes;
     if (item.kind == DataKind::kDirectory)
-      AddRemark(NoteEmptyFolders(std::move(digest.empty_folders), &item), out);
+      AddRemark(NoteEmptyFolders(digest.empty_folders, &item), out);
     out->data.push_back(std::move(item));
   }
   return {};
@@ -263,6 +263,17 @@ void CompareInput(std::string_view what, const std::string& before, const Result
       fmt::format("{} {}: sha256 {} before, {} after", what, kChangedDuringRun, before, now));
 }
 
+// Those of before the run are its input. A rerun makes them in its own place; where data are
+// mounted it would find them changed, whatever it does.
+void HoldFoldersAgain(const std::vector<std::string>& after, DataItem* item, Recording* out) {
+  if (OtherEmptyFolders(item->empty_folders, after).empty()) return;
+  const bool mounted = item->path.starts_with('/');
+  if (mounted) item->empty_folders.reset();
+  AddRemark(fmt::format("data '{}': empty folders in it were made or removed during the run{}",
+                        item->name, mounted ? ", so that the record leaves them out" : ""),
+            out);
+}
+
 void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recording* out) {
   const fs::path image = request.image.location;
   if (out->image_was_here) {
@@ -274,15 +285,7 @@ void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recor
     const fs::path path = folder / item.path;
     const auto after = HashData(path, item);
     CompareInput(fmt::format("data '{}'", item.name), item.sha256, after, out);
-    if (after.ok() && !OtherEmptyFolders(item.empty_folders, after->empty_folders).empty()) {
-      // The next rerun would find them changed, whatever it does.
-      item.empty_folders.reset();
-      AddRemark(
-          fmt::format("data '{}': empty folders in it were made or removed during the run, so "
-                      "that the record leaves them out",
-                      item.name),
-          out);
-    }
+    if (after.ok()) HoldFoldersAgain(after->empty_folders, &item, out);
     if (!IsTable(item)) continue;
     const bool stated = NamesVersion(request.data[i].source);
     const std::string gained = GainedDuringRun(path, item, out->newest[item.name], stated);

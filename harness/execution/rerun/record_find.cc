@@ -70,7 +70,7 @@ void AddData(const RecordRequest& request, const fs::path& folder, const std::st
   item.sha256 = digest->sha256;
   item.size_bytes = digest->size_bytes;
   if (item.kind == DataKind::kDirectory) {
-    std::string remark = NoteEmptyFolders(std::move(digest->empty_folders), &item);
+    std::string remark = NoteEmptyFolders(digest->empty_folders, &item);
     if (!remark.empty()) out->remarks.push_back(std::move(remark));
   }
   MarkFound(fmt::format("data[{}]", out->data.size()), std::move(from), out);

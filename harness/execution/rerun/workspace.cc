@@ -29,7 +29,21 @@ namespace fs = std::filesystem;
 Status CopyTree(const fs::path& from, const fs::path& to) {
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
   std::error_code error;
-  fs::copy(from, to, fs::copy_options::recursive, error);
+  // Folder by folder: a copy of one that nobody may write to could not be filled.
+  if (!fs::is_directory(from, error) && !error) fs::copy(from, to, error);
+  if (fs::is_directory(from, error)) {
+    fs::create_directory(to, error);
+    for (fs::recursive_directory_iterator entry(from, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const fs::path at = to / entry->path().lexically_relative(from);
+      if (entry->is_directory(error) && !error) {
+        fs::create_directory(at, error);
+      } else if (!error) {
+        fs::copy(entry->path(), at, error);
+      }
+      if (error) break;
+    }
+  }
   if (error) return IoErrorFromErrno("cannot copy to " + to.string(), error.value(), from.string());
   return {};
 }
@@ -166,6 +180,14 @@ Result<std::string> PlaceEmptyFolders(const ContentCache::Content& content, Data
                                       PlacedData* placed, Workspace* workspace) {
   const EmptyFolders recorded = std::exchange(seen->empty_folders,  //
                                               RecordableFolders(content.empty_folders));
+  if (!recorded && !content.empty_folders.empty()) {
+    workspace->remarks.push_back(
+        {.code = "empty_folders_not_recorded",
+         .subject = seen->name,
+         .message = fmt::format("data '{}' has empty folders, and the record does not say which it "
+                                "had",
+                                seen->name)});
+  }
   const std::string others = OtherEmptyFolders(recorded, content.empty_folders);
   const bool mounted = placed->shared && placed->link.empty();
   if (others.empty() || mounted || content.sha256 != seen->sha256) return others;

@@ -30,6 +30,7 @@ struct Origin {
   std::vector<FieldOrigin> fields;   // by path
   std::vector<std::string> remarks;  // unreadable parts, one sentence each
   std::vector<std::string> unread;   // of these, where the machine failed: to be imported again
+  std::string imported_sha256;       // with `unread`: of the manifest's JSON without this member
 };
 
 }  // namespace rharness

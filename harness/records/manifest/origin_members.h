@@ -35,6 +35,9 @@ void Members(Io& io, T& origin) {
   io.UnlessEmpty("unread", origin.unread,
                  "Why parts could not be read where a disk or a server failed, one sentence each. "
                  "A later import replaces the record.");
+  io.UnlessEmpty(kSha256, "imported_sha256", origin.imported_sha256,
+                 "Beside `unread`: of this JSON without this member, in one line. No import "
+                 "replaces a record that was edited.");
 }
 
 }  // namespace rharness

@@ -115,6 +115,8 @@ TEST_F(WorkspaceFolders, AreFreeWhereTheRecordSaysNothingOfThem) {
   const Workspace workspace = Prepare();
   EXPECT_FALSE(workspace.obstacle);
   EXPECT_THAT(*workspace.data[0].empty_folders, ElementsAre("a_new_class", "two/deep"));
+  ASSERT_EQ(workspace.remarks.size(), 1U);
+  EXPECT_EQ(workspace.remarks[0].code, "empty_folders_not_recorded");
 }
 
 }  // namespace
