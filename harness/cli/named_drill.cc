@@ -39,6 +39,7 @@ Status HoldNamedDrill(const std::string& history, NamedDrill* drill) {
   if (fs::exists(path, error)) {
     ASSIGN_OR_RETURN(journal, ReadJournal(path));
   }
+  drill->sessions = journal.sessions.size();
   ASSIGN_OR_RETURN(drill->held_id, HoldReport(drill->report, drill->json, journal, store.get(),
                                               drill->path.string()));
   ASSIGN_OR_RETURN(const auto entered, store->FindDrill(drill->held_id));

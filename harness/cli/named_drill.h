@@ -27,6 +27,7 @@ struct NamedDrill {
   std::string sha256;
   std::string held_id;       // that the history has it under; empty: it was not held
   EvidenceDigests evidence;  // that the history has
+  std::size_t sessions = 0;  // that worked on it, by its journal; 0: it was not held
   std::filesystem::path folder() const { return path.parent_path(); }
 };
 

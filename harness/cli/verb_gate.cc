@@ -111,12 +111,11 @@ std::string IdOf(const NamedDrill& drill) {
   return drill.held_id.empty() ? drill.report.drill_id : drill.held_id;
 }
 
-// Whether `--drill impacted` made it, for this candidate: a history has it under such an id, or
-// under that with ".2" where it was judged again.
+// Whether `--drill impacted` made it, for this candidate: a history has it under such an id. One
+// that was resumed may have gone on elsewhere, where no gate looked at the machine.
 bool IsOfCandidate(const NamedDrill& drill, const std::string& sha256) {
-  const std::string& id = drill.report.drill_id;
-  return !sha256.empty() && id.ends_with(OfCandidate(sha256)) &&
-         (drill.held_id == id || drill.held_id.starts_with(id + "."));
+  return !sha256.empty() && drill.sessions == 1 && drill.held_id == drill.report.drill_id &&
+         drill.held_id.ends_with(OfCandidate(sha256));
 }
 
 Status TakeDrill(NamedDrill drill, bool held, std::optional<Report>* report, DrillPlaces* places) {

@@ -184,6 +184,11 @@ TEST_F(GateVerb, RerunsOnlyTheImpactedRunsAndJudgesByThem) {
   drill = base;
   drill.insert(drill.end(), {"--drill", "out"});
   EXPECT_TRUE(GateJson("b.json", drill, 0).Find("open")->AsBool()) << "the same drill, as a folder";
+  // What goes on without the gate may go on elsewhere.
+  EXPECT_EQ(Run({kRharness, "drill", "--history", "out.db", "--out", "out", "--resume"})
+                .outcome.exit_code,
+            0);
+  EXPECT_FALSE(GateJson("b.json", drill, 3).Find("open")->AsBool());
 }
 
 TEST_F(GateVerb, TakesTheCandidatesProbesAgainInTheLibrariesOfItsPython) {
