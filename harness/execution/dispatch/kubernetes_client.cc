@@ -25,8 +25,9 @@ std::map<std::string, std::string> KubectlEnvironment() {
 
 // Its message without warnings, in one line.
 std::string SaidIn(std::string_view text) {
+  constexpr std::size_t kLongest = 1000;
   std::string said;
-  while (!text.empty()) {
+  while (!text.empty() && said.size() <= kLongest) {
     const auto end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == line.npos ? text.size() : end + 1);
@@ -39,7 +40,6 @@ std::string SaidIn(std::string_view text) {
     if (!said.empty()) said += "; ";
     said += line;
   }
-  constexpr std::size_t kLongest = 1000;
   if (said.size() > kLongest) said = said.substr(0, kLongest) + "...";
   return TerminalSafe(said);
 }
@@ -101,7 +101,10 @@ Result<Json> KubernetesClient::CallForJson(std::vector<std::string> arguments) {
   const std::string where = "kubectl " + arguments[0];
   arguments.insert(arguments.end(), {"-o", "json"});
   ASSIGN_OR_RETURN(const std::string text, Call(std::move(arguments)));
-  return ParseJson(text, where);
+  auto json = ParseJson(text, where);
+  // It is the server's answer that cannot be read: nothing was refused.
+  if (!json.ok()) return ProcessError(json.error().message, json.error().where);
+  return json;
 }
 
 Result<KubernetesCluster> KubernetesClient::Identify() {

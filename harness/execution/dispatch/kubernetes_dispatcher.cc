@@ -163,7 +163,8 @@ Status KubernetesDispatcher::Create(int number) {
   Batch& batch = batches_.at(number);
   auto created = tried_ ? Status() : client_.Create(batch.folder / kJobs, true);
   tried_ = tried_ || created.ok();
-  if (created.ok()) created = client_.Create(batch.folder / kJobs);
+  const bool asked = created.ok();
+  if (asked) created = client_.Create(batch.folder / kJobs);
   if (created.ok()) {
     batch.submitted = true;
     return WriteFileAtomic(batch.folder / kSubmitted, "");
@@ -175,12 +176,19 @@ Status KubernetesDispatcher::Create(int number) {
   } else if (IsQuotaInUse(error.message)) {
     TellWaits("quota of Jobs", error.ToString());
   } else {
-    Refuse(number, "Kubernetes refused it: " + error.ToString());
+    Refuse(number, "Kubernetes refused it: " + error.ToString(), asked);
   }
   return {};
 }
 
-void KubernetesDispatcher::Refuse(int number, const std::string& why) {
+// Of a list the server may have made a part: `asked`.
+void KubernetesDispatcher::Refuse(int number, const std::string& why, bool asked) {
+  if (asked) {
+    const Status gone = Remove(
+        fmt::format("{}={},{}={}", kDrillLabel, DrillLabel(options_.drill_id), kBatchLabel, number),
+        batches_.at(number).kinds);
+    if (!gone.ok()) LogWarning("cannot delete what was made of it: " + gone.error().ToString());
+  }
   std::erase_if(tasks_, [&](const Task& task) {
     if (task.batch != number) return false;
     if (task.index) {

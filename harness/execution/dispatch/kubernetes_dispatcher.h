@@ -69,7 +69,7 @@ class KubernetesDispatcher : public Dispatcher {
   Status AdoptBatch(const std::filesystem::path& folder);
   Status SubmitBatch(const PodNeeds& needs, std::vector<Attempt> attempts);
   Status Create(int batch);
-  void Refuse(int batch, const std::string& why);
+  void Refuse(int batch, const std::string& why, bool asked);
   Status CreateWhatIsMissing();
   // None: the server does not answer, or a wrong one does.
   std::optional<Seen> Look();

@@ -108,14 +108,16 @@ Status KubernetesDispatcher::Poll(std::vector<AttemptEnd>* ends) {
     ClearFinished();
     return {};
   }
+  // Of a server that does not answer only what has left its evidence ends.
   std::optional<Seen> seen = Look();
-  if (!seen) return {};
-  LookCloser(&*seen);
+  if (seen) LookCloser(&*seen);
+  const Seen nothing;
   std::vector<Task> left;
   for (Task& task : tasks_) {
     std::optional<AttemptEnd> end;
-    if (task.index) {
-      ASSIGN_OR_RETURN(end, Settle(&task, *seen));
+    if (task.index && (seen || IsMarked(task.folder))) {
+      ASSIGN_OR_RETURN(end, Settle(&task, seen ? *seen : nothing));
+      if (!seen) task.ended.reset();
     }
     if (end) {
       ends->push_back(std::move(*end));
@@ -208,6 +210,7 @@ Result<std::optional<AttemptEnd>> KubernetesDispatcher::Settle(Task* task, const
           GiveUp(task, view, {TaskDecision::Kind::kRetry, end.error().ToString(), ""}));
     }
   }
+  if (silent_) return nothing;
   if (cancelled_ && !view.claimed) {
     return std::optional(GiveUp(task, view, {TaskDecision::Kind::kRetry, "before it started", ""}));
   }

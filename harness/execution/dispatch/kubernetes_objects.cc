@@ -166,6 +166,13 @@ KubernetesNode ReadNode(const Json& object) {
           .gpus = amount("nvidia.com/gpu")};
 }
 
+// Names are shown, and become arguments of kubectl.
+bool IsObjectName(std::string_view name) {
+  constexpr std::size_t kLongest = 253;
+  return !name.empty() && name.size() <= kLongest && name[0] != '-' &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == name.npos;
+}
+
 }  // namespace
 
 const Json* FindAt(const Json& json, std::initializer_list<std::string_view> path) {
@@ -219,7 +226,7 @@ Status AddKubernetesObjects(const Json& json, std::string_view file, KubernetesO
     return {};
   }
   const std::string kind = TextAt(json, {"kind"});
-  if (kind.empty() || TextAt(json, {"metadata", "name"}).empty()) {
+  if (kind.empty() || !IsObjectName(TextAt(json, {"metadata", "name"}))) {
     return InvalidInput(fmt::format("expected objects with a kind and a name; found {}",
                                     TerminalSafe(json.Dump().substr(0, 80))),
                         std::string(file));

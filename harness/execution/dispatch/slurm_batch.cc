@@ -41,11 +41,13 @@ constexpr std::string_view kScript =
     "if [ \"${SLURM_JOB_NUM_NODES:-1}\" -gt 1 ]; then\n"
     "  others=$((SLURM_JOB_NUM_NODES - 1))\n"
     "  mkdir -p \"$task/out\"\n"
-    "  (srun --overlap --relative=1 --nodes=$others --ntasks=$others --ntasks-per-node=1 \\\n"
+    // Of what srun says the beginning and the end are kept: it may have no end.
+    "  ({ srun --overlap --relative=1 --nodes=$others --ntasks=$others --ntasks-per-node=1 \\\n"
     "    --export=ALL --kill-on-bad-exit=0 --no-kill --mem=0 --mpi=none \\\n"
     "    \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\" --node step \\\n"
-    "    2> \"$task/out/step.log\"\n"
-    "  echo \"srun: ended with $?\" >> \"$task/out/step.log\") &\n"
+    "    2>&1 >&3\n"
+    "  echo \"srun: ended with $?\"; } |\n"
+    "    { dd bs=4096 count=1000 2> /dev/null; tail -c 4096; } > \"$task/out/step.log\") 3>&1 &\n"
     "fi\n"
     "exec \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\"\n";
 

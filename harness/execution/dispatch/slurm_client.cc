@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr auto kCallLimit = std::chrono::seconds(60);
 constexpr std::uint64_t kMostOutput = std::uint64_t{64} << 20;
+constexpr std::size_t kLongestSaid = 1000;  // for people
 
 // The variables for Slurm's programs, and for a container engine on the node. A submission passes
 // all of them to the task, so there is nothing else of this process: no variable of Slurm, since
@@ -59,7 +61,20 @@ std::string LastLineOf(std::string_view text) {
   if (const auto mark = line.find(kError); mark != std::string_view::npos) {
     line.remove_prefix(mark + kError.size());
   }
-  return TerminalSafe(std::string(line));
+  return TerminalSafe(line.substr(0, kLongestSaid)) + (line.size() > kLongestSaid ? "..." : "");
+}
+
+// The first line that begins with a job's number, as "12", "12_3" or "12_[0-3]".
+std::optional<std::uint64_t> JobIn(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::string_view digits = line.substr(0, line.find('_'));
+    std::uint64_t job = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), job);
+    if (error == std::errc() && end == digits.data() + digits.size() && job > 0) return job;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -94,7 +109,9 @@ Result<std::string> SlurmClient::Call(std::vector<std::string> argv) {
   }
   const std::string said =
       result.stderr_text.empty() ? outcome.ToString() : LastLineOf(result.stderr_text);
-  if (outcome.kind != OutcomeKind::kExited || IsServiceTrouble(result.stderr_text)) {
+  // A refusal has words.
+  if (outcome.kind != OutcomeKind::kExited || result.stderr_text.empty() ||
+      IsServiceTrouble(result.stderr_text)) {
     return ProcessError(said, program);
   }
   return InvalidInput(said, program);
@@ -104,7 +121,10 @@ Result<std::uint64_t> SlurmClient::Submit(const std::vector<std::string>& argume
   std::vector<std::string> argv = {"sbatch", "--parsable"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   ASSIGN_OR_RETURN(const std::string text, Call(std::move(argv)));
-  return ParseSbatch(text);
+  auto job = ParseSbatch(text);
+  // It does not say that it failed: an array may be there all the same.
+  if (!job.ok()) return ProcessError(job.error().message, job.error().where);
+  return job;
 }
 
 Result<SlurmTasks> SlurmClient::Queue(const std::vector<std::uint64_t>& jobs) {
@@ -129,19 +149,18 @@ Result<SlurmTasks> SlurmClient::Accounting(const std::vector<std::uint64_t>& job
 }
 
 Result<std::optional<std::uint64_t>> SlurmClient::FindByName(const std::string& name) {
-  const auto number = [](const std::string& text) -> std::optional<std::uint64_t> {
-    std::uint64_t job = 0;
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), job);
-    if (end.ec != std::errc() || job == 0) return std::nullopt;
-    return job;
-  };
   ASSIGN_OR_RETURN(const std::string queue,
                    Call({"squeue", "--noheader", "--states=all", "--format=%F", "--name=" + name}));
-  if (const auto job = number(queue)) return job;
+  if (const auto job = JobIn(queue)) return job;
+  if (queue.find_first_not_of(" \n") != std::string::npos) {
+    return ProcessError(fmt::format("expected the number of a job, or nothing; found \"{}\"",
+                                    TerminalSafe(queue.substr(0, 200))),
+                        "squeue");
+  }
   const auto accounting = Call({"sacct", "--noheader", "--parsable2", "--allocations",
                                 "--format=JobID", "--name=" + name, "--starttime=now-30days"});
   // Many sites have none; then the queue's word is all there is.
-  return accounting.ok() ? number(*accounting) : std::nullopt;
+  return accounting.ok() ? JobIn(*accounting) : std::nullopt;
 }
 
 Result<std::vector<SlurmNode>> SlurmClient::Nodes(const NodeChoice& choice) {

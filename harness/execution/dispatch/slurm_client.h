@@ -23,6 +23,7 @@ class SlurmClient {
   // `run`: RunProcess with a time limit; tests pass others.
   explicit SlurmClient(Run run = {});
 
+  // Errors: process also for an unreadable number: the array may be there.
   Result<std::uint64_t> Submit(const std::vector<std::string>& arguments);
   // Queued tasks of these arrays; an array that Slurm has forgotten is no error.
   Result<SlurmTasks> Queue(const std::vector<std::uint64_t>& jobs);

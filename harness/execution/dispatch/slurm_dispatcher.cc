@@ -121,10 +121,11 @@ Status SlurmDispatcher::SubmitBatch(const ResourceClass& needs, std::vector<Atte
     Task task{.id = job.ok() ? fmt::format("{}_{}", *job, i) : "",
               .folder = batch / std::to_string(i),
               .ticket = std::move(attempts[i].ticket),
-              .index = attempts[i].index};
+              .index = attempts[i].index,
+              .trouble = job.ok() ? "" : ": " + job.error().ToString()};
     if (refused) {
       ended_.push_back(WithoutEvidence(task, AttemptEnd::Kind::kCutShort, OutcomeKind::kNotStarted,
-                                       "Slurm refused it: " + job.error().ToString()));
+                                       "Slurm refused it" + task.trouble));
     } else {
       tasks_.push_back(std::move(task));
     }
@@ -160,7 +161,8 @@ Result<bool> SlurmDispatcher::FindNumbers() {
       if (*job || fs::exists(task.folder / "out", error)) return false;
       if (task.index) {
         ended_.push_back(WithoutEvidence(task, AttemptEnd::Kind::kInfrastructure,
-                                         OutcomeKind::kNotStarted, "Slurm refused it"));
+                                         OutcomeKind::kNotStarted,
+                                         "Slurm refused it" + task.trouble));
       }
       fs::remove_all(task.folder, error);
       return true;
@@ -206,17 +208,17 @@ void SlurmDispatcher::CancelAll() {
 Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
   ASSIGN_OR_RETURN(const bool answers, FindNumbers());
   std::ranges::move(std::exchange(ended_, {}), std::back_inserter(*ends));
-  if (!answers) return {};
+  if (!answers) return SettleAll({}, std::nullopt, ends);
   std::set<std::uint64_t> asked;
   for (const Task& task : tasks_) {
     if (task.index && !task.id.empty()) asked.insert(JobOf(task.id));
   }
   const std::vector<std::uint64_t> jobs(asked.begin(), asked.end());
   const auto queue = jobs.empty() ? Result<SlurmTasks>(SlurmTasks()) : client_.Queue(jobs);
+  // A controller that is down says nothing about the tasks: those without evidence are waited for.
   if (!queue.ok()) {
-    // A controller that is down says nothing about the tasks: they are waited for.
     TellSilence(queue.error());
-    return {};
+    return SettleAll({}, std::nullopt, ends);
   }
   silent_ = false;
   std::optional<SlurmTasks> accounting;
@@ -226,11 +228,18 @@ Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
     auto answer = client_.Accounting(jobs);
     if (answer.ok()) accounting = std::move(*answer);
   }
+  return SettleAll(*queue, accounting, ends);
+}
+
+Status SlurmDispatcher::SettleAll(const SlurmTasks& queue,
+                                  const std::optional<SlurmTasks>& accounting,
+                                  std::vector<AttemptEnd>* ends) {
   std::vector<Task> left;
   for (Task& task : tasks_) {
     std::optional<AttemptEnd> end;
-    if (task.index) {
-      ASSIGN_OR_RETURN(end, Settle(&task, *queue, accounting));
+    if (task.index && (!silent_ || IsMarked(task.folder))) {
+      ASSIGN_OR_RETURN(end, Settle(&task, queue, accounting));
+      if (silent_) task.ended.reset();
     }
     if (end) {
       ends->push_back(std::move(*end));
@@ -239,6 +248,8 @@ Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
     }
   }
   tasks_ = std::move(left);
+  // Whatever Slurm says of it: no two attempts at once, and nothing is left running.
+  if (!given_up_.empty()) (void)client_.Cancel(std::exchange(given_up_, {}));
   return {};
 }
 
@@ -294,13 +305,14 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
                                            OutcomeKind::kCancelled, "before it started"));
     }
   }
+  if (silent_) return nothing;
   const TaskDecision decision = DecideTask(view);
   if (decision.kind == TaskDecision::Kind::kWait) return nothing;
   return std::optional(GiveUp(*task, decision));
 }
 
 AttemptEnd SlurmDispatcher::GiveUp(const Task& task, const TaskDecision& decision) {
-  if (decision.kind == TaskDecision::Kind::kRefused) (void)client_.Cancel({task.id});
+  given_up_.push_back(task.id);
   if (!decision.avoid.empty()) avoid_.insert(decision.avoid);
   const fs::path kept = task.folder.parent_path() / ("failed." + task.folder.filename().string());
   std::error_code error;

@@ -48,6 +48,7 @@ class SlurmDispatcher : public Dispatcher {
     std::optional<MonotonicTime> ended;  // when Slurm first reported that, or no longer knew it
     // Since when its one required node is out of service.
     std::optional<MonotonicTime> out_since{};
+    std::string trouble{};  // of a submission with an unknown or no effect
   };
 
   Status SubmitClass(const ResourceClass& needs, std::vector<Attempt> attempts);
@@ -57,6 +58,9 @@ class SlurmDispatcher : public Dispatcher {
   // False: Slurm does not answer.
   Result<bool> FindNumbers();
   Status Poll(std::vector<AttemptEnd>* ends);
+  // While Slurm is silent, only what has left its evidence ends.
+  Status SettleAll(const SlurmTasks& queue, const std::optional<SlurmTasks>& accounting,
+                   std::vector<AttemptEnd>* ends);
   void CancelAll();
   // None: nothing has come of it yet.
   Result<std::optional<AttemptEnd>> Settle(Task* task, const SlurmTasks& queue,
@@ -73,10 +77,11 @@ class SlurmDispatcher : public Dispatcher {
   Clock& clock_;
   const std::function<Status(const RerunStep&)> on_step_;
   const std::function<bool()> should_cancel_;
-  std::vector<Task> tasks_;        // that have not ended
-  std::vector<AttemptEnd> ended_;  // and not told yet
-  std::set<std::string> avoid_;    // nodes that failed
-  std::set<std::string> told_;     // reported reasons of lost tasks
+  std::vector<Task> tasks_;            // that have not ended
+  std::vector<AttemptEnd> ended_;      // and not told yet
+  std::set<std::string> avoid_;        // nodes that failed
+  std::set<std::string> told_;         // reported reasons of lost tasks
+  std::vector<std::string> given_up_;  // ids of tasks to cancel
   int batches_ = 0;
   MonotonicTime next_poll_{0};
   std::chrono::nanoseconds interval_{0};

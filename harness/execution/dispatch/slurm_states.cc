@@ -39,9 +39,14 @@ std::string PlainState(std::string_view state) {
   return std::string(state.substr(0, state.find_first_of(" +")));
 }
 
-// Placeholders for no node: "", "None assigned", "(null)".
+// Placeholders for no node: "", "None assigned", "(null)". What no list of nodes has is none,
+// either: a name becomes an argument of sbatch.
 std::string NodeOf(std::string_view text) {
-  if (text == "None assigned" || text == "(null)") return "";
+  constexpr std::string_view kSigns =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-[],";
+  constexpr std::size_t kLongest = 4096;
+  const bool has_others = text.find_first_not_of(kSigns) != std::string_view::npos;
+  if (has_others || text.size() > kLongest || text.starts_with('-')) return "";
   return std::string(text);
 }
 
@@ -185,14 +190,16 @@ TaskDecision DecideTask(const TaskView& view) {
     case SlurmPhase::kLive:  // of the accounting, and gone from the queue
     case SlurmPhase::kUnknown:
       if (view.since_ended < kUnknownLimit) return {};
-      return {Kind::kRetry,
-              said
-                  ? fmt::format("Slurm's queue does not have the task any more, and its accounting "
-                                "says {}",
-                                TerminalSafe(said->state))
-                  : fmt::format("neither Slurm's queue nor its accounting{} knows the task",
-                                view.accounting_answers ? "" : ", which does not answer,"),
-              ""};
+      return {
+          Kind::kRetry,
+          view.queue ? fmt::format("Slurm's queue says {}, which is no state that is known here",
+                                   TerminalSafe(said->state.substr(0, 100)))
+          : said ? fmt::format("Slurm's queue does not have the task any more, and its accounting "
+                               "says {}",
+                               TerminalSafe(said->state.substr(0, 100)))
+                 : fmt::format("neither Slurm's queue nor its accounting{} knows the task",
+                               view.accounting_answers ? "" : ", which does not answer,"),
+          ""};
     case SlurmPhase::kPreempted:
       return {Kind::kPreempted,
               fmt::format("Slurm ended it for another job ({}{})", said->state, OnNode(*said)), ""};

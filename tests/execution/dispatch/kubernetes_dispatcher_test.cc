@@ -65,6 +65,21 @@ TEST_F(ClusterThatFails, FromTheStartIsToldWithinAMinute) {
   EXPECT_LE(clock_.Monotonic() - began, std::chrono::minutes(1));
 }
 
+// An answer that nobody can read is trouble of the server's, not of the caller's.
+TEST_F(ClusterThatFails, ByAnUnreadableAnswerRefusesNothing) {
+  for (const char* said : {"", "<html>", "{\"kind\": ", "{\"a\": 1, \"a\": 2}", "{\"a\": NaN}"}) {
+    KubernetesClient client({}, [&](const ProcessSpec&) {
+      ProcessResult result;
+      result.outcome.kind = OutcomeKind::kExited;
+      result.stdout_text = said;
+      return result;
+    });
+    const auto cluster = client.Identify();
+    ASSERT_FALSE(cluster.ok()) << said;
+    EXPECT_EQ(cluster.error().code, ErrorCode::kProcess) << cluster.error().ToString();
+  }
+}
+
 TEST_F(ClusterThatFails, ByRefusingIsToldInItsOwnWords) {
   cluster_.refusal = "Error from server (NotFound): namespaces \"nope\" not found\n";
   ASSERT_TRUE(dispatcher_->Adopt().ok());
@@ -75,6 +90,49 @@ TEST_F(ClusterThatFails, ByRefusingIsToldInItsOwnWords) {
   EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("namespaces \"nope\" not found"));
   EXPECT_TRUE(cluster_.jobs.empty());
   EXPECT_FALSE(fs::exists(task()));
+}
+
+TEST_F(ClusterThatFails, GivesNoNameThatIsAnOptionOrActsOnATerminal) {
+  ASSERT_TRUE(dispatcher_->Adopt().ok());
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  for (const char* name : {"--kubeconfig=x", "a\\u001b[31m", "<b>", "A b"}) {
+    cluster_.pods =
+        answers::Pod({.name = name,
+                      .job = "rharness-d-1-0",
+                      .status = answers::ContainerStatus("Failed", R"("terminated": {})")});
+    EXPECT_TRUE(After(std::chrono::minutes(5)).empty()) << name;
+  }
+  EXPECT_TRUE(cluster_.deleted.empty());
+}
+
+// kubectl goes on with a list after an object of it was refused.
+TEST_F(ClusterThatFails, ByRefusingAPartKeepsNothingOfTheOther) {
+  ASSERT_TRUE(dispatcher_->Adopt().ok());
+  cluster_.part_refusal = "Error from server (Forbidden): jobs.batch \"x\" is forbidden: no\n";
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  ASSERT_EQ(cluster_.jobs.size(), 1U);
+  EXPECT_EQ(After(std::chrono::seconds(1)).size(), 1U);
+  EXPECT_THAT(cluster_.deleted, ElementsAre(HasSubstr("rharness-drill=d,rharness-batch=1")));
+}
+
+TEST_F(ClusterThatFails, DoesNotKeepBackWhatHasLeftItsEvidence) {
+  ASSERT_TRUE(dispatcher_->Adopt().ok());
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  cluster_.silent = 1 << 30;
+  Finish();
+  const auto ends = After(std::chrono::minutes(1));
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_EQ(ends[0].kind, AttemptEnd::Kind::kFinal);
+}
+
+TEST_F(ClusterThatFails, SaysNothingOfARunThatWasStoppedWhileItIsSilent) {
+  ASSERT_TRUE(dispatcher_->Adopt().ok());
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  cluster_.silent = 1 << 30;
+  Finish(OutcomeKind::kCancelled);
+  EXPECT_TRUE(After(std::chrono::hours(1)).empty());
+  cluster_.silent = 0;
+  EXPECT_EQ(After(std::chrono::minutes(1)).size(), 1U);
 }
 
 TEST_F(ClusterThatFails, ByAQuotaInUseIsWaitedFor) {

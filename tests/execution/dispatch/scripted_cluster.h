@@ -57,6 +57,7 @@ class ScriptedCluster {
   std::string uid = "u-1";
   std::string minor = "20";        // of its version
   std::string refusal;             // of what is created
+  std::string part_refusal;        // of a part of it
   bool forgets_to_answer = false;  // creates, and dies before it says so
   std::set<std::string> jobs;      // that are there
   std::set<std::string> services;  // as they were made
@@ -118,6 +119,7 @@ class ScriptedCluster {
     }
     if (std::exchange(forgets_to_answer, false))
       return Fail("Unable to connect to the server: EOF\n");
+    there += part_refusal;
     return there.empty() ? Say("") : Fail(there);
   }
 };

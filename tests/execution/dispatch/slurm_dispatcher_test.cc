@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <deque>
+#include <map>
 
 #include "harness/base/files.h"
+#include "harness/execution/rerun/end_marker.h"
 
 namespace rharness {
 namespace {
@@ -14,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Answers each program with the next of its lines; an empty one is a controller that is down.
+// Answers each program with the next of its lines; none is a controller that is down, and one that
+// begins with "!" is said on stderr by a program that fails.
 class Answers {
  public:
   void Say(const std::string& program, std::vector<std::optional<std::string>> lines) {
@@ -23,12 +27,16 @@ class Answers {
   ProcessResult operator()(const ProcessSpec& spec) {
     const std::string& program = spec.argv[0];
     ++calls[program];
+    last[program] = spec.argv;
     std::deque<std::optional<std::string>>& lines = lines_[program];
     ProcessResult result;
     result.outcome.kind = OutcomeKind::kExited;
     const std::optional<std::string> line = lines.empty() ? "" : lines.front();
     if (lines.size() > 1) lines.pop_front();
-    if (line) {
+    if (line && line->starts_with('!')) {
+      result.outcome.exit_code = 1;
+      result.stderr_text = line->substr(1);
+    } else if (line) {
       result.stdout_text = *line;
     } else {
       result.outcome.exit_code = 1;
@@ -37,6 +45,7 @@ class Answers {
     return result;
   }
   std::map<std::string, int> calls;
+  std::map<std::string, std::vector<std::string>> last;  // arguments
 
  private:
   std::map<std::string, std::deque<std::optional<std::string>>> lines_;
@@ -156,6 +165,107 @@ TEST_F(SlurmThatFails, ByForgettingIsNoReasonToThrowAwayWhatWasTakenUp) {
   const auto ends = After(std::chrono::minutes(5));
   ASSERT_EQ(ends.size(), 1U);
   EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("nor its accounting"));
+}
+
+// It exited with 0, or without a word: the array may be there, and is not to run unwatched.
+TEST_F(SlurmThatFails, ByAnUnreadableNumberIsAskedForTheJobByName) {
+  for (const char* said : {"", "123abc\n", "-5\n", "99999999999999999999999\n", " 77\n", "!",
+                           "warning: the default account is used\n77\n"}) {
+    SCOPED_TRACE(said);
+    SetUp();
+    answers_.calls.clear();
+    answers_.Say("sbatch", {said});
+    answers_.Say("squeue", {"77\n", "77_0|RUNNING|n1|None\n"});
+    ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+    EXPECT_TRUE(After(std::chrono::minutes(10)).empty());
+    EXPECT_EQ(answers_.calls["sbatch"], 1);
+    EXPECT_EQ(*ReadFile(batch() / "job"), "77\n");
+  }
+}
+
+TEST_F(SlurmThatFails, ByAnUnreadableListOfNamesIsNotBelievedThatThereIsNone) {
+  answers_.Say("sbatch", {std::nullopt});
+  answers_.Say("squeue", {"slurm_load_jobs error: no connection\n", "note: slow\n77\n",
+                          "77_0|RUNNING|n1|None\n"});
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  EXPECT_TRUE(After(std::chrono::minutes(10)).empty());
+  EXPECT_EQ(answers_.calls["sbatch"], 1);
+  EXPECT_EQ(*ReadFile(batch() / "job"), "77\n");
+}
+
+TEST_F(SlurmThatFails, AtLengthIsQuotedInShort) {
+  answers_.Say("sbatch", {"!sbatch: error: " + std::string(std::size_t{10} << 20, 'x')});
+  ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+  const auto ends = After(std::chrono::minutes(1));
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_THAT(ends[0].evidence.obstacle, HasSubstr("refused it: sbatch: xxx"));
+  EXPECT_LT(ends[0].evidence.obstacle.size(), 1200U);
+}
+
+// Whatever Slurm says of a task that is given up: a second attempt does not run beside it.
+TEST_F(SlurmThatFails, ByAStateThatNobodyKnowsHasTheTaskCancelled) {
+  for (const char* said : {"77_0|QUANTUM|n1|None\n", "77_0|NODE_FAIL|n1|None\n"}) {
+    SCOPED_TRACE(said);
+    SetUp();
+    answers_.Say("sbatch", {"77\n"});
+    answers_.Say("squeue", {said});
+    ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+    const auto ends = After(std::chrono::minutes(5));
+    ASSERT_EQ(ends.size(), 1U);
+    EXPECT_EQ(ends[0].kind, AttemptEnd::Kind::kInfrastructure);
+    EXPECT_THAT(answers_.last["scancel"], testing::ElementsAre("scancel", "--quiet", "77_0"));
+    answers_.last.clear();
+  }
+}
+
+// srun's words of a step lie on a disk that all share, and are read there while it runs.
+TEST_F(SlurmThatFails, SaysOfAStepNoMoreThanIsRead) {
+  ASSERT_TRUE(WriteBatch(batch(), {attempt_}).ok());
+  const auto program = [&](const char* name, const std::string& text) {
+    EXPECT_TRUE(WriteFileAtomic(folder_->path() / name, "#!/bin/sh\n" + text).ok());
+    fs::permissions(folder_->path() / name, fs::perms::owner_all);
+  };
+  program("srun",
+          "echo of the task; echo 'srun: error: first' >&2; yes no | head -c 20000000 >&2; "
+          "echo last >&2; exit 3\n");
+  program("rharness", "until grep -q 'ended with' \"$4/step.log\"; do sleep 0.01; done\n");
+  ProcessSpec spec{.argv = {"sh", (batch() / "script.sh").string(), "rharness", batch().string(),
+                            folder_->path().string() + ":" + std::getenv("PATH")},
+                   .environment = PickEnvironment({"PATH"})};
+  spec.environment["SLURM_ARRAY_TASK_ID"] = "0";
+  spec.environment["SLURM_JOB_NUM_NODES"] = "2";
+  const ProcessResult result = RunProcess(spec, {.timeout = std::chrono::seconds(100)});
+  EXPECT_TRUE(result.outcome.Succeeded()) << result.outcome.ToString() << result.stderr_text;
+  EXPECT_EQ(result.stdout_text, "of the task\n");
+  const auto log = ReadFile(batch() / "0/out/step.log", 4 << 20);
+  ASSERT_TRUE(log.ok()) << log.error().ToString();
+  EXPECT_THAT(log->substr(0, 30), testing::StartsWith("srun: error: first\n"));
+  EXPECT_THAT(log->substr(log->size() - 30), testing::EndsWith("last\nsrun: ended with 3\n"));
+}
+
+// Evidence needs no word of Slurm's, nor the number of its job.
+TEST_F(SlurmThatFails, DoesNotKeepBackWhatHasLeftItsEvidence) {
+  for (const bool numbered : {true, false}) {
+    SCOPED_TRACE(numbered);
+    SetUp();
+    answers_.Say("sbatch", {numbered ? std::optional<std::string>("77\n") : std::nullopt});
+    answers_.Say("squeue", {numbered ? std::nullopt : std::optional<std::string>("no number")});
+    ASSERT_TRUE(dispatcher_->Submit({attempt_}).ok());
+    EXPECT_TRUE(After(std::chrono::minutes(10)).empty());
+    RerunResult result;
+    result.evidence.run_id = "r";
+    result.evidence.rerun = 1;
+    result.evidence.attempt = 1;
+    result.evidence.ticket_sha256 = TicketSha256(attempt_.ticket);
+    result.evidence.outcome.kind = OutcomeKind::kExited;
+    const fs::path out = batch() / "0/out";
+    const std::string evidence = ToJson(result.evidence).Dump();
+    ASSERT_TRUE(WriteFileAtomic(out / "runs/r/1/evidence.json", evidence).ok());
+    ASSERT_TRUE(WriteEndMarker(out, attempt_.ticket, result).ok());
+    const auto ends = After(std::chrono::minutes(1));
+    ASSERT_EQ(ends.size(), 1U);
+    EXPECT_EQ(ends[0].kind, AttemptEnd::Kind::kFinal);
+  }
 }
 
 }  // namespace

@@ -46,6 +46,19 @@ TEST(SlurmStates, ReadsTheAccounting) {
   EXPECT_EQ(tasks->at("7_2").state, "RUNNING");
 }
 
+// A failed node is named in an argument of sbatch.
+TEST(SlurmStates, TakesNoNodeFromWhatIsNoName) {
+  for (const std::string& node :
+       {std::string("--wrap=x"), std::string("a b"), std::string("n1\x1b[31m"), std::string("<b>"),
+        std::string(10'000'000, 'n')}) {
+    const auto tasks = ParseSqueue("7_0|NODE_FAIL|" + node + "|None\n");
+    ASSERT_TRUE(tasks.ok());
+    EXPECT_EQ(tasks->at("7_0").node, "") << node.substr(0, 20);
+  }
+  EXPECT_EQ(ParseSqueue("7_0|NODE_FAIL|gpu-[01-03,7].x_y|None\n")->at("7_0").node,
+            "gpu-[01-03,7].x_y");
+}
+
 TEST(SlurmStates, ReadsTheNumberOfAJob) {
   EXPECT_EQ(*ParseSbatch("42\n"), 42U);
   EXPECT_EQ(*ParseSbatch("42;east\n"), 42U);
