@@ -42,7 +42,7 @@ ExactComparison Exact(const CheckpointComparison& checkpoint) {
     const std::string first = FirstOf(difference);
     if (!first.empty()) exact.first_difference = "tensor " + first;
     if (!difference.differing.empty() && difference.differing.front().elements > 0) {
-      exact.tensor = difference.differing.front();
+      exact.tensor = std::make_shared<TensorDifference>(difference.differing.front());
     }
   }
   return exact;

@@ -2,7 +2,7 @@
 #ifndef RHARNESS_COMPARE_EXACT_H_
 #define RHARNESS_COMPARE_EXACT_H_
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +26,9 @@ struct ExactComparison {
   ComparedBy compared_by = ComparedBy::kNothing;
   std::string first_difference;  // "tensor fc1.bias", "step 17"; empty if equal
   std::string detail;            // for people: max abs, max ULP, both values
-  std::optional<TensorDifference>
-      tensor;  // of the first differing tensor, if its bytes were at hand
+  // Of the first differing tensor, if its bytes were at hand; apart, since most lists are of what
+  // is equal, and a tensor's is three times the rest.
+  std::shared_ptr<const TensorDifference> tensor;
 };
 
 // Every output, curve and metric of a comparison in this order, times and memory left out, and the

@@ -139,6 +139,12 @@ std::string OriginOf(const Document& document) {
   return fmt::format("{} · {}", document.about, FormatMinute(document.made));
 }
 
+std::size_t AllRows(const DocumentSection& section) {
+  std::size_t all = section.rows.size();
+  for (const auto& [tone, count] : section.beyond) all += count;
+  return all;
+}
+
 std::vector<std::size_t> UsedColumns(const DocumentSection& section) {
   std::vector<std::size_t> used;
   for (std::size_t i = 0; i < section.columns.size(); ++i) {

@@ -226,7 +226,7 @@ std::string TableHtml(const DocumentSection& section, const HtmlPlace& place, st
                  ? ""
                  : fmt::format("<caption>{}</caption>\n", HtmlText(section.caption, 600)),
              table.heads, filtered ? "" : "<tbody>\n", table.rows, filtered ? "" : "</tbody>") +
-         HtmlLeftOut(section.rows.size(), table.shown, place.record);
+         HtmlLeftOut(AllRows(section), table.shown, place.record);
 }
 
 std::string FoldsHtml(const DocumentSection& section, const HtmlPlace& place, std::size_t room) {
@@ -280,7 +280,7 @@ std::string SubjectsHtml(const DocumentSection& section, const HtmlPlace& place,
     if (out.size() + html.size() > room) break;
     out += html;
   }
-  return out + HtmlLeftOut(section.rows.size(), shown, place.record);
+  return out + HtmlLeftOut(AllRows(section), shown, place.record);
 }
 
 }  // namespace

@@ -96,8 +96,7 @@ std::vector<ScreenLine> LinesOf(const DocumentRow& row) {
 }
 
 ScreenList ListOf(const DocumentSection& section) {
-  ScreenList list{.title = section.margin,
-                  .all = std::max(section.rows.size(), section.items.size())};
+  ScreenList list{.title = section.margin, .all = std::max(AllRows(section), section.items.size())};
   for (const DocumentRow& row : section.rows) {
     if (list.items.size() == section.most.screen) break;
     list.items.push_back(LinesOf(row));

@@ -109,6 +109,8 @@ struct DocumentSection {
   std::vector<DocumentSign> strip = {};  // for pages alone: oldest first, the last 2,000
   std::vector<DocumentColumn> columns = {};
   std::vector<DocumentRow> rows = {};
+  // Further rows by tone, for which no format has room: counted as if they followed `rows`.
+  std::map<Verdict, std::size_t> beyond = {};
   std::vector<DocumentFold> folds = {};  // of all rows; other formats show the rows alone
   std::string filter = {};       // "Find a run": a page filters and sorts the rows, by its script
   std::string caption = {};      // of a page's table: how to read it
@@ -122,6 +124,9 @@ struct DocumentSection {
   bool off_screen = false;  // a terminal leaves it out
   bool whole = false;       // a terminal breaks no fact, so that a command can be copied
 };
+
+// The rows, and those beyond them.
+std::size_t AllRows(const DocumentSection& section);
 
 }  // namespace rharness
 

@@ -37,20 +37,23 @@ std::string PaintedLines(const std::string& text, std::string_view colour, bool 
 // "  and 87 more (5 identical, 82 equivalent), in comparison.json"
 std::string MoreRows(const DocumentSection& section, std::size_t shown, const Document& document,
                      int columns) {
-  if (section.filter.empty()) return More(section.rows.size(), shown, document);
-  if (shown == section.rows.size()) return "";
+  const std::size_t all = AllRows(section);
+  if (section.filter.empty()) return More(all, shown, document);
+  if (shown == all) return "";
   std::vector<std::string> parts;
   for (const Verdict verdict : kVerdicts) {
     const auto rest = section.rows.begin() + static_cast<std::ptrdiff_t>(shown);
-    const auto count = std::count_if(rest, section.rows.end(), [verdict](const DocumentRow& row) {
-      return row.tone == verdict;
-    });
+    auto count = static_cast<std::size_t>(
+        std::count_if(rest, section.rows.end(),
+                      [verdict](const DocumentRow& row) { return row.tone == verdict; }));
+    if (const auto beyond = section.beyond.find(verdict); beyond != section.beyond.end()) {
+      count += beyond->second;
+    }
     if (count > 0) {
-      parts.push_back(fmt::format("{} {}", FormatCount(static_cast<std::uint64_t>(count)),
-                                  VerdictLabel(verdict)));
+      parts.push_back(fmt::format("{} {}", FormatCount(count), VerdictLabel(verdict)));
     }
   }
-  return Wrapped(fmt::format("and {} more ({}), in {}", FormatCount(section.rows.size() - shown),
+  return Wrapped(fmt::format("and {} more ({}), in {}", FormatCount(all - shown),
                              fmt::join(parts, ", "), RecordOf(document)),
                  columns, 2);
 }
@@ -204,7 +207,7 @@ std::string SubjectLines(const DocumentSection& section, const Document& documen
     out += PaintedLines(Wrapped(sign + SafeText(row.sentence, 600), columns, 2), ColourOf(row.tone),
                         color && !Reproduced(row.tone));
   }
-  return out + More(section.rows.size(), shown, document);
+  return out + More(AllRows(section), shown, document);
 }
 
 std::string FactLines(const DocumentFacts& facts, int columns, int indent, bool whole = false) {

@@ -79,9 +79,8 @@ std::string MarkdownItems(const DocumentSection& section, const std::string& rec
       out += fmt::format("  - {}: {}\n", MarkdownText(name, 100), MarkdownCode(step, 600));
     }
   }
-  if (shown < section.rows.size()) {
-    out +=
-        fmt::format("\n_{} more are in {}._\n", FormatCount(section.rows.size() - shown), record);
+  if (shown < AllRows(section)) {
+    out += fmt::format("\n_{} more are in {}._\n", FormatCount(AllRows(section) - shown), record);
   }
   return out.empty() ? out : out + "\n";
 }
@@ -110,9 +109,9 @@ std::string MarkdownTable(const DocumentSection& section, const std::string& rec
     if (out.size() + line.size() > bytes) break;
     out += line + "\n";
   }
-  if (shown < section.rows.size()) {
+  if (shown < AllRows(section)) {
     return out + fmt::format("\n_{} more rows are in {}._\n\n",
-                             FormatCount(section.rows.size() - shown), record);
+                             FormatCount(AllRows(section) - shown), record);
   }
   return out + "\n";
 }
@@ -155,6 +154,7 @@ std::string AllBelow(const DocumentSection& section, const std::string& record, 
       }
     }
   }
+  for (const auto& [tone, count] : section.beyond) left_out += Reproduced(tone) ? 0 : count;
   if (left_out == 0) return out;
   return out +
          fmt::format("_The details of {} are in {}._\n\n", Counted(left_out, "more row"), record);
@@ -204,8 +204,8 @@ std::string BodyOf(const DocumentSection& section) {
       line("  ", fmt::format("{}: {}", name, step));
     }
   }
-  if (lists && shown < section.rows.size()) {
-    line("- ", fmt::format("… and {} more", FormatCount(section.rows.size() - shown)));
+  if (lists && shown < AllRows(section)) {
+    line("- ", fmt::format("… and {} more", FormatCount(AllRows(section) - shown)));
   }
   if (!section.log.empty()) {
     out += SafeText(Tail(section.log, kMostBodyLogBytes), kMostBodyLogBytes, Lines::kKeep) + "\n";
@@ -260,10 +260,12 @@ struct CaseRow {
   const DocumentSection* section = nullptr;
 };
 
-std::vector<CaseRow> CasesOf(const Document& document) {
+// `beyond`: rows that would be cases, too.
+std::vector<CaseRow> CasesOf(const Document& document, std::size_t* beyond) {
   std::vector<CaseRow> cases;
   const auto add = [&](const DocumentSection& section) {
     for (const DocumentRow& row : section.rows) cases.push_back({&row, &section});
+    *beyond += AllRows(section) - section.rows.size();
   };
   for (const DocumentSection& section : document.sections) {
     if (section.cases) add(section);
@@ -312,7 +314,8 @@ std::string WriteJunit(const Document& document) {
     file.properties.emplace_back("rharness." + name, value);
   }
   file.seconds = document.seconds;
-  std::vector<CaseRow> cases = CasesOf(document);
+  std::size_t left_out = 0;
+  std::vector<CaseRow> cases = CasesOf(document, &left_out);
   const bool red = std::ranges::any_of(cases, [](const CaseRow& one) {
     const JunitKind kind = KindOf(one.row->tone);
     return !one.row->explains && (kind == JunitKind::kFailure || kind == JunitKind::kError);
@@ -320,11 +323,13 @@ std::string WriteJunit(const Document& document) {
   // One place is kept for the answer.
   const std::size_t most = kMostJunitCases - (document.exit_code == 0 || red ? 0 : 1);
   if (cases.size() > most) {
+    left_out += cases.size() - most;
+    cases.resize(most);
+  }
+  if (left_out > 0) {
     file.properties.emplace_back(
         "rharness.cases_left_out",
-        fmt::format("{}, the least severe; see {}", Counted(cases.size() - most, "case"),
-                    RecordOf(document)));
-    cases.resize(most);
+        fmt::format("{}, the least severe; see {}", Counted(left_out, "case"), RecordOf(document)));
   }
   for (const auto& [row, section] : cases) {
     file.cases.push_back(CaseOf(*row, *section, document, JunitBodyBytes(cases.size())));

@@ -64,15 +64,26 @@ void AddCase(pugi::xml_node suite, const JunitCase& test, const std::string& nam
   AddResult(node, test, SafeText(test.body, body_bytes, Lines::kKeep));
 }
 
-void SetTotals(pugi::xml_node node, pugi::xml_node suite, const JunitFile& file) {
-  std::map<std::string, int> elements;
-  int cases = 0;
-  for (pugi::xml_node test : suite.children("testcase")) {
-    ++cases;
-    for (pugi::xml_node child : test.children()) ++elements[child.name()];
+// The text of all cases, of which one at a time is nodes; adds up what is in them.
+std::string CasesText(const JunitFile& file, std::map<std::string, int>* elements) {
+  const std::size_t body_bytes = JunitBodyBytes(file.cases.size());
+  std::map<std::string, int> names;
+  StringWriter writer;
+  for (const JunitCase& test : file.cases) {
+    std::string name = SafeText(test.name, 300);
+    const int seen = ++names[name];
+    if (seen > 1) name += fmt::format(" ({})", seen);
+    pugi::xml_document one;
+    AddCase(one, test, name, body_bytes);
+    for (pugi::xml_node child : one.first_child().children()) ++(*elements)[child.name()];
+    one.first_child().print(writer, "  ", pugi::format_default, pugi::encoding_utf8, 2);
   }
+  return writer.Take();
+}
+
+void SetTotals(pugi::xml_node node, std::map<std::string, int> elements, const JunitFile& file) {
   node.append_attribute("name") = file.name.c_str();
-  node.append_attribute("tests") = cases;
+  node.append_attribute("tests") = file.cases.size();
   node.append_attribute("failures") = elements["failure"];
   node.append_attribute("errors") = elements["error"];
   node.append_attribute("skipped") = elements["skipped"];
@@ -119,6 +130,8 @@ JunitCase AnswerCase(std::string name, const std::string& answer, const std::str
 }
 
 std::string WriteJunitFile(const JunitFile& file) {
+  std::map<std::string, int> elements;
+  const std::string cases = CasesText(file, &elements);
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
   declaration.append_attribute("version") = "1.0";
@@ -126,19 +139,15 @@ std::string WriteJunitFile(const JunitFile& file) {
   pugi::xml_node root = document.append_child("testsuites");
   pugi::xml_node suite = root.append_child("testsuite");
   AddProperties(suite, file.properties);
-  const std::size_t body_bytes = JunitBodyBytes(file.cases.size());
-  std::map<std::string, int> names;
-  for (const JunitCase& test : file.cases) {
-    std::string name = SafeText(test.name, 300);
-    const int seen = ++names[name];
-    if (seen > 1) name += fmt::format(" ({})", seen);
-    AddCase(suite, test, name, body_bytes);
-  }
-  SetTotals(suite, suite, file);
-  SetTotals(root, suite, file);
+  SetTotals(suite, elements, file);
+  SetTotals(root, elements, file);
+  // Where the cases stand; an element of this name is nowhere else.
+  constexpr std::string_view kPlace = "    <cases />\n";
+  suite.append_child("cases");
   StringWriter writer;
   document.save(writer, "  ", pugi::format_default, pugi::encoding_utf8);
-  return writer.Take();
+  std::string text = writer.Take();
+  return text.replace(text.rfind(kPlace), kPlace.size(), cases);
 }
 
 }  // namespace rharness

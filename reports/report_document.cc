@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "reports/families.h"
 #include "reports/model.h"
@@ -16,6 +17,9 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kAllRuns = 1'000'000;
+// A page of 5 MB has no room for more; the first of each verdict, where its counts lead, comes in
+// any case.
+constexpr std::size_t kMostRunRows = 15'000;
 constexpr std::size_t kMostListedRuns = 200;
 constexpr std::size_t kMostScreenGood = 30;  // beyond: counted, not listed
 using As = DocumentCell::As;
@@ -142,8 +146,13 @@ DocumentSection RunsOf(const Report& report, const Summary& summary) {
     section.words = report.left_out.empty() ? "No runs were selected."
                                             : "No selected run was rerun; the notes say why.";
   }
+  std::set<Verdict> seen;
   for (const ReportRun* run : summary.order) {
-    section.rows.push_back(RowOf(*run, summary, section.rows.size() + 1));
+    if (seen.insert(run->verdict).second || section.rows.size() < kMostRunRows) {
+      section.rows.push_back(RowOf(*run, summary, section.rows.size() + 1));
+    } else {
+      ++section.beyond[run->verdict];
+    }
   }
   const auto good = static_cast<std::size_t>(std::ranges::count_if(
       report.runs, [](const ReportRun& run) { return Reproduced(run.verdict); }));

@@ -57,8 +57,9 @@ void Members(Io& io, T& group) {
   io.May("note", group.note, "That they moved one way; empty where they did not.");
 }
 
+// All but the runs, which may be many.
 template <class Io, Is<Report> T>
-void Members(Io& io, T& report) {
+void MembersBesideRuns(Io& io, T& report) {
   io.Schema("rharness.report", kReportVersion);
   io.Must("exit_code", report.exit_code, About().Least(0).Most(5));
   CountMembers(io, report.counts, "Runs by verdict; all seven are there.");
@@ -86,6 +87,11 @@ void Members(Io& io, T& report) {
           "reports.");
   io.List("sensitivity", report.sensitivity,
           "What certificates of game days say of configurations; absent in older reports.");
+}
+
+template <class Io, Is<Report> T>
+void Members(Io& io, T& report) {
+  MembersBesideRuns(io, report);
   io.MustList("runs", report.runs);
 }
 

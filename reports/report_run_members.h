@@ -4,6 +4,8 @@
 #ifndef RHARNESS_REPORTS_REPORT_RUN_MEMBERS_H_
 #define RHARNESS_REPORTS_REPORT_RUN_MEMBERS_H_
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,13 @@ void Members(Io& io, T& exact) {
       "file that no reader opens, values, or nothing; absent in older reports.");
   io.May("first_difference", exact.first_difference);
   io.May("detail", exact.detail);
-  io.MayObject("tensor", exact.tensor);
+  if constexpr (Io::kWrites) {
+    io.MayObject("tensor", exact.tensor.get());
+  } else {
+    std::optional<TensorDifference> tensor;
+    io.MayObject("tensor", tensor);
+    if (tensor) exact.tensor = std::make_shared<TensorDifference>(*std::move(tensor));
+  }
 }
 
 template <class Io, Is<ReportRerun> T>

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/base/descriptor.h"
+#include "harness/base/file_pieces.h"
 #include "harness/base/mounts.h"
 #include "harness/base/trouble.h"
 #include "harness/base/utf8.h"
@@ -84,8 +85,19 @@ Status UnmountBelow(const fs::path& folder) {
   return {};
 }
 
-Status WriteTemporary(const std::string& temporary, int fd, std::string_view content) {
-  RETURN_IF_ERROR(WriteAll(fd, content, temporary));
+Status WriteTemporary(const std::string& temporary, int fd,
+                      const std::function<Status(const TakePiece&)>& write) {
+  constexpr std::size_t kBlock = 1 << 20;
+  std::string waiting;
+  const auto take = [&](std::string_view piece) -> Status {
+    waiting += piece;
+    if (waiting.size() < kBlock) return {};
+    RETURN_IF_ERROR(WriteAll(fd, waiting, temporary));
+    waiting.clear();
+    return {};
+  };
+  RETURN_IF_ERROR(write(take));
+  RETURN_IF_ERROR(WriteAll(fd, waiting, temporary));
   if (::fchmod(fd, 0644) != 0) return IoErrorFromErrno("cannot set mode", errno, temporary);
   if (::fsync(fd) != 0) return IoErrorFromErrno("cannot sync", errno, temporary);
   return {};
@@ -144,6 +156,10 @@ bool IsThere(const fs::path& path) {
 }
 
 Status WriteFileAtomic(const fs::path& path, std::string_view content) {
+  return WriteFileAtomic(path, [content](const TakePiece& take) { return take(content); });
+}
+
+Status WriteFileAtomic(const fs::path& path, const std::function<Status(const TakePiece&)>& write) {
   RETURN_IF_ERROR(RefuseSpecialFile(path));
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   RETURN_IF_ERROR(MakeDirectories(folder));
@@ -151,7 +167,7 @@ Status WriteFileAtomic(const fs::path& path, std::string_view content) {
   std::string temporary = (folder / ".rharness-XXXXXX").string();
   const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd.valid()) return IoErrorFromErrno("cannot create a file", errno, folder.string());
-  Status written = WriteTemporary(temporary, fd.get(), content);
+  Status written = WriteTemporary(temporary, fd.get(), write);
   if (written.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
     written = IoErrorFromErrno("cannot rename into place", errno, path.string());
   }

@@ -69,7 +69,7 @@ class Drill {
                                  .last_success = last_success,
                                  .ended = clock_.Now(),
                                  .interrupted = interrupted});
-    ASSIGN_OR_RETURN(const auto digests, WriteReports(report, options_.out));
+    ASSIGN_OR_RETURN(const auto digests, WriteReports(&report, options_.out));
     if (!interrupted) {
       RETURN_IF_ERROR(WithWayOut(WriteHistory(report, digests, runs_, options_.out, history_.get()),
                                  options_.out));
@@ -87,7 +87,7 @@ class Drill {
     if (report->last_success == report->ended) report->last_success = entered->drill.ended;
     report->ended = *entered->drill.ended;
     report->started = entered->drill.started;
-    const auto written = WriteReports(*report, options_.out);
+    const auto written = WriteReports(report, options_.out);
     return written.ok() ? Status() : Status(written.error());
   }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "harness/base/digest.h"
@@ -19,6 +20,7 @@
 #include "harness/judge/file_proof.h"
 #include "reports/comparison_report.h"
 #include "reports/metrics.h"
+#include "reports/report_pieces.h"
 
 namespace rharness {
 namespace {
@@ -74,19 +76,39 @@ std::string PagePath(const ReportRun& run) {
   return (RerunFolder({}, run.run_id, 1).parent_path() / "comparison.html").string();
 }
 
-// Beyond so many runs the drill's report does not repeat the pictures of their own pages.
-void DropDrawn(Report* report) {
-  constexpr std::size_t kMostDrawn = 500;
-  if (report->runs.size() <= kMostDrawn) return;
-  for (ReportRun& run : report->runs) {
-    for (CurveComparison& curve : run.curves) {
-      curve.steps.clear();
-      curve.a.clear();
-      curve.b.clear();
-      curve.band.clear();
+// Beyond so many runs the drill's report does not repeat the pictures of their own pages: takes
+// away what they are drawn from, and gives it back at its end.
+class DrawnApart {
+ public:
+  explicit DrawnApart(Report* report) : report_(*report) {
+    constexpr std::size_t kMostDrawn = 500;
+    if (report_.runs.size() <= kMostDrawn) return;
+    for (ReportRun& run : report_.runs) drawn_.resize(drawn_.size() + run.curves.size());
+    Swap();
+  }
+  ~DrawnApart() {
+    if (!drawn_.empty()) Swap();
+  }
+  DrawnApart(const DrawnApart&) = delete;
+  DrawnApart& operator=(const DrawnApart&) = delete;
+
+ private:
+  void Swap() {
+    auto kept = drawn_.begin();
+    for (ReportRun& run : report_.runs) {
+      for (CurveComparison& curve : run.curves) {
+        curve.steps.swap(kept->steps);
+        curve.a.swap(kept->a);
+        curve.b.swap(kept->b);
+        curve.band.swap(kept->band);
+        ++kept;
+      }
     }
   }
-}
+
+  Report& report_;
+  std::vector<CurveComparison> drawn_;  // of each curve these four alone
+};
 
 Status WritePages(const Report& report, const fs::path& folder) {
   for (const ReportRun& run : report.runs) {
@@ -131,6 +153,7 @@ FamilyRecord VerdictOf(const FamilyComparison& family, const Report& report) {
 
 Report BuildReport(const DrillEnd& end) {
   Report report = StartReport(end);
+  report.runs.reserve(end.settings.run_ids.size());
   for (const std::string& run_id : end.settings.run_ids) {
     const RunState& run = end.runs.at(run_id);
     if (run.evidence.empty()) {
@@ -165,16 +188,17 @@ Report BuildReport(const DrillEnd& end) {
   return report;
 }
 
-Status WriteHistory(const Report& report, const std::map<std::string, std::string>& digests,
+Status WriteHistory(const Report& report, const std::vector<Sha256Bytes>& digests,
                     const std::map<std::string, RunState>& runs, const fs::path& drill_folder,
                     HistoryStore* history) {
   DrillResults results;
   for (const FamilyComparison& family : report.families) {
     results.families.push_back(VerdictOf(family, report));
   }
-  for (const ReportRun& run : report.runs) {
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    const ReportRun& run = report.runs[i];
     const RunState& state = runs.at(run.run_id);
-    results.verdicts.push_back(VerdictOf(run, report, digests.at(run.run_id)));
+    results.verdicts.push_back(VerdictOf(run, report, ToHex(digests.at(i))));
     results.verdicts.back().measures = MeasuresOf(run, state.manifest, state.evidence);
     for (const ReportRerun& rerun : run.reruns) {
       const auto text = ReadFile(drill_folder / rerun.evidence_path);
@@ -196,21 +220,25 @@ Status WriteHistory(const Report& report, const std::map<std::string, std::strin
                            results);
 }
 
-Result<std::map<std::string, std::string>> WriteReports(Report report, const fs::path& folder) {
-  RETURN_IF_ERROR(WritePages(report, folder));
-  DropDrawn(&report);
-  const Json json = ToJson(report);
-  const Document document = DocumentOf(report);
-  RETURN_IF_ERROR(WriteJsonFile(folder / "report.json", json));
+Result<std::vector<Sha256Bytes>> WriteReports(Report* report, const fs::path& folder) {
+  RETURN_IF_ERROR(WritePages(*report, folder));
+  const DrawnApart apart(report);
+  std::vector<Sha256Bytes> digests;
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "report.json", [&](const TakePiece& take) {
+    return WriteJson(*report, take, [&](std::string_view run) {
+      digests.push_back(Sha256Of(std::as_bytes(std::span(run))));
+    });
+  }));
+  const Document document = DocumentOf(*report);
   RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(document)));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(document)));
   const auto previous = ReadFile(folder / "metrics.prom");
   if (!previous.ok() && IsTrouble(previous.error())) return previous.error();
   RETURN_IF_ERROR(
       WriteFileAtomic(folder / "metrics.prom",
-                      CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "")));
+                      CarryLastSuccess(WriteMetrics(*report), previous.ok() ? *previous : "")));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "report.html", WriteHtml(document)));
-  return RunDigests(json);
+  return digests;
 }
 
 }  // namespace rharness

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare/siblings.h"
+#include "harness/base/digest.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
 #include "harness/judge/run_state.h"
@@ -41,13 +42,14 @@ Report BuildReport(const DrillEnd& end);
 
 // Writes report.json, report.html, junit.xml, summary.md and metrics.prom into `folder`, and
 // comparison.html and comparison.json into the folder of each run that differs; each completely or
-// not at all. Returns RunDigests of report.json. Errors: io.
-Result<std::map<std::string, std::string>> WriteReports(Report report,
-                                                        const std::filesystem::path& folder);
+// not at all. Returns the SHA-256 of each run's text, as RunDigests of report.json has them, in the
+// order of the runs. `report` is changed only during the call: copying one of very many runs would
+// take as much memory again. Errors: io.
+Result<std::vector<Sha256Bytes>> WriteReports(Report* report, const std::filesystem::path& folder);
 
 // Enters every rerun with its surroundings, and every verdict into the history. `runs`: by run_id,
 // those of the report. `digests`: those of WriteReports. Errors: those of HistoryStore::AddDrill.
-Status WriteHistory(const Report& report, const std::map<std::string, std::string>& digests,
+Status WriteHistory(const Report& report, const std::vector<Sha256Bytes>& digests,
                     const std::map<std::string, RunState>& runs,
                     const std::filesystem::path& drill_folder, HistoryStore* history);
 

@@ -7,6 +7,7 @@
 #include "reports/model.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/sample_report.h"
+#include "tests/reports/text_parts.h"
 
 namespace rharness {
 namespace {
@@ -125,6 +126,27 @@ TEST(Junit, TwentyThousandRunsStayWithinTheLimitsOfTheViewers) {
                    .attribute("value")
                    .value(),
                "10,000 cases, the least severe; see report.json");
+}
+
+TEST(Junit, CountsRunsForWhichNoFormatHasRoom) {
+  const Report report = LargeReport(30'000, 3);
+  const Document document = DocumentOf(report);
+  std::size_t rows = 0;
+  for (const DocumentSection& section : document.sections) rows += section.rows.size();
+  EXPECT_LE(rows, 16'000U) << "the others would only take memory";
+  EXPECT_TRUE(Contains(WriteJunit(document), "20,000 cases, the least severe; see report.json"));
+  EXPECT_TRUE(Contains(WriteTerminal(document, 100, false),
+                       "and 29,800 more (20,000 identical, 9,800 drifted), in report.json\n"));
+  EXPECT_TRUE(Contains(WriteMarkdown(document), "more rows are in report.json"));
+}
+
+TEST(Junit, KeepsTheFirstRunOfEachVerdictWhereItsCountLeads) {
+  Report report = LargeReport(21'000, 1);
+  report.runs[7] = LargeReport(1, 0).runs[0];
+  Tally(&report);
+  const std::string page = WriteHtml(DocumentOf(report));
+  EXPECT_LE(page.size(), 5'000'000U);
+  EXPECT_TRUE(Contains(page, "id=\"first-identical\""));
 }
 
 }  // namespace

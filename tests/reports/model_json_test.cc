@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "reports/model.h"
+#include "reports/report_pieces.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/sample_report.h"
 
@@ -34,6 +35,56 @@ TEST(ReportJson, RoundTripsByteForByte) {
   EXPECT_EQ(ToJson(*again).Dump(), ToJson(SampleReport()).Dump());
 }
 
+// Written in pieces; `runs`: the text of each run.
+std::string InPieces(const Report& report, std::vector<std::string>* runs) {
+  std::string text;
+  const Status status = WriteJson(
+      report,
+      [&](std::string_view piece) {
+        text += piece;
+        return Status();
+      },
+      [&](std::string_view one) { runs->emplace_back(one); });
+  EXPECT_TRUE(status.ok());
+  return text;
+}
+
+TEST(ReportJson, InPiecesIsTheTextOfTheWhole) {
+  for (const Report& report : {EmptyReport(), LargeReport(1, 0), LargeReport(30, 3),
+                               HostileReport("a\nb\",\n  \"runs\": []")}) {
+    std::vector<std::string> runs;
+    EXPECT_EQ(InPieces(report, &runs), ToJson(report).Dump(2) + "\n");
+    const Json json = ToJson(report);
+    const Json::Array& whole = json.Find("runs")->AsArray();
+    ASSERT_EQ(runs.size(), whole.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(runs[i], whole[i].Dump());
+  }
+}
+
+TEST(ReportJson, InPiecesHasALineForEachOfVeryManyRuns) {
+  const Report report = LargeReport(static_cast<int>(kMostIndentedRuns) + 1, 0);
+  std::vector<std::string> runs;
+  const std::string text = InPieces(report, &runs);
+  EXPECT_NE(text.find("\n    " + runs[1] + ",\n    " + runs[2]), std::string::npos);
+  const auto again = ParseJson(text, "report.json");
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(again->Dump(), ToJson(report).Dump());
+}
+
+TEST(ReportJson, InPiecesEndsAtTheFirstPieceThatCannotBeWritten) {
+  for (int fails = 0; fails < 6; ++fails) {
+    int pieces = 0;
+    const Status status = WriteJson(
+        LargeReport(2, 0),
+        [&](std::string_view) {
+          return pieces++ == fails ? Status(IoError("full", "disk")) : Status();
+        },
+        [](std::string_view) {});
+    EXPECT_FALSE(status.ok()) << fails;
+    EXPECT_EQ(pieces, fails + 1);
+  }
+}
+
 TEST(ReportJson, RoundTripsFieldsAndNotOnlyText) {
   Report report = SampleReport();
   ReportRun& run = report.runs[5];
@@ -54,7 +105,7 @@ TEST(ReportJson, RoundTripsFieldsAndNotOnlyText) {
   EXPECT_EQ(read.layers[4].state, LayerState::kUnknown);
   EXPECT_EQ(read.recorded, run.recorded);
   const ExactComparison& exact = again->runs[2].exact[0];
-  ASSERT_TRUE(exact.tensor.has_value());
+  ASSERT_NE(exact.tensor, nullptr);
   EXPECT_EQ(exact.tensor->shape, (std::vector<std::uint64_t>{128, 784}));
   EXPECT_EQ(exact.tensor->dtype, DType::kF32);
 }

@@ -98,18 +98,17 @@ ReportRun Run(std::string id, std::string family, Verdict verdict, std::string h
 }
 
 ExactComparison EqualWeights() {
-  return {"weights model.safetensors", ExactComparison::State::kEqual,
-          ComparedBy::kTensors,        "",
-          "6 tensors, 101,770 values", std::nullopt};
+  return {"weights model.safetensors", ExactComparison::State::kEqual, ComparedBy::kTensors, "",
+          "6 tensors, 101,770 values"};
 }
 
 ReportRun Identical(std::string id, std::string family) {
   ReportRun run = Run(std::move(id), std::move(family), Verdict::kIdentical,
                       "Every tensor, curve and metric is equal bit for bit.");
   run.declared = "bitwise";
-  run.exact = {EqualWeights(),
-               {"curve train_loss", ExactComparison::State::kEqual, ComparedBy::kValues, "",
-                "200 steps", std::nullopt}};
+  run.exact = {
+      EqualWeights(),
+      {"curve train_loss", ExactComparison::State::kEqual, ComparedBy::kValues, "", "200 steps"}};
   AddReruns(&run, 2, 40.8);
   return run;
 }
@@ -134,12 +133,13 @@ ReportRun DeterminismViolation() {
   run.declared = "bitwise";
   TensorDifference tensor{"fc1.weight", DType::kF32, {128, 784}, 100'352, 88'213, 5,
                           3.73e-6,      41,          0};
-  run.exact = {{"weights model.safetensors", ExactComparison::State::kDiffers, ComparedBy::kTensors,
-                "tensor fc1.weight", "2 of 6 tensors differ", tensor},
-               {"curve train_loss", ExactComparison::State::kDiffers, ComparedBy::kValues,
-                "step 17", "recorded 0.41877103, now 0.41877106", std::nullopt},
-               {"metric test_accuracy", ExactComparison::State::kEqual, ComparedBy::kValues, "",
-                "0.9708 on both sides", std::nullopt}};
+  run.exact = {
+      {"weights model.safetensors", ExactComparison::State::kDiffers, ComparedBy::kTensors,
+       "tensor fc1.weight", "2 of 6 tensors differ", std::make_shared<TensorDifference>(tensor)},
+      {"curve train_loss", ExactComparison::State::kDiffers, ComparedBy::kValues, "step 17",
+       "recorded 0.41877103, now 0.41877106"},
+      {"metric test_accuracy", ExactComparison::State::kEqual, ComparedBy::kValues, "",
+       "0.9708 on both sides"}};
   CheckpointComparison weights{.subject = "weights model.safetensors"};
   weights.difference.compared = 6;
   weights.difference.elements = 101'770;
@@ -372,7 +372,7 @@ Report HostileReport(const std::string& text) {
     }
     for (ExactComparison& exact : run.exact) {
       exact.subject = exact.first_difference = exact.detail = text;
-      if (exact.tensor) exact.tensor->name = text;
+      if (exact.tensor) exact.tensor = std::make_shared<TensorDifference>(TensorDifference{text});
     }
     for (MetricDecision& metric : run.metrics) {
       metric.name = metric.unit = metric.reason = metric.variance_basis = text;
