@@ -111,11 +111,11 @@ struct Fence {
 
 const std::vector<Fence>& Fences() {
   static const std::vector<Fence> fences = {
-      {"nlohmann/", {"harness/base/json.cc", "tests/bench/parse_main"}},
+      {"nlohmann/", {"harness/base/json.cc", "tests/bench/micro/"}},
       {"rapidjson/", {"harness/base/json_quick.cc"}},
       {"boost/process", {"harness/base/subprocess.cc"}},
       {"boost/version", {"harness/base/subprocess.cc"}},
-      {"boost/math", {"compare/stats/distributions.cc"}},
+      {"boost/math", {"compare/stats/distributions.cc", "tests/bench/micro/"}},
       {"boost/", {}},
       {"soci/",
        {"harness/history/database.", "harness/history/libpq.", "harness/history/sqlite_database.",

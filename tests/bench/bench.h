@@ -1,8 +1,9 @@
 // The benchmark's frame: a row is a goal and a function that measures it against a peer.
 //
 // To add rows: write rows_NAME.cc with a function that returns them, declare it below and name it
-// in AllRows (main.cc). A row measures child processes in interleaved rounds and returns a ratio, a
-// time or a count. Nothing is asserted on time.
+// in AllRows (main.cc). A row measures child processes in interleaved rounds, or benchmarks of
+// rharness-microbench (rows_inside.cc), and returns a ratio, a time or a count. Nothing is asserted
+// on time.
 #ifndef RHARNESS_TESTS_BENCH_BENCH_H_
 #define RHARNESS_TESTS_BENCH_BENCH_H_
 
@@ -31,7 +32,7 @@ struct Measured {
   std::string note;  // what explains or weakens the value; may be empty
 };
 
-enum class Goal { kAtMost, kAtLeast };
+enum class Goal { kAtMost, kAtLeast, kReported };
 
 struct Row {
   std::string id;    // "H1"
@@ -40,6 +41,7 @@ struct Row {
   double limit = 0;
   std::string unit;  // of value and limit; empty: a ratio
   std::function<Result<Measured>(const Context&)> measure;
+  std::string inside;  // the benchmarks of rharness-microbench that it is made of
 };
 
 std::vector<Row> HashRows();
@@ -47,11 +49,15 @@ std::vector<Row> FormatRows();
 std::vector<Row> TensorRows();
 std::vector<Row> RerunRows();
 std::vector<Row> DrillRows();
-std::vector<Row> OrderRows();
+std::vector<Row> InsideRows();
 std::vector<Row> RecordRows();
 std::vector<Row> ObjectiveRows();
 std::vector<Row> ObserveRows();
 std::vector<Row> AuditRows();
+std::vector<Row> GrowthRows();
+
+// H2's: what the lanes of this CPU can do, as a multiple of one stream.
+double TwoFilesGoal();
 
 // One child process, from start to end with all its descendants that were waited for.
 struct Usage {
@@ -86,7 +92,8 @@ double MedianWall(const std::vector<Usage>& usages);
 // Of wall clocks the shortest: load by others only ever adds.
 double ShortestWall(const std::vector<Usage>& usages);
 
-bool HasProgram(const std::string& name);  // in PATH
+inline constexpr char kPython[] = "/usr/bin/python3";  // Debian's, which python3-numpy is of
+bool HasProgram(const std::string& name);              // in PATH
 
 // A file of pseudorandom bytes in the scratch folder, made on first use.
 Result<std::filesystem::path> RandomFile(const Context& context, const std::string& name,

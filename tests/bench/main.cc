@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <regex>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,8 @@ namespace {
 std::vector<Row> AllRows() {
   std::vector<Row> rows;
   for (const auto& family :
-       {HashRows(), FormatRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows(),
-        ObserveRows(), RecordRows(), ObjectiveRows(), AuditRows()})
+       {HashRows(), FormatRows(), TensorRows(), RerunRows(), DrillRows(), InsideRows(),
+        ObserveRows(), RecordRows(), ObjectiveRows(), AuditRows(), GrowthRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }
@@ -32,32 +33,51 @@ void PrintLine(std::string_view id, std::string_view what, std::string_view ours
 void PrintRow(const Row& row, const Result<Measured>& measured) {
   const std::string unit = row.unit.empty() ? "" : " " + row.unit;
   const std::string goal =
-      fmt::format("{} {:g}{}", row.goal == Goal::kAtMost ? "<=" : ">=", row.limit, unit);
+      row.goal == Goal::kReported
+          ? "-"
+          : fmt::format("{} {:g}{}", row.goal == Goal::kAtMost ? "<=" : ">=", row.limit, unit);
   if (!measured.ok()) {
     return PrintLine(row.id, row.what, "-", "-", "-", goal,
                      "skipped: " + measured.error().ToString());
   }
   const bool met =
       row.goal == Goal::kAtMost ? measured->value <= row.limit : measured->value >= row.limit;
+  const std::string_view result = row.goal == Goal::kReported ? "reported"
+                                  : met                       ? "met"
+                                                              : "not met";
   const std::string note = measured->note.empty() ? "" : " (" + measured->note + ")";
   PrintLine(row.id, row.what, measured->ours, measured->peer,
             fmt::format("{:.{}f}{}", measured->value, row.unit == "MiB" ? 1 : 3, unit), goal,
-            (met ? "met" : "not met") + note);
+            std::string(result) + note);
 }
 
 int ShowUsage() {
-  fmt::print(stderr, "usage: rharness-bench [--only PREFIX] [--rounds N]  (N from 1 to 99)\n");
+  fmt::print(stderr, "usage: rharness-bench [--filter REGEX] [--rounds N]  (N from 1 to 99)\n");
   return 2;
 }
 
+// Any text; false if it is no regular expression.
+bool SetFilter(const char* text, std::regex* filter) {
+  try {
+    *filter = std::regex(text);
+    return true;
+  } catch (const std::regex_error&) {
+    return false;
+  }
+}
+
+bool Matches(const Row& row, const std::regex& filter) {
+  return std::regex_search(row.id + " " + row.what + " " + row.inside, filter);
+}
+
 int Main(int argc, char** argv) {
-  std::string only;
+  std::regex filter;
   Context context;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view flag = argv[i];
-    if (i + 1 >= argc || (flag != "--only" && flag != "--rounds")) return ShowUsage();
-    if (flag == "--only") {
-      only = argv[i + 1];
+    if (i + 1 >= argc || (flag != "--filter" && flag != "--rounds")) return ShowUsage();
+    if (flag == "--filter") {
+      if (!SetFilter(argv[i + 1], &filter)) return ShowUsage();
     } else {
       context.rounds = std::atoi(argv[i + 1]);
       if (context.rounds < 1 || context.rounds > 99) return ShowUsage();
@@ -73,7 +93,7 @@ int Main(int argc, char** argv) {
   context.bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   PrintLine("id", "what", "ours", "peer", "ratio", "goal", "");
   for (const Row& row : AllRows()) {
-    if (!row.id.starts_with(only)) continue;
+    if (!Matches(row, filter)) continue;
     const Result<Measured> measured = row.measure(context);
     if (InterruptingSignal() != 0) break;
     PrintRow(row, measured);

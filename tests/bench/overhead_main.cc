@@ -5,26 +5,31 @@
 //        rharness-overhead spawn MIB N        ms to run /bin/true with MIB of memory resident
 //        rharness-overhead journal FOLDER N   ms of a journal entry and of a plain append
 //        rharness-overhead verdicts FILE N    makes a history with N verdicts of the last 25 days
+//        rharness-overhead reports FOLDER N   s of CPU and MiB of the reports of a drill of N runs
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <span>
 #include <string_view>
 
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
+#include "harness/drill/drill_report.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/plan.h"
 #include "harness/execution/dispatch/local_dispatcher.h"
 #include "harness/execution/dispatch/scheduler.h"
 #include "harness/execution/rerun/rerun.h"
 #include "harness/history/store.h"
+#include "reports/model.h"
 
 namespace rharness {
 namespace {
@@ -242,11 +247,75 @@ Status FillVerdicts(const fs::path& path, int count) {
   return {};
 }
 
+// As a drill judges a run that reproduced; each thousandth has a metric that moved.
+ReportRun JudgedRun(int i) {
+  const bool drifted = i % 1000 == 7;
+  ReportRun run;
+  run.run_id = fmt::format("resnet50-2026-{:06}", i);
+  run.family = fmt::format("family-{}", i % 100);
+  run.declared = "statistical";
+  run.verdict = drifted ? Verdict::kDrifted : Verdict::kIdentical;
+  run.headline = drifted ? "test_accuracy moved by -0.214, apart from 13 other runs (p = 3.7e-13)"
+                         : "everything compared is equal bit for bit";
+  run.findings.push_back({.code = drifted ? "metric_drift" : "bit_equal",
+                          .subject = drifted ? "metric test_accuracy" : "run",
+                          .observed = "1 equal",
+                          .limit = "equal bit for bit",
+                          .rule = "every tensor, metric and curve is equal bit for bit",
+                          .message = run.headline,
+                          .decisive = true});
+  for (std::size_t layer = 0; layer < run.layers.size(); ++layer) {
+    run.layers[layer].layer = kLayers[layer];
+    run.layers[layer].state = LayerState::kSame;
+    run.layers[layer].compared = 10;
+  }
+  run.exact.push_back({.subject = "metric test_accuracy",
+                       .state = ExactComparison::State::kEqual,
+                       .compared_by = ComparedBy::kValues,
+                       .detail = "0.9812 recorded, 0.9812 in the rerun"});
+  run.metrics.push_back({.name = "test_accuracy",
+                         .reason = "no_variance_basis",
+                         .history = {0.9812},
+                         .reruns = {0.9812},
+                         .recorded = 0.9812,
+                         .margin = 0.01,
+                         .variance_basis = "none"});
+  run.reruns.push_back({.index = 1,
+                        .outcome = "exited with 0",
+                        .wall_seconds = 0.0015,
+                        .cpu_seconds = 0.001,
+                        .state = RerunEnd::State::kCompared,
+                        .evidence_path = fmt::format("runs/{}/1/evidence.json", run.run_id)});
+  run.ends.push_back({.index = 1, .state = RerunEnd::State::kCompared});
+  run.recorded_seconds = 0.0044;
+  return run;
+}
+
+double PeakMebibytes() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+// The judged runs, which a drill has in memory anyway, and then every report of it.
+Status MeasureReports(const fs::path& folder, int count) {
+  Report report{.title = fmt::format("Drill of {} runs", count), .drill_id = "drill-1"};
+  report.runs.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) report.runs.push_back(JudgedRun(i));
+  Tally(&report);
+  const double before = PeakMebibytes();
+  const std::clock_t begin = std::clock();
+  RETURN_IF_ERROR(StatusOf(WriteReports(&report, folder)));
+  fmt::print("cpu_seconds {}\nmodel_mib {}\npeak_mib {}\n",
+             static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, before, PeakMebibytes());
+  return {};
+}
+
 int Main(int argc, char** argv) {
   const std::string_view what = argc == 4 ? argv[1] : "";
   const int count = argc == 4 ? std::atoi(argv[3]) : 0;
   Status status = InvalidInput(
-      "usage: rharness-overhead reruns|syncs|spawn|journal|history|verdicts "
+      "usage: rharness-overhead reruns|syncs|spawn|journal|history|verdicts|reports "
       "FOLDER|MIB|FILE N");
   if (count > 0 && what == "reruns") status = MeasureReruns(argv[2], count);
   if (count > 0 && what == "syncs") status = MeasureSyncs(argv[2], count);
@@ -255,6 +324,7 @@ int Main(int argc, char** argv) {
   if (count > 0 && what == "journal") status = MeasureJournal(argv[2], count);
   if (count > 0 && what == "history") status = MeasureHistory(argv[2], count);
   if (count > 0 && what == "verdicts") status = FillVerdicts(argv[2], count);
+  if (count > 0 && what == "reports") status = MeasureReports(argv[2], count);
   if (status.ok()) return 0;
   fmt::print(stderr, "rharness-overhead: {}\n", status.error().ToString());
   return 4;

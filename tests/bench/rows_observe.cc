@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Command = std::vector<std::string>;
 
-constexpr char kPython[] = "/usr/bin/python3";
 constexpr double kTrainingSeconds = 60;
 constexpr int kTrial = 400;  // steps
 constexpr int kShortRounds = 15;
