@@ -17,20 +17,20 @@ struct OperandCount {
 };
 
 const std::map<std::string_view, OperandCount> kOpcodes = {
-    {"mov", {2, 2, true}}, {"add", {3, 3}},         {"sub", {3, 3}},   {"addc", {3, 3}},
-    {"subc", {3, 3}},      {"mul", {3, 3}},         {"mad", {4, 4}},   {"madc", {4, 4}},
-    {"fma", {4, 4}},       {"div", {3, 3}},         {"rem", {3, 3}},   {"and", {3, 3}},
-    {"or", {3, 3}},        {"xor", {3, 3}},         {"not", {2, 2}},   {"shl", {3, 3}},
-    {"shr", {3, 3}},       {"neg", {2, 2}},         {"abs", {2, 2}},   {"min", {3, 3}},
-    {"max", {3, 3}},       {"setp", {3, 4}},        {"selp", {4, 4}},  {"prmt", {4, 4}},
-    {"bfi", {5, 5}},       {"clz", {2, 2}},         {"popc", {2, 2}},  {"brev", {2, 2}},
-    {"copysign", {3, 3}},  {"sqrt", {2, 2}},        {"rsqrt", {2, 2}}, {"rcp", {2, 2}},
-    {"ex2", {2, 2}},       {"lg2", {2, 2}},         {"sin", {2, 2}},   {"cos", {2, 2}},
-    {"tanh", {2, 2}},      {"cvt", {2, 3}},         {"cvta", {2, 2}},  {"ld", {2, 2, true}},
-    {"st", {2, 2, true}},  {"atom", {3, 4}},        {"red", {2, 2}},   {"shfl", {5, 5}},
-    {"vote", {3, 3}},      {"bar", {1, 1}},         {"fence", {0, 0}}, {"membar", {0, 0}},
-    {"mma", {4, 4, true}}, {"wgmma", {0, 7, true}}, {"bra", {1, 1}},   {"ret", {0, 0}},
-    {"exit", {0, 0}},      {"call", {1, 3, true}}};
+    {"mov", {2, 2, true}}, {"add", {3, 3}},         {"sub", {3, 3}},      {"addc", {3, 3}},
+    {"subc", {3, 3}},      {"mul", {3, 3}},         {"mad", {4, 4}},      {"madc", {4, 4}},
+    {"fma", {4, 4}},       {"div", {3, 3}},         {"rem", {3, 3}},      {"and", {3, 3}},
+    {"or", {3, 3}},        {"xor", {3, 3}},         {"not", {2, 2}},      {"shl", {3, 3}},
+    {"shr", {3, 3}},       {"neg", {2, 2}},         {"abs", {2, 2}},      {"min", {3, 3}},
+    {"max", {3, 3}},       {"setp", {3, 4}},        {"selp", {4, 4}},     {"prmt", {4, 4}},
+    {"bfi", {5, 5}},       {"clz", {2, 2}},         {"popc", {2, 2}},     {"brev", {2, 2}},
+    {"copysign", {3, 3}},  {"sqrt", {2, 2}},        {"rsqrt", {2, 2}},    {"rcp", {2, 2}},
+    {"ex2", {2, 2}},       {"lg2", {2, 2}},         {"sin", {2, 2}},      {"cos", {2, 2}},
+    {"tanh", {2, 2}},      {"cvt", {2, 3}},         {"cvta", {2, 2}},     {"ld", {2, 2, true}},
+    {"st", {2, 2, true}},  {"atom", {3, 4}},        {"red", {2, 2}},      {"shfl", {5, 5}},
+    {"vote", {3, 3}},      {"bar", {1, 1}},         {"fence", {0, 0}},    {"membar", {0, 0}},
+    {"mma", {4, 4, true}}, {"wgmma", {0, 7, true}}, {"bra", {1, 1}},      {"ret", {0, 0}},
+    {"exit", {0, 0}},      {"call", {1, 3, true}},  {"nanosleep", {1, 1}}};
 
 // What an instruction may say beside its types. Those that only bear on caches, on the order of
 // memory between blocks, or on how soon a branch meets again change nothing here.
@@ -96,8 +96,8 @@ bool HasOperands(const PtxInstruction& i, const OperandCount& count) {
 
 // Operand 0 is what most instructions write; an address in it is read.
 void FindReadsAndWrites(PtxInstruction* i) {
-  static const std::set<std::string_view> kWriteNothing = {"st",     "red", "bra",  "bar", "fence",
-                                                           "membar", "ret", "exit", "call"};
+  static const std::set<std::string_view> kWriteNothing = {
+      "st", "red", "bra", "bar", "fence", "membar", "ret", "exit", "call", "nanosleep"};
   for (std::size_t k = 0; k < i->operands.size(); ++k) {
     const PtxOperand& one = i->operands[k];
     const bool written = k == 0 && !kWriteNothing.contains(i->opcode) &&

@@ -17,6 +17,11 @@ const std::map<std::string_view, PtxSpecialKind> kSpecials = {{"%tid", PtxSpecia
 // Of "%tid.y" and the like.
 std::optional<PtxSpecial> SpecialOf(std::string_view word) {
   if (word == "%laneid") return PtxSpecial{};
+  constexpr std::string_view kMasks[] = {"%lanemask_eq", "%lanemask_lt", "%lanemask_le",
+                                         "%lanemask_gt", "%lanemask_ge"};
+  for (std::size_t k = 0; k < std::size(kMasks); ++k) {
+    if (word == kMasks[k]) return PtxSpecial{PtxSpecialKind::kLaneMask, k};
+  }
   const std::size_t dot = word.find('.');
   const auto kind = kSpecials.find(word.substr(0, dot));
   if (kind == kSpecials.end() || dot == std::string_view::npos) return std::nullopt;

@@ -88,10 +88,10 @@ struct PtxConstant {
   std::uint64_t value = 0;
   PtxBase base = PtxBase::kNone;
 };
-enum class PtxSpecialKind { kThread, kThreads, kBlock, kBlocks, kLane };
+enum class PtxSpecialKind { kThread, kThreads, kBlock, kBlocks, kLane, kLaneMask };
 struct PtxSpecial {
   PtxSpecialKind kind = PtxSpecialKind::kLane;
-  std::size_t axis = 0;  // x, y, z
+  std::size_t axis = 0;  // x, y, z; of kLaneMask: eq, lt, le, gt, ge
 };
 
 // A variable, in bytes from the start of its space.

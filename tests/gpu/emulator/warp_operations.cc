@@ -83,7 +83,8 @@ PtxOperation WarpOperation(const PtxInstruction& i) {
   if (name == "vote" && i.Has("sync")) return i.operands.size() == 3 ? Vote : nullptr;
   if (name == "bar") return i.Has("warp") ? SynchroniseWarp : i.Has("sync") ? Nothing : nullptr;
   if (name == "fence") return i.Has("proxy") ? (i.Has("async") ? FenceProxy : nullptr) : Nothing;
-  if (name == "membar") return Nothing;
+  // Blocks follow one another: nobody is waited for by sleeping.
+  if (name == "membar" || name == "nanosleep") return Nothing;
   if (name == "wgmma" && !i.Has("mma_async")) {
     return i.Has("wait_group") && i.operands.size() != 1 ? nullptr : OrderWgmma;
   }

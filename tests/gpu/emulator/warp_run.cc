@@ -30,6 +30,17 @@ const PtxInstruction& InstructionAt(const PtxFrame& frame, unsigned lane) {
   return frame.function->code[static_cast<std::size_t>(frame.at[lane])];
 }
 
+namespace {
+
+// Source: PTX ISA, "Special Registers: %lanemask_eq" and those behind it.
+std::uint32_t LaneMask(std::size_t which, unsigned lane) {
+  const std::uint32_t own = 1U << lane, below = own - 1;
+  const std::uint32_t masks[] = {own, below, below | own, ~(below | own), ~below};
+  return masks[which];
+}
+
+}  // namespace
+
 PtxFrame MakeFrame(const WarpState& warp, const PtxFunction& function, unsigned local_base) {
   const LaunchRequest& request = *warp.block->request;
   PtxFrame frame;
@@ -68,6 +79,8 @@ PtxFrame MakeFrame(const WarpState& warp, const PtxFunction& function, unsigned 
           return request.blocks[what.axis];
         case PtxSpecialKind::kLane:
           return lane;
+        case PtxSpecialKind::kLaneMask:
+          return LaneMask(what.axis, lane);
       }
       return 0;
     });
