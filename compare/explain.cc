@@ -30,13 +30,15 @@ void Image(const ExplainInput& in, CauseList* out) {
             "rerun on the recorded image digest: rharness drill --launcher podman"});
 }
 
+constexpr char kKernels[] = "gpu_kernel";  // and their order, "gpu_kernels.order"
+
 // The environment's differences that are as telling as this, most telling first.
 std::vector<std::string> ChangesOf(const Comparison& comparison,
                                    std::initializer_list<Telling> telling) {
   std::vector<std::string> changes;
   for (const FactDifference& difference : LayerOf(comparison, Layer::kEnvironment).differences) {
     if (difference.key.starts_with("image.") || difference.key.starts_with("variable.")) continue;
-    if (difference.key.starts_with("probe.")) continue;
+    if (difference.key.starts_with("probe.") || difference.key.starts_with(kKernels)) continue;
     if (std::ranges::find(telling, TellingOf(difference)) == telling.end()) continue;
     changes.push_back(Change(difference));
   }
@@ -66,6 +68,22 @@ void Driver(const ExplainInput& in, CauseList* out) {
            {"driver_changed", Layer::kEnvironment, Strength::kLikely,
             "The GPU driver changed, and with it the code that it compiles.", std::move(evidence),
             "rerun with the version of A alone put back; if the bits return, it was this"});
+}
+
+void Kernels(const ExplainInput& in, CauseList* out) {
+  constexpr std::size_t kMostShown = 12;  // an upgrade may change hundreds
+  auto evidence = Changes(in.comparison, Layer::kEnvironment, {kKernels});
+  if (evidence.empty()) return;
+  if (const std::size_t all = evidence.size(); all > kMostShown) {
+    evidence.resize(kMostShown);
+    evidence.push_back(fmt::format("and {} more", all - kMostShown));
+  }
+  out->Add(CausePlace::kArithmetic,
+           {"kernels_changed", Layer::kEnvironment, Strength::kLikely,
+            "The run launched other GPU kernels, or in another order or shape: a library, a driver "
+            "or a device that chooses another algorithm.",
+            std::move(evidence),
+            "what else differs decides it: put back the library or driver of A alone, and rerun"});
 }
 
 // The rest of the system: its kernel, unused packages, digests of unnamed things.
@@ -202,7 +220,7 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
   }
   for (const ExplainRule rule : InputRules()) rule(input, &causes);
   for (const ExplainRule rule :
-       {Image, Variables, Software, ThreadsInForce, Driver, System, HardwareClass}) {
+       {Image, Variables, Software, ThreadsInForce, Driver, Kernels, System, HardwareClass}) {
     rule(input, &causes);
   }
   for (const auto* rules : {&PatternRules(), &TensorRules()}) {

@@ -123,7 +123,8 @@ bool IsUnusedPackage(const FactDifference& difference) {
 
 bool TellsMore(const FactDifference& a, const FactDifference& b) {
   const auto order = [](const FactDifference& difference) {
-    const bool is_effect = difference.key.starts_with("probe.");
+    const bool is_effect =
+        difference.key.starts_with("probe.") || difference.key.starts_with("gpu_kernel");
     const bool is_software = difference.key.starts_with(kPackage) ||
                              difference.key.starts_with(kSoftware) ||
                              difference.key.starts_with(kLibrary);

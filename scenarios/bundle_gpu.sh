@@ -92,7 +92,7 @@ ln -sf rharness-more "$programs/rharness"
 # What rharness lends to the runs that it records.
 if [ -d "$bin/observe" ]; then
   cp -r "$bin/observe" "$programs/"
-  strip "$programs"/observe/{librharness-observe.so,rharness-enter,rharness-look} 2>/dev/null || true
+  strip "$programs"/observe/{librharness-observe.so,librharness-kernels.so,rharness-enter,rharness-look} 2>/dev/null || true
   rm -rf "$programs/observe/python/__pycache__"
 else
   printf '%s: no %s: records made there will name fewer files\n' "$0" "$bin/observe" >&2

@@ -12,8 +12,7 @@ metric() {
 
 # train NAME OPTION...: one run below DIR/runs; its stdout goes to run.log there.
 train() {
-  local folder=$out/runs/$1
-  shift
+  local folder=$out/runs/$1; shift
   mkdir -p "$folder"
   (cd "$tree" && clean "${trainer[@]}" "$@" "${extra[@]}" --out "$folder") >"$folder/run.log" 2>&1
 }
@@ -57,7 +56,7 @@ step_agreement() {
   return $bad
 }
 
-# record FAMILY SEED DETERMINISM OPTION...
+# record FAMILY SEED DETERMINISM OPTION...: with observe=kernels, what it launches is noted.
 record() {
   local family=$1 seed=$2 determinism=$3 run file code=()
   shift 3
@@ -73,7 +72,7 @@ record() {
     --hyper learning_rate=0.02 --hyper momentum=0.9 --hyper batch=32 --hyper epochs=15 --gpus 1 \
     --timeout 120s --seed "init=$seed" --seed "shuffle=$seed" --determinism "$determinism" \
     --flag "digits_cnn_cuda=$*" --probe-family gemm --probe-family convolution --probe-family reduction \
-    --probe-family math "${code[@]}" -- "${trainer[@]}" --gpus 1 --seed "$seed" "$@" "${extra[@]}") \
+    --probe-family math ${observe:+--observe "$observe"} "${code[@]}" -- "${trainer[@]}" --gpus 1 --seed "$seed" "$@" "${extra[@]}") \
     >>"$out/record.log" 2>&1
 }
 
@@ -89,14 +88,15 @@ step_record() {
         { bad=1; say "$switch, seed $seed: not recorded: $(tail -n 1 "$out/record.log")"; }
     done
   done
+  observe=kernels record digits_cnn_cuda_kernels 1 bitwise --deterministic || { bad=1; say "kernels: not recorded"; }
+  say "kernels: $(grep -ho '"launches"\|the GPU kernels[^"]*' "$out"/scenarios/*_kernels/history/*.json | sort | uniq -c)"
   say "$(find "$out/scenarios" -name '*.json' | wc -l) manifests below scenarios/"
   return $bad
 }
 
 # drill NAME HISTORY OPTION...: into DIR/drills/NAME; the verdicts and how many, on stdout.
 drill() {
-  local name=$1 history=$2
-  shift 2
+  local name=$1 history=$2; shift 2
   rm -rf "$out/drills/$name" "$out/drills/$name.db"
   mkdir -p "$out/drills"
   clean rharness --quiet history add --history "$out/drills/$name.db" "$history" >"$out/drills/$name.log" 2>&1

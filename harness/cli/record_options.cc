@@ -279,6 +279,9 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   if (arguments.no_observe && arguments.python_hooks) {
     return InvalidInput("goes without --no-observe", "--python-hooks");
   }
+  if (arguments.no_observe && !arguments.observe.empty()) {
+    return InvalidInput("goes without --no-observe", "--observe");
+  }
   if (!arguments.image.empty()) {
     ASSIGN_OR_RETURN(request.image, ParseImage(arguments.image));
   }
@@ -311,6 +314,7 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   request.keep_untracked = arguments.untracked;
   request.observe = !arguments.no_observe;
   request.python_hooks = arguments.python_hooks;
+  request.kernels = !arguments.observe.empty();
   request.command = arguments.command;
   return request;
 }

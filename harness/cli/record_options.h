@@ -44,6 +44,7 @@ struct RecordArguments {
   bool untracked = false;
   bool no_observe = false;
   bool python_hooks = false;
+  std::string observe;  // "kernels", or nothing
   bool find = false;
   std::vector<std::string> command;
 };

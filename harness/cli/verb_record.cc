@@ -226,6 +226,10 @@ void AddObservation(Command* verb, RecordArguments* a) {
       "--python-hooks", &a->python_hooks,
       "Note in each Python of the run the seeds that are set, the determinism flags in force at "
       "the end and the variables that are read; imported modules are patched (PYTHONPATH)");
+  verb->Add("--observe", &a->observe,
+            "Note also the GPU kernels that are launched: names, shapes, order (a library in the "
+            "CUDA driver, by CUPTI); their families of probes, without --kernel-list")
+      .Choices({"kernels"});
   verb->Add("--no-observe", &a->no_observe,
             "Do not note which variables and files it reads (LD_PRELOAD) and which libraries it "
             "maps");

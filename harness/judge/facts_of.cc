@@ -13,6 +13,7 @@
 
 #include "harness/judge/chance_facts.h"
 #include "harness/judge/gang_facts.h"
+#include "harness/judge/kernel_facts.h"
 #include "harness/judge/package_facts.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/environment_secrets.h"
@@ -149,6 +150,7 @@ void AddObservation(const std::optional<Observation>& seen, bool again, bool ima
   for (const auto& [name, value] : seen->nccl) {
     out->AddKnown(Layer::kEnvironment, "nccl." + name, value, FactWeight::kContext);
   }
+  AddKernels(*seen, out->facts());
   AddLibraries(*seen, image, out);
   AddUndeclared(*seen, again, out);
 }

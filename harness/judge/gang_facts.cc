@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "harness/judge/facts_of.h"
+#include "harness/judge/kernel_facts.h"
 
 namespace rharness {
 namespace {
@@ -24,7 +25,8 @@ bool IsOfNode(const Fact& fact) {
 
 bool IsOfRank(const Fact& fact) {
   return fact.key.starts_with("seed_set.") || fact.key.starts_with("flag.") ||
-         fact.key.starts_with("library.") || fact.key.starts_with("nccl.");
+         fact.key.starts_with("library.") || fact.key.starts_with("nccl.") ||
+         fact.key.starts_with(kKernelFact) || fact.key == kKernelOrderFact;
 }
 
 // Facts of a rank are in no bundle, which would be unfolded for each of a thousand ranks.
@@ -50,6 +52,7 @@ std::optional<Observation> ObservationOf(const GangParts& parts, std::size_t ran
   if (parts.ranks[rank].flags) own.flags = *parts.ranks[rank].flags;
   if (parts.ranks[rank].nccl) own.nccl = *parts.ranks[rank].nccl;
   if (parts.ranks[rank].libraries) own.libraries = *parts.ranks[rank].libraries;
+  if (parts.ranks[rank].kernels) own.kernels = parts.ranks[rank].kernels;
   return own;
 }
 

@@ -7,7 +7,7 @@ set(programs_folder ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 install(TARGETS rharness rharness-more rharness-probe
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
 # What it lends to the runs that it records (harness/records/observe).
-install(TARGETS rharness-observe
+install(TARGETS rharness-observe rharness-kernels
         LIBRARY DESTINATION lib/rharness/observe COMPONENT programs)
 install(TARGETS rharness-look
         RUNTIME DESTINATION lib/rharness/observe COMPONENT programs)

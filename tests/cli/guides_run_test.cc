@@ -66,7 +66,7 @@ Counts CountsOf(const std::vector<GuideStatement>& statements) {
 
 // Of README.md and all guides. Whoever adds a block that needs something raises the second.
 constexpr int kLeastRan = 160;
-constexpr int kMostChecked = 25;
+constexpr int kMostChecked = 26;
 
 struct GuideRun {
   std::vector<RanStatement> ran;

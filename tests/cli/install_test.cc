@@ -51,6 +51,7 @@ TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
                            "share/doc/rharness/guides/history.md",
                            "share/doc/rharness/scenarios/tutorial/record.sh",
                            "lib/rharness/observe/librharness-observe.so",
+                           "lib/rharness/observe/librharness-kernels.so",
                            "lib/rharness/observe/rharness-look",
                            "lib/rharness/observe/python/sitecustomize.py",
                            "lib/rharness/observe/python/rharness_observe.py",

@@ -222,6 +222,18 @@ TEST(Explain, NamesAPackageThatNothingUsedBehindEverythingElse) {
   EXPECT_EQ(causes[1].evidence, Codes{"package.python.numpy: 1.26.4 in A, 2.4.6 in B"});
 }
 
+TEST(Explain, NamesOtherKernelsBehindTheDriverThatChoseThem) {
+  Comparison comparison;
+  const std::string kernel = "gpu_kernel.reduce_serial";
+  DifferInUse(&comparison, kernel, FactUse::kUsed, "absent", "24 launches, 4x1x1 of 1x1x1");
+  Differ(&comparison, Layer::kEnvironment, "software.cuda_driver", "13.0", "13.1");
+  comparison.verdict = Verdict::kDrifted;
+  const auto causes = Explain(comparison, {}, {});
+  EXPECT_EQ(CodesOf(causes), (Codes{"driver_changed", "kernels_changed"}));
+  ASSERT_EQ(causes.back().evidence.size(), 1U);
+  EXPECT_NE(causes.back().evidence[0].find("reduce_serial"), std::string::npos);
+}
+
 TEST(Although, NamesTheMostTellingChangeOnGreen) {
   Comparison comparison;
   comparison.verdict = Verdict::kIdentical;

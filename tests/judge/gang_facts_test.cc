@@ -117,6 +117,22 @@ TEST(GangFacts, WhatNcclChoseIsComparedRankByRank) {
   EXPECT_EQ(FindIn(layers, "nccl.network"), nullptr) << "rank 0 has the recorded one";
 }
 
+TEST(GangFacts, KernelsAreComparedRankByRank) {
+  Manifest manifest = RecordedOn({"n1", "n2"});
+  Evidence evidence = RerunOn({"n1", "n2"});
+  SeenKernels kernels{.launched = {{.name = "sgemm", .launches = 3}}, .is_all = true};
+  manifest.observation->kernels = evidence.observation->kernels = kernels;
+  EXPECT_EQ(FindIn(OfGang(manifest, evidence), "gpu_kernel.sgemm"), nullptr);
+  kernels.launched[0].launches = 4;
+  evidence.gang->ranks[1].kernels = kernels;
+  const auto layers = OfGang(manifest, evidence);
+  const FactDifference* other = FindIn(layers, "gpu_kernel.sgemm on rank 1");
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(other->recorded, "3 launches");
+  EXPECT_EQ(other->observed, "4 launches on n2");
+  EXPECT_EQ(FindIn(layers, "gpu_kernel.sgemm"), nullptr) << "rank 0 has the recorded ones";
+}
+
 TEST(GangFacts, OfAThousandNodesEightAreTold) {
   std::vector<std::string> then, now;
   for (int i = 0; i < 1000; ++i) {

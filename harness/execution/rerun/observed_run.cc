@@ -101,6 +101,7 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
   if (!MakeFolder(request.notes)) return;
   const fs::path base = base_;
   ObserveRequest asked{.python_hooks = request.python_hooks,
+                       .kernels = request.kernels,
                        .variables = request.variables,
                        .command = request.notes.starts_command ? request.command : kNoCommand,
                        .working_directory = folder,
@@ -132,6 +133,7 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace, const
   if (!ticket.observe || !manifest.observation) return;
   const fs::path base = base_;
   ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
+                       .kernels = manifest.observation->Has(kSeenByKernels),
                        .variables = {},
                        .command = notes.starts_command ? manifest.command : kNoCommand,
                        .working_directory = base / manifest.working_directory,

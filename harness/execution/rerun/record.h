@@ -55,11 +55,12 @@ struct RecordRequest {
   std::vector<std::string> probe_families;
   // List of kernels that the command launched, for FamiliesOfKernels, relative to the current
   // folder; read after the run. Its families are added to probe_families; a kernel of unknown
-  // family makes the run depend on all.
+  // family makes the run depend on all. Without it: of the kernels that were observed.
   std::string kernel_list;
   std::vector<std::string> command;
   bool observe = true;         // see observed_run.h
   bool python_hooks = false;   // and in each Python
+  bool kernels = false;        // and in each CUDA driver
   std::filesystem::path keep;  // artifacts are copied below it; empty: not kept
   // Folder for lock files and the diff of a changed tree (kept_files.h); empty: none.
   std::filesystem::path kept;

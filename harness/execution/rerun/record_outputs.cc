@@ -30,9 +30,8 @@ std::optional<std::string> IdentityOf(const fs::path& named) {
   return IdentityOfFile(inside.ok() ? *inside : named);
 }
 
-Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(folder / request.kernel_list));
-  ASSIGN_OR_RETURN(out->kernels, FamiliesOfKernels(text, request.kernel_list));
+Status TakeKernels(std::string_view text, std::string_view source, Recording* out) {
+  ASSIGN_OR_RETURN(out->kernels, FamiliesOfKernels(text, source));
   if (out->kernels->unknown.empty()) return {};
   out->remarks.push_back(
       fmt::format("{} of {} kernels tell no family of probes, such as '{}': the run counts as "
@@ -40,6 +39,22 @@ Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Reco
                   out->kernels->unknown.size(), out->kernels->kernels,
                   out->kernels->unknown.front().substr(0, kLongestKernelName)));
   return {};
+}
+
+Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(folder / request.kernel_list));
+  return TakeKernels(text, request.kernel_list, out);
+}
+
+// In the place of a list, if all of them were seen: not inside of graphs.
+void TakeSeenKernels(Recording* out) {
+  if (!out->observation || !out->observation->kernels || !out->observation->kernels->is_all) return;
+  std::string names;
+  for (const SeenKernel& kernel : out->observation->kernels->launched) {
+    if (kernel.name == kSeenGraphLaunch) return;
+    names += kernel.name + "\n";
+  }
+  if (!names.empty()) (void)TakeKernels(names, "the observed kernels", out);
 }
 
 // Files beside a checkpoint that the run wrote, and that a loader loads with it.
@@ -133,6 +148,8 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
   }
   if (!request.kernel_list.empty()) {
     measure(request.kernel_list, [&] { return MeasureKernels(request, folder, out); });
+  } else {
+    TakeSeenKernels(out);
   }
   if (request.metrics_path.empty()) return;
   measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, before, out); });

@@ -169,6 +169,7 @@ GangParts PartsOf(const std::vector<SeenNode>& nodes, const std::vector<SeenTask
     if (task.observation->seeds != first.seeds) rank.seeds = task.observation->seeds;
     if (task.observation->flags != first.flags) rank.flags = task.observation->flags;
     if (task.observation->nccl != first.nccl) rank.nccl = task.observation->nccl;
+    if (task.observation->kernels != first.kernels) rank.kernels = task.observation->kernels;
     if (!AreSame(task.observation->libraries, first.libraries)) {
       rank.libraries = task.observation->libraries;
     }

@@ -49,6 +49,7 @@ struct GangRank {
   std::optional<std::map<std::string, std::string>> flags;
   std::optional<std::map<std::string, std::string>> nccl;
   std::optional<std::vector<SeenLibrary>> libraries;
+  std::optional<SeenKernels> kernels;
 };
 
 // By node number and by rank; empty: not known.

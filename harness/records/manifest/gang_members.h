@@ -28,6 +28,7 @@ void Members(Io& io, T& rank) {
   io.UnlessEmpty(NamesByNameKind(), "flags", rank.flags, "Determinism flags at its end.");
   io.UnlessEmpty(NamesByNameKind(), "nccl", rank.nccl, "What NCCL's log says.");
   io.ListUnlessEmpty("libraries", rank.libraries, "Libraries that it mapped.");
+  io.ObjectUnlessEmpty("kernels", rank.kernels, "GPU kernels that it launched.");
 }
 
 template <class Io, Is<GangParts> T>

@@ -22,6 +22,7 @@ namespace rharness {
 inline constexpr std::string_view kSeenByMaps = "maps";        // /proc/PID/maps, in samples
 inline constexpr std::string_view kSeenByPreload = "preload";  // a library loaded before the others
 inline constexpr std::string_view kSeenByPython = "python";    // hooks in each Python
+inline constexpr std::string_view kSeenByKernels = "kernels";  // a library in each CUDA driver
 
 // A library that a process had mapped as code.
 struct SeenLibrary {
@@ -41,6 +42,29 @@ struct SeenInput {
   std::uint64_t size_bytes = 0;
 };
 
+// A GPU kernel that was launched.
+struct SeenKernel {
+  std::string name;  // its symbol; one that is too long ends with a digest of the whole
+  std::uint64_t launches = 0;
+  // "4x1x1 of 256x1x1", blocks of threads, "+ 1024 bytes" with dynamic shared memory; the last may
+  // say that there are more.
+  std::vector<std::string> shapes;
+
+  bool operator==(const SeenKernel&) const = default;
+};
+// A name of SeenKernel: the launch of a graph, whose kernels are seen where it is captured.
+inline constexpr std::string_view kSeenGraphLaunch = "[CUDA graph launch]";
+// By all processes that made the same notes.
+struct SeenKernels {
+  std::vector<SeenKernel> launched;  // by name
+  // Of each process that launched any: a digest of the names in the order of their launches, and
+  // how many. Sorted.
+  std::vector<std::string> orders;
+  bool is_all = false;  // none was missed
+
+  bool operator==(const SeenKernels&) const = default;
+};
+
 struct Observation {
   std::set<std::string> means;  // kSeenBy...
   // By the function that set it, "numpy.random.seed" or, in a worker, "numpy.random.seed (worker)":
@@ -51,6 +75,8 @@ struct Observation {
   std::map<std::string, int> nondeterministic;
   // What NCCL's log says that it chose: "network": "IB"; see nccl_log.h.
   std::map<std::string, std::string> nccl;
+  // GPU kernels, if they were looked at, and a process had a CUDA driver.
+  std::optional<SeenKernels> kernels;
   // Recorded variables that the run read by name. Empty: not known.
   std::optional<std::set<std::string>> variables_read;
   std::vector<SeenLibrary> libraries;            // by path

@@ -62,12 +62,33 @@ void Members(Io& io, T& input) {
                  "Of its content; left out: too large to be hashed in passing.");
 }
 
+template <class Io, Is<SeenKernel> T>
+void Members(Io& io, T& kernel) {
+  io.Noun("A GPU kernel that was launched.");
+  io.Must(kNameText, "name", kernel.name, "Its symbol; a long one ends with a digest of it.");
+  io.May("launches", kernel.launches, "How often, by all processes.");
+  io.UnlessEmpty("shapes", kernel.shapes,
+                 About("Blocks of threads, and dynamic shared memory, of its launches.")
+                     .Examples(R"(["4x1x1 of 256x1x1 + 1024 bytes"])"));
+}
+
+template <class Io, Is<SeenKernels> T>
+void Members(Io& io, T& kernels) {
+  io.Noun("GPU kernels that the processes of the run launched.");
+  io.ListUnlessEmpty("launched", kernels.launched, "By name.");
+  io.UnlessEmpty("orders", kernels.orders,
+                 About("Of each process a digest of the names in the order of their launches, and "
+                       "how many there were.")
+                     .Examples(R"(["9f2c6a01d3e4b57c of 24 launches"])"));
+  io.May("all", kernels.is_all, "Whether none was missed.");
+}
+
 template <class Io, Is<Observation> T>
 void Members(Io& io, T& seen) {
   io.Noun("What the run was seen to use while it ran. Absent: nothing was looked at.");
   io.May(MeansKind(), "means", seen.means,
          "How it was looked at: samples of /proc, a library before the others, hooks in each "
-         "Python.");
+         "Python, a library in each CUDA driver.");
   io.UnlessEmpty(NamesByNameKind(), "seeds", seen.seeds,
                  About("Values that were set, by what set them; in the order of the calls where "
                        "one process made them, else sorted.")
@@ -81,6 +102,9 @@ void Members(Io& io, T& seen) {
   io.UnlessEmpty(NamesByNameKind(), "nccl", seen.nccl,
                  About("What NCCL's log says that it chose. Absent: no such log was seen.")
                      .Examples(R"({"version": "2.21.5+cuda12.4", "network": "IB"})"));
+  io.ObjectUnlessEmpty("kernels", seen.kernels,
+                       "GPU kernels that were launched. Absent: they were not looked at, or no "
+                       "process had a CUDA driver.");
   io.UnlessEmpty(kNames, "variables_read", seen.variables_read,
                  "Of the variables that a record keeps, those that somebody asked for by name. "
                  "Absent: not every program could be looked at.");

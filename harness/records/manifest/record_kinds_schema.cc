@@ -127,7 +127,7 @@ Json VariablesKind::Describe(SchemaNoun&) {
   return MapOf(Json::MakeObject({{"type", Json::MakeArray({"string", "null"})}}));
 }
 Json MeansKind::Describe(SchemaNoun&) {
-  return ListOf(Enumeration({kSeenByMaps, kSeenByPreload, kSeenByPython}));
+  return ListOf(Enumeration({kSeenByMaps, kSeenByPreload, kSeenByPython, kSeenByKernels}));
 }
 Json LayerKind::Describe(SchemaNoun&) {
   return Enumeration({"data", "code", "environment", "hardware", "randomness", ""});

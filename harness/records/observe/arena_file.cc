@@ -144,23 +144,25 @@ std::string JoinNames(const std::vector<std::string>& names, bool* left_out) {
   return joined;
 }
 
-Status MakeArena(const fs::path& folder, std::string_view names) {
-  const fs::path path = folder / kArenaFile;
+Status MakeNotesFile(const fs::path& path, std::string_view head, std::size_t size) {
   const Descriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.valid()) return IoErrorFromErrno("cannot create", errno, path.string());
-  std::string head(offsetof(Arena, names), '\0');
-  std::memcpy(head.data(), &kArenaMagic, sizeof(kArenaMagic));
-  head.append(names);
   // With its blocks: a hole that finds no space when it is written to would end the run (SIGBUS).
-  if (const int failed = ::posix_fallocate(file.get(), 0, static_cast<off_t>(sizeof(Arena)));
-      failed != 0) {
+  if (const int failed = ::posix_fallocate(file.get(), 0, static_cast<off_t>(size)); failed != 0) {
     return IoErrorFromErrno("cannot take space", failed, path.string());
   }
   if (::pwrite(file.get(), head.data(), head.size(), 0) != static_cast<ssize_t>(head.size())) {
     return IoErrorFromErrno("cannot write", errno, path.string());
   }
   return {};
+}
+
+Status MakeArena(const fs::path& folder, std::string_view names) {
+  std::string head(offsetof(Arena, names), '\0');
+  std::memcpy(head.data(), &kArenaMagic, sizeof(kArenaMagic));
+  head.append(names);
+  return MakeNotesFile(folder / kArenaFile, head, sizeof(Arena));
 }
 
 Result<ArenaNotes> ParseArena(std::string_view bytes) {

@@ -36,6 +36,10 @@ struct ArenaNotes {
 // mark (kNameExact, ...). In the order given, as many as fit; `*left_out` is set if some do not.
 std::string JoinNames(const std::vector<std::string>& names, bool* left_out);
 
+// A new file of notes of `size` bytes, which begin with `head`, with all space that it needs.
+// Errors: io.
+Status MakeNotesFile(const std::filesystem::path& path, std::string_view head, std::size_t size);
+
 // Makes folder/seen, with all space that it needs (4.2 MiB). Errors: io.
 Status MakeArena(const std::filesystem::path& folder, std::string_view names);
 

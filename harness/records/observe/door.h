@@ -48,6 +48,7 @@ struct DoorMessage {
   DoorEvent event{};
   std::uint8_t preload = 0;  // lent
   std::uint8_t python = 0;
+  std::uint8_t kernels = 0;
   DoorWhy why{};
   std::int32_t error = 0;
   char program[1024] =

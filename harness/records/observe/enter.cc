@@ -20,6 +20,7 @@
 
 #include "harness/records/observe/arena.h"
 #include "harness/records/observe/door.h"
+#include "harness/records/observe/kernel_arena.h"
 
 namespace {
 
@@ -184,6 +185,18 @@ bool MakeNotes() {
          CopyToNotes(rharness::kNamesFile, size_t{1} << 20, 0);
 }
 
+const char* ValueOf(const char* name) {
+  const char* value = getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// False too where they are not wanted: the door has no such file then.
+bool MakeKernelNotes() {
+  return *ValueOf(rharness::kInjectionVariable) == 0 &&
+         CopyToNotes(rharness::kKernelArenaFile, offsetof(rharness::KernelArena, dropped),
+                     sizeof(rharness::KernelArena));
+}
+
 // Who listens is started with the engine, and is there long before; if not, it gets a moment.
 int Knock() {
   const int door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -240,11 +253,6 @@ void SetList(const char* name, const char* first, const char* second) {
   free(value);
 }
 
-const char* ValueOf(const char* name) {
-  const char* value = getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 void Lend(const DoorMessage& message) {
   char part[256];
   if (message.preload != 0) {
@@ -255,7 +263,11 @@ void Lend(const DoorMessage& message) {
     snprintf(part, sizeof(part), "%s/python", rharness::kInsideParts);
     SetList("PYTHONPATH", part, ValueOf("PYTHONPATH"));
   }
-  if (message.preload != 0 || message.python != 0) {
+  if (message.kernels != 0) {
+    snprintf(part, sizeof(part), "%s/%s", rharness::kInsideParts, rharness::kKernelsLibrary);
+    setenv(rharness::kInjectionVariable, part, 1);
+  }
+  if (message.preload != 0 || message.python != 0 || message.kernels != 0) {
     setenv(rharness::kObserveVariable, rharness::kInsideNotes, 1);
   }
 }
@@ -269,6 +281,7 @@ DoorMessage Decide(const char* lend, const char* program) {
   snprintf(path, sizeof(path), "%s", program);
   message.why = has_notes ? WhyNotPreload(MapInterpreted(path)) : DoorWhy::kNotes;
   message.preload = message.why == DoorWhy::kNone;
+  message.kernels = has_notes && MakeKernelNotes();
   message.python = has_notes && strcmp(lend, rharness::kLendPython) == 0;
   char real[kLongestPath];
   if (realpath(path, real) != nullptr && strlen(real) < sizeof(message.program)) {

@@ -13,6 +13,7 @@
 
 #include "harness/base/files.h"
 #include "harness/records/observe/door.h"
+#include "harness/records/observe/kernel_arena.h"
 
 namespace rharness {
 namespace {
@@ -43,7 +44,7 @@ bool IsPlain(const fs::path& path) {
   });
 }
 
-Status CheckParts(const fs::path& folder) {
+Status CheckParts(const fs::path& folder, bool kernels) {
   for (const char* name : {kEnterProgram, kLookProgram}) {
     if (::access((folder / name).c_str(), X_OK) == 0) continue;
     return NotFound("is not there, or cannot be executed", (folder / name).string());
@@ -51,6 +52,7 @@ Status CheckParts(const fs::path& folder) {
   const bool readable = IsForAll(folder, S_IROTH | S_IXOTH) &&
                         IsForAll(folder / kEnterProgram, S_IROTH | S_IXOTH) &&
                         IsForAll(folder / "librharness-observe.so", S_IROTH) &&
+                        (!kernels || IsForAll(folder / kKernelsLibrary, S_IROTH)) &&
                         IsForAll(folder / "python", S_IROTH | S_IXOTH);
   if (!readable) return InvalidInput("cannot be read by every user", folder.string());
   if (!IsPlain(folder)) {
@@ -69,6 +71,7 @@ Status MakeForAll(const fs::path& path, mode_t mode) {
 Json ToJson(const LookRequest& request) {
   const ObserveRequest& asked = request.request;
   return Json::MakeObject({{"python_hooks", asked.python_hooks},
+                           {"kernels", asked.kernels},
                            {"watched", TextsToJson(asked.variables)},
                            {"command", TextsToJson(asked.command)},
                            {"working_directory", asked.working_directory.string()},
@@ -83,6 +86,7 @@ Result<LookRequest> ParseLookRequest(const Json& json) {
   std::vector<std::string> watched, declared, variables;
   std::string folder, base;
   reader.Read("python_hooks", &out.request.python_hooks);
+  reader.Read("kernels", &out.request.kernels);
   reader.ReadArray("watched", &watched);
   reader.ReadArray("command", &out.request.command);
   reader.Read("working_directory", &folder);
@@ -150,7 +154,7 @@ ImageObserver::ImageObserver(const fs::path& folder, const LookRequest& request,
 Status ImageObserver::Prepare(const LookRequest& request, const Result<ObserveParts>& parts) {
   if (!parts.ok()) return parts.error();
   parts_ = parts->preload.parent_path();
-  RETURN_IF_ERROR(CheckParts(parts_));
+  RETURN_IF_ERROR(CheckParts(parts_, request.request.kernels));
   if (!IsPlain(door_)) return InvalidInput("is no plain name", door_.string());
   std::error_code error;
   fs::create_directory(door_, error);

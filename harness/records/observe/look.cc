@@ -30,6 +30,7 @@
 #include "harness/records/manifest/packages.h"
 #include "harness/records/observe/door.h"
 #include "harness/records/observe/image_observer.h"
+#include "harness/records/observe/kernel_arena.h"
 
 namespace rharness {
 namespace {
@@ -265,6 +266,7 @@ ImageSeen SeenIn(const Entry& entry, Samples* samples, const LookRequest& reques
   if (!notes.ok()) return {.observation = NothingSeen("the notes: " + notes.error().message)};
   const Lent lent{.preload = message.preload != 0,
                   .python = message.python != 0,
+                  .kernels = message.kernels != 0,
                   .why_not_preload = std::string(InWords(message.why)),
                   .program = message.program,
                   .variables = request.variables};
@@ -272,7 +274,9 @@ ImageSeen SeenIn(const Entry& entry, Samples* samples, const LookRequest& reques
   asked.declared.emplace_back(kInsideFolder);
   const fs::path parts = kInsideParts;
   Observer observer(std::move(*notes), std::move(asked),
-                    {.preload = parts / "librharness-observe.so", .python = parts / "python"},
+                    {.preload = parts / "librharness-observe.so",
+                     .python = parts / "python",
+                     .kernels = parts / kKernelsLibrary},
                     lent);
   observer.ReadNotes();
   if (const Status entered = EnterRootAsUser(entry.root.get()); !entered.ok()) {

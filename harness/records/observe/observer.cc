@@ -17,6 +17,8 @@
 #include "harness/records/observe/arena_file.h"
 #include "harness/records/observe/door.h"
 #include "harness/records/observe/files_seen.h"
+#include "harness/records/observe/kernel_arena.h"
+#include "harness/records/observe/kernel_notes.h"
 #include "harness/records/observe/programs.h"
 
 namespace rharness {
@@ -26,6 +28,9 @@ namespace {
 constexpr char kNoProcessSeen[] = "what ran here: no process made notes";
 
 namespace fs = std::filesystem;
+
+constexpr char kInjectionTaken[] =
+    "the GPU kernels: CUDA_INJECTION64_PATH names a library of another tool";
 
 constexpr char kPreload[] = "LD_PRELOAD";
 constexpr char kPythonPath[] = "PYTHONPATH";
@@ -58,7 +63,9 @@ Result<ObserveParts> FindObserveParts() {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const fs::path here = self.parent_path();
   for (const fs::path& folder : {here / "observe", here.parent_path() / "lib/rharness/observe"}) {
-    ObserveParts parts{.preload = folder / "librharness-observe.so", .python = folder / "python"};
+    ObserveParts parts{.preload = folder / "librharness-observe.so",
+                       .python = folder / "python",
+                       .kernels = folder / kKernelsLibrary};
     if (fs::is_regular_file(parts.preload, error) &&
         fs::is_regular_file(parts.python / "sitecustomize.py", error)) {
       return parts;
@@ -81,6 +88,7 @@ Status PrepareNotes(const fs::path& folder, const ObserveRequest& request) {
   if (request.outputs) names.push_back(kNameHome + request.working_directory.string() + "/");
   bool left_out = false;
   RETURN_IF_ERROR(MakeArena(folder, JoinNames(names, &left_out)));
+  if (request.kernels) RETURN_IF_ERROR(MakeKernelNotes(folder));
   // It lives as long as the run.
   std::ofstream out(folder / kNamesFile, std::ios::binary);
   out << lines;
@@ -112,10 +120,13 @@ Observer::Observer(HeldFolder notes, ObserveRequest request, ObserveParts parts,
       parts_(std::move(parts)),
       held_(std::move(notes)),
       preload_(lent.preload),
-      python_(lent.python) {
+      python_(lent.python),
+      kernels_(lent.kernels) {
   seen_.means.emplace(kSeenByMaps);
   if (preload_) seen_.means.emplace(kSeenByPreload);
   if (python_) seen_.means.emplace(kSeenByPython);
+  if (request_.kernels) seen_.means.emplace(kSeenByKernels);
+  if (request_.kernels && !kernels_) seen_.unseen.emplace_back(kInjectionTaken);
   if (!lent.why_not_preload.empty()) {
     seen_.unseen.push_back(fmt::format("what reads variables and files: {} {}",
                                        NameOf(lent.program), lent.why_not_preload));
@@ -143,7 +154,8 @@ void Observer::AddTo(std::map<std::string, std::string>* environment) {
     AddPreload(environment);
   }
   if (request_.python_hooks) AddPython(environment);
-  if (preload_ || python_) (*environment)[kObserveVariable] = folder_.string();
+  if (request_.kernels) AddKernels(environment);
+  if (preload_ || python_ || kernels_) (*environment)[kObserveVariable] = folder_.string();
 }
 
 void Observer::AddPreload(std::map<std::string, std::string>* environment) {
@@ -174,9 +186,37 @@ void Observer::AddPython(std::map<std::string, std::string>* environment) {
   seen_.means.emplace(kSeenByPython);
 }
 
+// Its own tool keeps its place. In a recording within a recording it is ours.
+void Observer::AddKernels(std::map<std::string, std::string>* environment) {
+  seen_.means.emplace(kSeenByKernels);
+  const std::string own = parts_->kernels.string();
+  std::error_code error;
+  if (!fs::is_regular_file(parts_->kernels, error)) {
+    seen_.unseen.push_back("the GPU kernels: " + own + " is not there");
+    return;
+  }
+  const auto [entry, is_new] = environment->emplace(kInjectionVariable, own);
+  kernels_ = is_new || entry->second == own;
+  if (!kernels_) seen_.unseen.emplace_back(kInjectionTaken);
+}
+
+void Observer::ReadKernels() {
+  auto notes = ReadKernelNotes(*held_);
+  if (!notes.ok()) {
+    seen_.unseen.push_back("the GPU kernels: the notes: " + notes.error().message);
+    return;
+  }
+  seen_.kernels = std::move(notes->kernels);
+  std::ranges::move(notes->unseen, std::back_inserter(seen_.unseen));
+  if (seen_.kernels || !notes->unseen.empty()) return;
+  seen_.unseen.emplace_back(
+      "the GPU kernels: no process started a CUDA driver that loads a library");
+}
+
 void Observer::ReadNotes() {
   if (std::exchange(are_read_, true) || !held_) return;
   if (python_) python_notes_ = ReadPythonNotes(*held_);
+  if (kernels_) ReadKernels();
   if (!preload_) return;
   auto notes = ReadArena(*held_);
   if (!notes.ok()) {
@@ -203,12 +243,14 @@ void Observer::Complete(Footprint* footprint) {
   const auto add = [&](const std::string& file) {
     std::error_code error;
     const fs::path real = fs::canonical(file, error);
-    if (!error && real != parts_->preload) footprint->mapped.insert(real.string());
+    if (!error && real != parts_->preload && real != parts_->kernels)
+      footprint->mapped.insert(real.string());
   };
   for (const std::string& library : noted_libraries_) add(library);
   for (const std::string& program : programs_) add(program);
   footprint->programs.insert(noted_pythons_.begin(), noted_pythons_.end());
   footprint->mapped.erase(parts_->preload.string());
+  footprint->mapped.erase(parts_->kernels.string());
 }
 
 // Which programs there were, and which of them could be looked at.

@@ -30,6 +30,7 @@ namespace rharness {
 struct ObserveParts {
   std::filesystem::path preload;  // the library
   std::filesystem::path python;   // the folder of sitecustomize.py
+  std::filesystem::path kernels;  // the library for the CUDA driver; it may be missing
 };
 // Errors: not_found with the places searched.
 Result<ObserveParts> FindObserveParts();
@@ -38,6 +39,7 @@ inline constexpr std::size_t kMostInputs = 64;  // that an observation lists
 
 struct ObserveRequest {
   bool python_hooks = false;
+  bool kernels = false;             // GPU kernels are noted
   std::set<std::string> variables;  // watched beside those of every record
   std::vector<std::string> command;
   std::filesystem::path working_directory;  // of the command, absolute
@@ -57,6 +59,7 @@ struct ObserveRequest {
 struct Lent {
   bool preload = false;
   bool python = false;
+  bool kernels = false;
   std::string why_not_preload;      // in words; empty: it was
   std::string program;              // the command's file in the image; empty: not found
   std::set<std::string> variables;  // names of the variables that the command got
@@ -75,7 +78,8 @@ class Observer {
   Observer(std::filesystem::path folder, ObserveRequest request,
            const Result<ObserveParts>& parts = FindObserveParts());
 
-  // Additions to the command's environment: RHARNESS_OBSERVE, LD_PRELOAD, PYTHONPATH.
+  // Additions to the command's environment: RHARNESS_OBSERVE, LD_PRELOAD, PYTHONPATH,
+  // CUDA_INJECTION64_PATH.
   void AddTo(std::map<std::string, std::string>* environment);
 
   // After the run; otherwise the first function that needs the notes calls it: reads the processes'
@@ -89,6 +93,8 @@ class Observer {
  private:
   void AddPreload(std::map<std::string, std::string>* environment);
   void AddPython(std::map<std::string, std::string>* environment);
+  void AddKernels(std::map<std::string, std::string>* environment);
+  void ReadKernels();
   void CollectPython(const std::set<std::string>& programs);
   void CollectVariables(const std::set<std::string>& programs);
   void AddMentioned();
@@ -104,6 +110,7 @@ class Observer {
   std::set<SeenProgram> noted_pythons_;
   bool preload_ = false;  // in the environment
   bool python_ = false;
+  bool kernels_ = false;
   std::set<std::string> kept_;       // recorded variables: set, watched or named
   std::set<std::string> variables_;  // read, as noted
   std::set<std::string> files_;

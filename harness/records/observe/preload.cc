@@ -18,13 +18,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness/records/observe/arena.h"
 #include "harness/records/observe/libc_symbols.h"
+#include "harness/records/observe/mapped_notes.h"
 #include "harness/records/observe/own_process.h"
 #include "harness/records/observe/preload_parts.h"
 
@@ -47,6 +47,7 @@ using rharness::BeginsWith;
 using rharness::FindVariable;
 using rharness::kLongestPath;
 using rharness::ReadLink;
+using rharness::StatOf;
 
 constexpr int kMostProbes = 32;
 constexpr uint32_t kMostDropped = 1000;  // then it is full, and no name is asked for any more
@@ -56,33 +57,6 @@ int state = kNew;
 Arena* arena = nullptr;
 const char* home = nullptr;  // the run's own folder, with its slash; null: outputs are not noted
 bool may_begin[256];         // whether a watched name begins with this byte
-
-// fstat was given a new version in glibc 2.33; the kernel's structure is the same as the library's.
-bool StatOf(int fd, struct stat* info) { return syscall(SYS_fstat, fd, info) == 0; }
-
-Arena* MapArena(const char* folder) {
-  char path[kLongestPath];
-  const size_t length = strlen(folder);
-  if (length == 0 || length + sizeof(rharness::kArenaFile) + 1 > sizeof(path)) return nullptr;
-  memcpy(path, folder, length);
-  path[length] = '/';
-  memcpy(path + length + 1, rharness::kArenaFile, sizeof(rharness::kArenaFile));
-  const long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-  if (fd < 0) return nullptr;
-  struct stat info;
-  void* mapped = MAP_FAILED;
-  if (StatOf(static_cast<int>(fd), &info) && S_ISREG(info.st_mode) &&
-      info.st_size == static_cast<off_t>(sizeof(Arena))) {
-    mapped =
-        mmap(nullptr, sizeof(Arena), PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd), 0);
-  }
-  syscall(SYS_close, fd);
-  if (mapped == MAP_FAILED) return nullptr;
-  // A few entries far apart: read-ahead would only load empty pages, for the reader too.
-  madvise(mapped, sizeof(Arena), MADV_RANDOM);
-  auto* found = static_cast<Arena*>(mapped);
-  return found->magic == rharness::kArenaMagic ? found : nullptr;
-}
 
 const char* EndOfNames() { return arena->names + rharness::kArenaNamesBytes; }
 
@@ -109,7 +83,10 @@ bool IsReady() {
   }
   const int error = errno;
   const char* folder = FindVariable(rharness::kObserveVariable);
-  arena = folder == nullptr ? nullptr : MapArena(folder);
+  arena = folder == nullptr
+              ? nullptr
+              : static_cast<Arena*>(rharness::MapNotes(folder, rharness::kArenaFile, sizeof(Arena),
+                                                       rharness::kArenaMagic));
   errno = error;
   if (arena == nullptr) {
     __atomic_store_n(&state, kOff, __ATOMIC_RELEASE);

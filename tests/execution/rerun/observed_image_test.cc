@@ -265,6 +265,16 @@ TEST_P(ObservedImage, KeepsWhatTheImagePutsBeforeItsPrograms) {
                                      ".so /run/rharness-observe/parts/python:/opt\n"));
 }
 
+TEST_P(ObservedImage, HasTheLibraryForItsDriverWhereItsRecordNotedKernels) {
+  EXPECT_EQ(Shell("echo \"[$CUDA_INJECTION64_PATH]\"").output, "[]\n");
+  manifest_.observation->means.emplace(kSeenByKernels);
+  const Done done =
+      Shell("echo $CUDA_INJECTION64_PATH; [ -s $RHARNESS_OBSERVE/kernels ] && echo notes");
+  EXPECT_EQ(done.output, "/run/rharness-observe/parts/librharness-kernels.so\nnotes\n");
+  EXPECT_THAT(done.unseen(), Contains(HasSubstr("no process started a CUDA driver")));
+  EXPECT_TRUE(done.seen().Has(kSeenByKernels));
+}
+
 // Nothing of it is loaded there, and nothing of it stands in the way.
 TEST_P(ObservedImage, ThatIsOneStaticProgramRunsUnharmed) {
   manifest_.image.repository = "ml/tiny";

@@ -3,6 +3,7 @@
 // As the real driver does: a fault of a kernel shows at the next call, and then at every one; calls
 // need a context; an invalid handle or a copy out of bounds is an error of that call alone.
 #include <cuda.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <set>
 
+#include "harness/records/observe/cupti.h"
 #include "tests/gpu/emulator/driver_state.h"
 #include "tests/gpu/emulator/fatbin.h"
 
@@ -66,6 +68,23 @@ void WriteLog(const std::string& text, unsigned int count, CUjit_option* options
   buffer[length] = '\0';
 }
 
+// Source: CUPTI documentation, "CUDA Injection": a library that cannot be loaded changes nothing.
+void Inject() {
+  static const bool once = [] {
+    const char* path = std::getenv("CUDA_INJECTION64_PATH");
+    void* library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void* start = library == nullptr ? nullptr : dlsym(library, "InitializeInjection");
+    if (start != nullptr) (void)reinterpret_cast<int (*)()>(start)();
+    return true;
+  }();
+  (void)once;
+}
+
+const char* SymbolOf(CUfunction function) {
+  const auto* known = reinterpret_cast<const rharness::EmulatedFunction*>(function);
+  return known == nullptr ? nullptr : known->kernel->name.c_str();
+}
+
 }  // namespace
 
 #define ENTER(name)                                  \
@@ -75,8 +94,22 @@ void WriteLog(const std::string& text, unsigned int count, CUjit_option* options
   const std::lock_guard<std::mutex> guard(one_call); \
   if (const CUresult entered = Enter(#name, true)) return entered
 
+namespace {
+
+CUresult Launched(CUfunction function, const rharness::LaunchExtent& blocks,
+                  const rharness::LaunchExtent& threads, unsigned int shared_bytes,
+                  void** parameters, void** extra) {
+  ENTER_IN_CONTEXT(cuLaunchKernel);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (extra != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  return DriverState::Get().Launch(function, blocks, threads, shared_bytes, parameters);
+}
+
+}  // namespace
+
 extern "C" {
 CUresult cuInit(unsigned int) {
+  Inject();
   ENTER(cuInit);
   return CUDA_SUCCESS;
 }
@@ -271,13 +304,30 @@ CUresult cuEventRecord(CUevent event, CUstream) {
 }
 CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
                         unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                        unsigned int block_z, unsigned int shared_bytes, CUstream,
+                        unsigned int block_z, unsigned int shared_bytes, CUstream stream,
                         void** parameters, void** extra) {
-  ENTER_IN_CONTEXT(cuLaunchKernel);
-  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  if (extra != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-  return DriverState::Get().Launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                                   shared_bytes, parameters);
+  // In the layout of cuLaunchKernel_params, of CUPTI.
+  const struct {
+    CUfunction function;
+    unsigned int extents[7];
+    CUstream stream;
+    void **parameters, **extra;
+  } all = {function,
+           {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes},
+           stream,
+           parameters,
+           extra};
+  rharness::DriverCall call{.id = rharness::cupti::kLaunchKernel,
+                            .function = "cuLaunchKernel",
+                            .parameters = &all,
+                            .symbol = SymbolOf(function)};
+  DriverState::Get().Tell(call);
+  const int result = Launched(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                              shared_bytes, parameters, extra);
+  call.is_over = true;
+  call.result = &result;
+  DriverState::Get().Tell(call);
+  return static_cast<CUresult>(result);
 }
 // The driver's linker makes machine code, which the emulator has none of.
 CUresult cuLinkCreate(unsigned int, CUjit_option*, void**, CUlinkState*) {

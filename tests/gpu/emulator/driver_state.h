@@ -7,12 +7,14 @@
 // EMULATED_ORDER, the order of launches, a new one each if it is not set; EMULATED_FAIL,
 // "cuMemAlloc:3" for the third call alone, "cuMemAlloc:3+" for it and all after it, of the driver
 // or of a library (libraries/), several by commas; EMULATED_CALLS, a file that gets the name of
-// every call.
+// every call. CUDA_INJECTION64_PATH: as NVIDIA's driver has it, a library whose InitializeInjection
+// cuInit calls once.
 #ifndef RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
 #define RHARNESS_TESTS_GPU_EMULATOR_DRIVER_STATE_H_
 
 #include <cuda.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -70,6 +72,11 @@ class DriverState final : public EmulatedMachine {
   std::string_view device_name() const override { return TheEmulatedDevice().name; }
   int compute() const override { return TheEmulatedDevice().compute; }
   void Fault(std::string text) override;
+  void WatchLaunches(void (*watcher)(const DriverCall&)) override { watcher_ = watcher; }
+
+  void Tell(const DriverCall& call) const {
+    if (watcher_ != nullptr) watcher_(call);
+  }
 
   DeviceMemory& memory() { return memory_; }
   // On the current device; 0 when there is no room.
@@ -88,6 +95,7 @@ class DriverState final : public EmulatedMachine {
  private:
   DriverState();
 
+  std::atomic<void (*)(const DriverCall&)> watcher_ = nullptr;
   DeviceMemory memory_;
   std::map<const void*, std::unique_ptr<EmulatedModule>> modules_;
   std::map<std::string, unsigned, std::less<>> calls_;

@@ -1,7 +1,8 @@
 // A training run whose sums are made on the device: a linear classifier of the digits, its products
 // on the host, every sum of them by the probes' own kernel reduce_rows.
 //
-// Role: a run that a driver's order of addition changes, for the drill behind a gate. It finds
+// Role: a run that a driver's order of addition changes, for the drill behind a gate; with
+// SUM_TRAINER_PICKS the next driver gets another kernel. It finds
 // libcuda.so.1 as any program does.
 #include <cmath>
 #include <cstdio>
@@ -25,7 +26,8 @@ T Need(Result<T> result) {
 class DeviceSums {
  public:
   DeviceSums() : device_(Need(Device::Open(ProbeContext{.device = "cuda:0"}))) {
-    kernel_ = Need(device_->Find(Need(device_->Load(kReduceKernels)), "reduce_rows"));
+    kernel_ = Need(device_->Find(Need(device_->Load(kReduceKernels)),
+                                 is_serial_ ? "reduce_serial" : "reduce_rows"));
   }
   // Of each row of `terms`, `row` values long.
   std::vector<float> Of(const std::vector<float>& terms, std::size_t row) const {
@@ -34,8 +36,8 @@ class DeviceSums {
     const DeviceBuffer out = Need(device_->Allocate(rows * sizeof(float)));
     CUdeviceptr from = in.address(), to = out.address();
     int n = static_cast<int>(row);
-    const Status ran =
-        device_->Launch(kernel_, {static_cast<unsigned>(rows), 256}, {&from, &to, &n});
+    const Status ran = device_->Launch(
+        kernel_, {static_cast<unsigned>(rows), is_serial_ ? 1U : 256U}, {&from, &to, &n});
     if (!ran.ok()) Need(Result<int>(ran.error()));
     const auto bytes = Need(device_->Read(out, rows * sizeof(float)));
     std::vector<float> sums(rows);
@@ -45,7 +47,13 @@ class DeviceSums {
   int driver() const { return device_->driver().version(); }
 
  private:
+  // As a library does that prefers another algorithm on newer drivers.
+  bool PicksSerial() const {
+    return std::getenv("SUM_TRAINER_PICKS") != nullptr && driver() > CUDA_VERSION;
+  }
+
   std::shared_ptr<Device> device_;
+  const bool is_serial_ = PicksSerial();
   CUfunction kernel_ = nullptr;
 };
 

@@ -270,19 +270,41 @@ TEST_F(Observed, WhatTheRunPreloadsItselfStaysFirst) {
 TEST(Preload, AsksForNothingThatOldCLibrariesLack) {
   const auto parts = FindObserveParts();
   ASSERT_TRUE(parts.ok()) << parts.error().ToString();
-  ProcessSpec spec;
-  spec.argv = {"objdump", "-T", parts->preload};
-  spec.environment = PickEnvironment({"PATH"});
-  const ProcessResult result = RunProcess(spec);
-  if (result.outcome.kind == OutcomeKind::kNotStarted) GTEST_SKIP() << "no objdump (binutils) here";
-  constexpr std::string_view kSign = "(GLIBC_2.";
-  int versions = 0;
-  for (auto at = result.stdout_text.find(kSign); at != std::string::npos;
-       at = result.stdout_text.find(kSign, at + 1), ++versions) {
-    EXPECT_LE(std::atoi(result.stdout_text.c_str() + at + kSign.size()), 17)
-        << result.stdout_text.substr(at, 60);
+  for (const fs::path& library : {parts->preload, parts->kernels}) {
+    ProcessSpec spec;
+    spec.argv = {"objdump", "-T", library};
+    spec.environment = PickEnvironment({"PATH"});
+    const ProcessResult result = RunProcess(spec);
+    if (result.outcome.kind == OutcomeKind::kNotStarted) GTEST_SKIP() << "no objdump here";
+    constexpr std::string_view kSign = "GLIBC_2.";
+    int versions = 0;
+    for (auto at = result.stdout_text.find(kSign); at != std::string::npos;
+         at = result.stdout_text.find(kSign, at + 1), ++versions) {
+      EXPECT_LE(std::atoi(result.stdout_text.c_str() + at + kSign.size()), 17)
+          << result.stdout_text.substr(at, 60);
+    }
+    EXPECT_GT(versions, 10) << result.stdout_text;
   }
-  EXPECT_GT(versions, 10) << result.stdout_text;
+}
+
+TEST_F(Observed, TheDriversLibraryOfAnotherToolKeepsItsPlace) {
+  const ObserveRequest request{.kernels = true, .command = {"true"}};
+  for (const char* own : {"", "/opt/nsight/injection.so"}) {
+    const fs::path notes = base_ / ("notes" + std::to_string(*own));
+    fs::create_directory(notes);
+    std::map<std::string, std::string> environment = {{"PATH", "/bin"}};
+    if (*own != 0) environment["CUDA_INJECTION64_PATH"] = own;
+    Observer observer(notes, request);
+    observer.AddTo(&environment);
+    EXPECT_THAT(environment["CUDA_INJECTION64_PATH"],
+                *own != 0 ? std::string(own) : FindObserveParts()->kernels.string());
+    observer.ReadNotes();
+    const Observation seen = observer.Collect({}, {}, {});
+    EXPECT_TRUE(seen.Has(kSeenByKernels));
+    EXPECT_FALSE(seen.kernels);
+    EXPECT_THAT(seen.unseen, Contains(HasSubstr(*own != 0 ? "names a library of another tool"
+                                                          : "no process started a CUDA driver")));
+  }
 }
 
 TEST(LibcSymbols, AreFoundWithoutTheHelpOfTheLoader) {

@@ -14,6 +14,16 @@
 
 namespace rharness {
 
+// A call of the driver's API, before and after it, for CUPTI.
+struct DriverCall {
+  std::uint32_t id = 0;  // CUPTI's
+  bool is_over = false;
+  const char* function = nullptr;
+  const void* parameters = nullptr;
+  const int* result = nullptr;  // of a call that is over
+  const char* symbol = nullptr;
+};
+
 class EmulatedMachine {
  public:
   virtual ~EmulatedMachine() = default;
@@ -30,6 +40,8 @@ class EmulatedMachine {
   virtual int devices() const = 0;
   virtual std::string_view device_name() const = 0;
   virtual int compute() const = 0;  // 90 of compute capability 9.0
+  // Called by the thread that launches, with none of the driver's locks; null: nobody watches.
+  virtual void WatchLaunches(void (*watcher)(const DriverCall&)) = 0;
   // As a kernel that read or wrote where it may not: the error stays.
   virtual void Fault(std::string text) = 0;
 };
