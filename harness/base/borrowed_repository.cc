@@ -7,6 +7,7 @@
 #include <climits>
 #include <system_error>
 
+#include "harness/base/temp_leftovers.h"
 #include "harness/base/trouble.h"
 
 namespace rharness {
@@ -71,12 +72,16 @@ Result<GitFolders> FindGitFolders(const fs::path& repository) {
 
 Result<BorrowedRepository> BorrowedRepository::Make(const fs::path& objects,
                                                     const fs::path& work_tree) {
-  ASSIGN_OR_RETURN(ScopedTempDir folder, ScopedTempDir::Make("rharness-git-"));
+  constexpr std::string_view kPrefix = "rharness-git-";
+  RemoveLeftovers(kPrefix);
+  ASSIGN_OR_RETURN(ScopedTempDir folder, ScopedTempDir::Make(kPrefix));
+  ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(folder.path()));
   RETURN_IF_ERROR(MakeDirectories(folder.path() / "info"));
   // git looks for attributes here first.
   RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "info" / "attributes",
                                   "* -text -eol -crlf -ident -filter -working-tree-encoding\n"));
   BorrowedRepository git(std::move(folder), work_tree);
+  git.lock_.emplace(std::move(lock));
   git.borrowed_["GIT_OBJECT_DIRECTORY"] = objects.string();
   return git;
 }

@@ -12,12 +12,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/folder_lock.h"
 #include "harness/base/result.h"
 #include "harness/base/subprocess.h"
 
@@ -68,6 +70,7 @@ class BorrowedRepository {
   Status Configure(std::string_view hash, std::string_view refs, std::string_view file_mode) const;
 
   ScopedTempDir folder_;
+  std::optional<FolderLock> lock_;  // of it
   std::filesystem::path work_tree_;
   GitLimits limits_;
   std::map<std::string, std::string> borrowed_;  // further variables: paths of objects and index

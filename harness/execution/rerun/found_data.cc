@@ -79,7 +79,15 @@ Status RestoreEmptyFolders(const fs::path& copy, const EmptyFolders& recorded,
       path = path.parent_path();
     }
   }
-  for (const std::string& name : *recorded) RETURN_IF_ERROR(MakeDirectories(copy / name));
+  for (const std::string& name : *recorded) {
+    std::error_code error;
+    const fs::file_status there = fs::symlink_status(copy / name, error);
+    if (fs::exists(there) && !fs::is_directory(there)) {
+      return InvalidInput(
+          fmt::format("the record names '{}' as an empty folder, and it is a file", name));
+    }
+    RETURN_IF_ERROR(MakeDirectories(copy / name));
+  }
   return {};
 }
 

@@ -29,7 +29,8 @@ std::string NoteEmptyFolders(const std::vector<std::string>& found, DataItem* it
 Status LinkFiles(const std::filesystem::path& folder, const std::filesystem::path& view);
 bool FileLinksStand(const std::filesystem::path& view, const std::filesystem::path& folder);
 // Gives a private copy of a folder, or a view, the recorded empty folders and no other: removes and
-// makes what differs. What it is to have must be known. Errors: io.
+// makes what differs. What it is to have must be known. Errors: io; invalid_input where a file has
+// the name of one.
 Status RestoreEmptyFolders(const std::filesystem::path& copy, const EmptyFolders& recorded,
                            const std::vector<std::string>& found);
 

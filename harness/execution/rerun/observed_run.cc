@@ -10,6 +10,7 @@
 
 #include "harness/base/cgroup.h"
 #include "harness/base/log.h"
+#include "harness/base/temp_leftovers.h"
 #include "harness/execution/rerun/git_tree.h"
 #include "harness/execution/rerun/nccl_seen.h"
 #include "harness/execution/rerun/record_python.h"
@@ -151,12 +152,17 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace, const
 
 // Outside of the workspace, whose files and limits belong to the run. Without it nothing is seen.
 bool ObservedRun::MakeFolder(const NotesAt& notes) {
+  if (notes.path.empty()) RemoveLeftovers(kNotesPrefix);
   auto folder =
       notes.path.empty() ? ScopedTempDir::Make(kNotesPrefix) : ScopedTempDir::At(notes.path);
   std::error_code error;
   // This node and node 0 are one machine, as in tests: all is seen there.
   if (!notes.starts_command && !folder.ok() && fs::is_directory(notes.path, error)) return false;
   if (folder.ok()) folder_ = std::move(*folder);
+  if (folder.ok() && notes.path.empty()) {
+    auto lock = FolderLock::Take(folder_->path());
+    if (lock.ok()) lock_.emplace(std::move(*lock));
+  }
   if (!folder.ok()) LogWarning("not observed: " + folder.error().ToString());
   return folder.ok();
 }

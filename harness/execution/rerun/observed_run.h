@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/base/files.h"
+#include "harness/base/folder_lock.h"
 #include "harness/execution/launch/job.h"
 #include "harness/execution/rerun/record.h"
 #include "harness/execution/rerun/ticket.h"
@@ -63,6 +64,7 @@ class ObservedRun {
   bool MakeFolder(const NotesAt& notes);
 
   std::optional<ScopedTempDir> folder_;  // for the notes
+  std::optional<FolderLock> lock_;       // of it, unless nodes share it
   std::optional<Observer> observer_;
   std::optional<LookRequest> image_;  // request for a container's observation
   std::unique_ptr<ImageObserver> look_;

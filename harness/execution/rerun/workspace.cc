@@ -29,9 +29,8 @@ namespace fs = std::filesystem;
 Status CopyTree(const fs::path& from, const fs::path& to) {
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
   std::error_code error;
-  // Folder by folder: a copy of one that nobody may write to could not be filled.
-  if (!fs::is_directory(from, error) && !error) fs::copy(from, to, error);
   if (fs::is_directory(from, error)) {
+    // Folder by folder: a copy of one that nobody may write to could not be filled.
     fs::create_directory(to, error);
     for (fs::recursive_directory_iterator entry(from, error), end; !error && entry != end;
          entry.increment(error)) {
@@ -43,6 +42,8 @@ Status CopyTree(const fs::path& from, const fs::path& to) {
       }
       if (error) break;
     }
+  } else if (!error) {
+    fs::copy(from, to, error);
   }
   if (error) return IoErrorFromErrno("cannot copy to " + to.string(), error.value(), from.string());
   return {};
@@ -219,7 +220,11 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
   DataItem seen = item;
   std::string other_folders;
   if (item.kind == DataKind::kDirectory) {
-    ASSIGN_OR_RETURN(other_folders, PlaceEmptyFolders(*content, &seen, &placed, workspace));
+    auto others = PlaceEmptyFolders(*content, &seen, &placed, workspace);
+    if (!others.ok()) {
+      return BlockedBy(Layer::kData, fmt::format("data '{}': ", item.name), others.error());
+    }
+    other_folders = std::move(*others);
   }
   seen.made_by.reset();  // bytes do not show who made them
   seen.sha256 = content->sha256;

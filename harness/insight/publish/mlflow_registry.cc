@@ -5,10 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
+#include "compare/weights/checkpoint_folder.h"
 #include "harness/base/digest.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/loose_json.h"
@@ -129,6 +133,15 @@ class RegistryFiles {
   bool cut_ = false;
 };
 
+std::string LowerCase(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+bool EndsWithOneOf(std::string_view name, std::span<const std::string_view> ends) {
+  return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
+}
+
 bool MayBe(const RegistryFile& file, const Artifact& recorded) {
   const auto fits = [&](const std::string& path, std::uint64_t size) {
     return fs::path(file.path).filename() == fs::path(path).filename() ||
@@ -183,8 +196,10 @@ Status ReadRoot(HttpClient* client, const std::string& root, const std::string& 
   if (files.cut()) entry->unread = fmt::format("there are more than {} of them", kMostFiles);
   for (RegistryFile& file : files.files()) {
     file.of_model = is_model && !IsDescription(file.path);
+    const bool may_be_loaded =
+        file.of_model || MayBeLoaded(file.path) || MayBeLoadedBeside(file.path);
     const bool hashed = std::ranges::any_of(recorded, [&](const Artifact& one) {
-      return (file.of_model || one.role == "weights") && MayBe(file, one);
+      return (may_be_loaded || one.role == "weights") && MayBe(file, one);
     });
     if (hashed) RETURN_IF_ERROR(files.HashOne(&file));
     if (!record.empty()) file.record_path = record + "/" + file.path;
@@ -234,6 +249,22 @@ Status FindModels(HttpClient* client, const Json& run, std::vector<RegistryModel
 }
 
 }  // namespace
+
+bool MayBeLoaded(const std::string& path) {
+  constexpr std::array<std::string_view, 18> kEnds = {
+      ".pkl", ".pickle", ".dill",       ".cloudpickle",    ".skops",  ".pkl.gz",
+      ".pb",  ".pbtxt",  ".index.json", "variables.index", ".tflite", ".mar",
+      ".zip", ".tar",    ".tar.gz",     "-00000-of-00001", ".so",     ".tgz"};
+  const std::string name = LowerCase(path);
+  return IsModelName(name) || MayBeCheckpointName(name) || EndsWithOneOf(name, kEnds);
+}
+
+bool MayBeLoadedBeside(const std::string& path) {
+  constexpr std::array<std::string_view, 7> kEnds = {
+      ".py",        "config.json", "tokenizer.json", "tokenizer.model",
+      "model.json", "model.txt",   "vocab.json"};
+  return EndsWithOneOf(LowerCase(path), kEnds);
+}
 
 Result<RegistryEntry> FindModelVersion(HttpClient* client, const std::string& model,
                                        std::optional<std::uint64_t> version) {

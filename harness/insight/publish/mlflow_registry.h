@@ -47,10 +47,17 @@ Result<RegistryEntry> FindModelVersion(HttpClient* client, const std::string& mo
                                        std::optional<std::uint64_t> version);
 Result<RegistryEntry> FindRegistryRun(HttpClient* client, const std::string& run_id);
 
+// Whether a loader of models may read a file of this name, whatever the case: weights, a pickle, an
+// index of shards, an archive, a library / one that it may read beside weights: code, settings, a
+// tokenizer, a model as text.
+bool MayBeLoaded(const std::string& path);
+bool MayBeLoadedBeside(const std::string& path);
+
 // Lists the entry's files through the server, 10,000 a folder at most, those of a run's logged
 // models below their names, and hashes those that could be recorded weights, and of logged models
-// any recorded file, by their names or sizes, 64 GiB each at most. Files that the server does not
-// serve ("s3:" without its proxy), and too many files, set `unread`. Errors: those of HttpClient.
+// and of what may be loaded any recorded file, by their names or sizes, 64 GiB each at most. Files
+// that the server does not serve ("s3:" without its proxy), and too many files, set `unread`.
+// Errors: those of HttpClient.
 Status ReadRegistryFiles(HttpClient* client, const std::vector<Artifact>& recorded,
                          RegistryEntry* entry);
 

@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
-#include "compare/weights/checkpoint_folder.h"
 #include "harness/base/shell_word.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/verdict/verdict.h"
@@ -160,12 +158,15 @@ struct HeldFiles {
   std::vector<std::string> uncompared, unrecorded;
 };
 
-// Whether a loader of models may read a file of this name.
-bool MayBeLoaded(const std::string& path) {
-  constexpr std::array<std::string_view, 7> kMore = {".pkl",    ".pickle",     ".skops", ".pb",
-                                                     ".tflite", ".index.json", ".mar"};
-  return IsModelName(path) || MayBeCheckpointName(path) ||
-         std::ranges::any_of(kMore, [&](std::string_view end) { return path.ends_with(end); });
+// Whether it lies in the folder of a file with the name of recorded weights, or below.
+bool IsBeside(const RegistryFile& file, const RegistryEntry& entry,
+              const std::vector<RecordedFile>& weights) {
+  return std::ranges::any_of(entry.files, [&](const RegistryFile& other) {
+    const bool is_weights = std::ranges::any_of(
+        weights, [&](const RecordedFile& one) { return SameName(other.path, one.path); });
+    const std::string folder = std::filesystem::path(other.path).parent_path().string();
+    return is_weights && (folder.empty() || file.path.starts_with(folder + "/"));
+  });
 }
 
 HeldFiles HoldFiles(const RegistryEntry& entry, const RunKnown& known,
@@ -176,11 +177,14 @@ HeldFiles HoldFiles(const RegistryEntry& entry, const RunKnown& known,
   for (const RegistryFile& file : entry.files) {
     const bool is_weights = std::ranges::any_of(
         weights, [&](const RecordedFile& one) { return SameName(file.path, one.path); });
+    const bool loaded = file.of_model || is_weights || MayBeLoaded(file.path) ||
+                        (MayBeLoadedBeside(file.path) && IsBeside(file, entry, weights));
+    if (!loaded) continue;
     const HeldFile found = Hold(file, recorded);
-    if (!file.of_model && !is_weights) {
-      if (found.named == nullptr && MayBeLoaded(file.path)) files.unrecorded.push_back(file.path);
-    } else if (found.named == nullptr) {
+    if (found.named == nullptr && file.of_model) {
       if (files.unknown++ == 0) files.first_unknown = file.path;
+    } else if (found.named == nullptr) {
+      if (!is_weights) files.unrecorded.push_back(file.path);
     } else if (!found.held) {
       files.others.push_back(
           {"weights_differ",
@@ -188,11 +192,12 @@ HeldFiles HoldFiles(const RegistryEntry& entry, const RunKnown& known,
                        SafeText(found.named->path, 200), found.named->sha256,
                        SafeText(file.path, 200),
                        file.sha256.empty() ? "a different one" : file.sha256)});
-    } else if (file.of_model) {
-      ++files.held;
-      if (std::ranges::find(compared, file.sha256, &RecordedFile::sha256) == compared.end()) {
-        files.uncompared.push_back(file.path);
-      }
+    } else {
+      files.held += file.of_model ? 1 : 0;
+      const bool is_compared =
+          std::ranges::find(compared, file.sha256, &RecordedFile::sha256) != compared.end();
+      // Of recorded weights the drill's own finding says it.
+      if (!is_compared && !is_weights) files.uncompared.push_back(file.path);
     }
   }
   return files;
@@ -217,9 +222,9 @@ void CheckLoaded(const HeldFiles& files, Findings* findings) {
   if (!files.uncompared.empty()) {
     findings->push_back(
         {"model_uncompared",
-         fmt::format("no drill compared {} of the logged model with what a rerun writes; expected "
-                     "a record with these files among its outputs (`rharness import --complete "
-                     "--weights`; scenarios/mlflow/rerun.py writes them)",
+         fmt::format("no drill compared {} with what a rerun writes; expected a record with these "
+                     "files among its outputs (`rharness import --complete --weights`; "
+                     "scenarios/mlflow/rerun.py writes those of a logged model)",
                      FirstOf(files.uncompared))});
   }
 }

@@ -95,6 +95,13 @@ TEST_F(WorkspaceFolders, OfLargeDataAreThoseOfAFolderOfLinks) {
   EXPECT_EQ(VerifyAfterRun(workspace, &cache_)->size(), 1U);
 }
 
+TEST_F(WorkspaceFolders, ThatAreFilesInTheDataAreAnErrorOfTheRecord) {
+  manifest_.data[0].empty_folders = {{"one/a.csv"}};
+  const Workspace workspace = Prepare();
+  ASSERT_TRUE(workspace.obstacle);
+  EXPECT_THAT(workspace.obstacle->reason, HasSubstr("'one/a.csv' as an empty folder"));
+}
+
 TEST_F(WorkspaceFolders, OfMountedDataAreAnObstacleIfTheyAreOthers) {
   manifest_.data[0].path = manifest_.data[0].location = Set().string();
   EXPECT_FALSE(Prepare().obstacle);

