@@ -108,8 +108,9 @@ TEST_F(PublishPeers, MlflowsRegistryTakesAModelOnlyAfterItsDrillAndItsAliasFollo
 // What log_model(name=...) of MLflow 3 wrote, from its import to its version in the registry.
 class LoggedModelPeers : public PublishPeers {
  protected:
-  // Logs, imports, completes and drills; the ids at the server.
-  void DrillALoggedModel() {
+  // Logs, imports, completes and drills; the ids at the server. `written`: the rerun writes the
+  // model's file, too.
+  void DrillALoggedModel(bool written) {
     fs::create_directories(At("run"));
     const std::string script =
         std::string(kSources) + "/tests/records/intake/peers/mlflow_model.py";
@@ -122,36 +123,44 @@ class LoggedModelPeers : public PublishPeers {
     model_ = ids->Find("models")->AsArray()[1].AsString();
     Put("train.sh",
         "echo '{\"metrics\": {\"score\": 0.75, \"loss\": 0.5}}' > metrics.json\n"
-        "printf 'two\\nlines\\n' > notes.txt\n");
+        "printf 'two\\nlines\\n' > notes.txt\nmkdir -p clf\ncp given.skops clf/model.skops\n");
     Put("train.csv", "1\n");
     Put("test.csv", "2\n");
+    fs::copy_file(ModelFile(), At("run/given.skops"));
     Must({"import", url_, "--run", id_, "--out", "runs"});
-    Must({"import",
-          "--complete",
-          "runs/mlflow-" + id_ + ".json",
-          "--root",
-          ".",
-          "--repository",
-          ".",
-          "--code-file",
-          "train.sh",
-          "--data",
-          "train=train.csv",
-          "--data",
-          "holdout=test.csv",
-          "--seed",
-          "init=1",
-          "--metrics",
-          "metrics.json",
-          "--metric",
-          "score,direction=higher,margin=0.01,primary",
-          "--here",
-          "--",
-          "sh",
-          "train.sh"});
+    std::vector<std::string> complete = {"import",
+                                         "--complete",
+                                         "runs/mlflow-" + id_ + ".json",
+                                         "--root",
+                                         ".",
+                                         "--repository",
+                                         ".",
+                                         "--code-file",
+                                         "train.sh",
+                                         "--code-file",
+                                         "given.skops",
+                                         "--data",
+                                         "train=train.csv",
+                                         "--data",
+                                         "holdout=test.csv",
+                                         "--seed",
+                                         "init=1",
+                                         "--metrics",
+                                         "metrics.json",
+                                         "--metric",
+                                         "score,direction=higher,margin=0.01,primary",
+                                         "--here"};
+    if (written) {
+      fs::create_directories(At("run/clf"));
+      fs::copy_file(ModelFile(), At("run/clf/model.skops"));
+      complete.insert(complete.end(), {"--artifact", "other=clf/model.skops"});
+    }
+    complete.insert(complete.end(), {"--", "sh", "train.sh"});
+    Must(complete);
     Must({"history", "add", "--history", "runs.db", "runs"});
     Must({"drill", "--history", "runs.db", "--out", "drill"});
   }
+  fs::path ModelFile() const { return At("served/1/models/" + model_ + "/artifacts/model.skops"); }
   void Put(const std::string& name, const std::string& text) const {
     ASSERT_TRUE(WriteFileAtomic(At("run/" + name), text).ok());
   }
@@ -167,10 +176,19 @@ class LoggedModelPeers : public PublishPeers {
   std::string id_, model_;
 };
 
+TEST_F(LoggedModelPeers, OfNoComparedFileIsNotAdmitted) {
+  Serve();
+  DrillALoggedModel(false);
+  const ProcessResult uncompared = Admit({"--run", id_});
+  EXPECT_EQ(uncompared.outcome.exit_code, 3) << uncompared.stdout_text;
+  EXPECT_THAT(uncompared.stdout_text, HasSubstr("model_uncompared: no drill compared"));
+}
+
 TEST_F(LoggedModelPeers, VersionsAreHeldToWhatWasImportedOfTheModel) {
   Serve();
-  DrillALoggedModel();
-  EXPECT_THAT(Admit({"--run", id_}).stdout_text, HasSubstr("admitted: identical"));
+  DrillALoggedModel(true);
+  // The run has another model of the name, which no rerun writes.
+  EXPECT_THAT(Admit({"--run", id_}).stdout_text, HasSubstr("model_uncompared"));
   const ProcessResult registered =
       Run({"python", "-c",
            "import mlflow, sys; mlflow.register_model('models:/' + sys.argv[1], 'digits')", model_},
@@ -180,7 +198,7 @@ TEST_F(LoggedModelPeers, VersionsAreHeldToWhatWasImportedOfTheModel) {
   EXPECT_EQ(version.outcome.exit_code, 0) << version.stdout_text << version.stderr_text;
   EXPECT_THAT(version.stdout_text, HasSubstr("model digits version 1: admitted"));
 
-  const fs::path file = At("served/1/models/" + model_ + "/artifacts/model.skops");
+  const fs::path file = ModelFile();
   const auto bytes = ReadFile(file);
   ASSERT_TRUE(bytes.ok()) << bytes.error().ToString();
   ASSERT_TRUE(WriteFileAtomic(file, *bytes + "x").ok());
