@@ -198,7 +198,8 @@ class BufferedBytes {
  private:
   Status Fill(std::size_t size) {
     constexpr std::size_t kAhead = std::size_t{1} << 20;
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    // At first there is no buffer.
+    if (begin_ < end_) std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
     // Grows as the file gives bytes: a length in it may be a lie.
