@@ -139,7 +139,8 @@ TEST_F(KernelsSeen, KeepsTheOrderOfEachProcess) {
   const auto orders = Orders();
   ASSERT_EQ(orders.size(), 3U);
   EXPECT_EQ(std::set<std::string>(orders.begin(), orders.end()).size(), 2U);
-  for (const SeenKernel& kernel : Notes().kernels->launched) EXPECT_EQ(kernel.launches, 3U);
+  const auto notes = Notes();
+  for (const SeenKernel& kernel : notes.kernels->launched) EXPECT_EQ(kernel.launches, 3U);
 }
 
 TEST_F(KernelsSeen, SurviveTheirProcess) {
