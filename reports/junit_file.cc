@@ -64,7 +64,8 @@ void AddCase(pugi::xml_node suite, const JunitCase& test, const std::string& nam
   AddResult(node, test, SafeText(test.body, body_bytes, Lines::kKeep));
 }
 
-// The text of all cases, of which one at a time is nodes; adds up what is in them.
+// The text of all cases, and the number of their elements by name. Only one case at a time is held
+// as XML nodes.
 std::string CasesText(const JunitFile& file, std::map<std::string, int>* elements) {
   const std::size_t body_bytes = JunitBodyBytes(file.cases.size());
   std::map<std::string, int> names;

@@ -37,7 +37,7 @@ constexpr std::size_t kMostUnread = 100;  // sentences a record
 constexpr char kGrades[] =
     R"text(Nothing is guessed. Each field of a manifest says what it is worth and where it stood ("origin" in the file): exact, where the source holds the value itself or its identity (a full commit, a SHA-256, a metric as it was logged); hint, where it may be so (a short commit, a tag, a truncated digest, a file as it is today); missing, where the source does not say. What blocks a rerun is listed with the command that would fill it; `rharness history add FOLDER` takes in the runs that nothing blocks, and with --force the others.
 
-An import is the same when it is done again: a run has its name from its source, a manifest that has not changed is left alone, and one that has is not written over without --overwrite. Where a disk or a server failed in the midst of a run, the record says so, the exit code is 4, and a later import replaces the record. A malformed line is named with its number and the rest is kept. Nothing at the source is changed, executed or unpickled.)text";
+An import is the same when it is done again: a run has its name from its source, a manifest that has not changed is left alone, and one that has is not written over without --overwrite. Where a disk or a server failed in the midst of a run, the record says so, the exit code is 4, and a later import replaces the record unless somebody edited it. A malformed line is named with its number and the rest is kept. Nothing at the source is changed, executed or unpickled.)text";
 
 struct ImportArguments {
   std::vector<std::string> sources;
@@ -286,6 +286,7 @@ int RunImport(const ImportArguments& arguments) {
       return FailWith(status.error());
     }
   }
+  if (!sum.trouble.empty()) ++sum.unread;  // that no run came after
   if (sum.remarks > 20 && !Globals().quiet) {
     LogWarning(fmt::format("and {} more remarks, in the manifests", sum.remarks - 20));
   }

@@ -171,7 +171,7 @@ Result<Baseline> LoadBaseline(const fs::path& folder) {
   RecordFile records;
   std::string text;
   bool is_accepted = false;
-  // Again where somebody accepted another one between the reads.
+  // A baseline that is accepted between the two reads makes them disagree: then both are repeated.
   for (int i = 0; i < 3 && !is_accepted; ++i) {
     ASSIGN_OR_RETURN(records, LoadRecords(folder / kBaselineRecord));
     if (!records.last) {

@@ -69,12 +69,7 @@ void FaultTrial::Reset() {
   fs::copy_file(At("runs.db"), Trial("runs.db"));
 }
 
-ProcessResult FaultTrial::RunDrill(const std::string& fault, bool resume) {
-  ProcessSpec spec{{RHARNESS_FAULT_DRILL, Trial("runs.db").string(), Trial("out").string(),
-                    std::to_string(jobs_)},
-                   environment_,
-                   folder_.path()};
-  if (resume) spec.argv.push_back("--resume");
+ProcessResult RunWithFault(ProcessSpec spec, const std::string& fault) {
   if (!fault.empty()) {
     spec.environment["LD_PRELOAD"] = RHARNESS_FAULT_SHIM;
     spec.environment["RHARNESS_FAULT"] = fault;
@@ -82,6 +77,15 @@ ProcessResult FaultTrial::RunDrill(const std::string& fault, bool resume) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(60);
   return RunProcess(spec, limits);
+}
+
+ProcessResult FaultTrial::RunDrill(const std::string& fault, bool resume) {
+  ProcessSpec spec{{RHARNESS_FAULT_DRILL, Trial("runs.db").string(), Trial("out").string(),
+                    std::to_string(jobs_)},
+                   environment_,
+                   folder_.path()};
+  if (resume) spec.argv.push_back("--resume");
+  return RunWithFault(std::move(spec), fault);
 }
 
 // Before it has finished a drill may also say that it could not tell.

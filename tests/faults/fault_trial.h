@@ -19,6 +19,9 @@ struct TrialEnd {
   bool ok() const { return wrong.empty() && stuck.empty() && lost.empty(); }
 };
 
+// With the shim in front, which makes this fault; empty: none.
+ProcessResult RunWithFault(ProcessSpec spec, const std::string& fault);
+
 class FaultTrial : public DrillProgram {
  protected:
   FaultTrial();

@@ -20,13 +20,7 @@ class ImportFaults : public DrillProgram {
                        const std::vector<std::string>& options = {}) const {
     ProcessSpec spec{{kRharness, "import", "source", "--out", out}, environment_, folder_.path()};
     spec.argv.insert(spec.argv.end(), options.begin(), options.end());
-    if (!fault.empty()) {
-      spec.environment["LD_PRELOAD"] = RHARNESS_FAULT_SHIM;
-      spec.environment["RHARNESS_FAULT"] = fault;
-    }
-    ProcessLimits limits;
-    limits.timeout = std::chrono::seconds(60);
-    return RunProcess(spec, limits);
+    return RunWithFault(std::move(spec), fault);
   }
   std::map<std::string, std::string> Records(const std::string& out) const {
     std::map<std::string, std::string> records;

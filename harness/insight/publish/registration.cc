@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "harness/base/shell_word.h"
@@ -158,27 +159,40 @@ struct HeldFiles {
   std::vector<std::string> uncompared, unrecorded;
 };
 
-// Whether it lies in the folder of a file with the name of recorded weights, or below.
-bool IsBeside(const RegistryFile& file, const RegistryEntry& entry,
-              const std::vector<RecordedFile>& weights) {
-  return std::ranges::any_of(entry.files, [&](const RegistryFile& other) {
-    const bool is_weights = std::ranges::any_of(
-        weights, [&](const RecordedFile& one) { return SameName(other.path, one.path); });
-    const std::string folder = std::filesystem::path(other.path).parent_path().string();
-    return is_weights && (folder.empty() || file.path.starts_with(folder + "/"));
-  });
+bool IsNamedAsWeights(const RegistryFile& file, const std::vector<RecordedFile>& weights) {
+  return std::ranges::any_of(
+      weights, [&](const RecordedFile& one) { return SameName(file.path, one.path); });
+}
+
+// The folders in which files with names of recorded weights lie; "" for the root.
+std::set<std::string> FoldersOfWeights(const RegistryEntry& entry,
+                                       const std::vector<RecordedFile>& weights) {
+  std::set<std::string> folders;
+  for (const RegistryFile& file : entry.files) {
+    if (!IsNamedAsWeights(file, weights)) continue;
+    folders.insert(std::filesystem::path(file.path).parent_path().string());
+  }
+  return folders;
+}
+
+// Whether it lies in one of these folders, or below.
+bool IsBelowOne(const std::set<std::string>& folders, std::filesystem::path path) {
+  for (path = path.parent_path();; path = path.parent_path()) {
+    if (folders.contains(path.string())) return true;
+    if (path == path.parent_path()) return false;
+  }
 }
 
 HeldFiles HoldFiles(const RegistryEntry& entry, const RunKnown& known,
                     const std::vector<RecordedFile>& weights) {
   const std::vector<RecordedFile> recorded = RecordedFiles(known.manifest->artifacts);
   const std::vector<RecordedFile> compared = RecordedFiles(ComparedArtifacts(known));
+  const std::set<std::string> folders = FoldersOfWeights(entry, weights);
   HeldFiles files;
   for (const RegistryFile& file : entry.files) {
-    const bool is_weights = std::ranges::any_of(
-        weights, [&](const RecordedFile& one) { return SameName(file.path, one.path); });
+    const bool is_weights = IsNamedAsWeights(file, weights);
     const bool loaded = file.of_model || is_weights || MayBeLoaded(file.path) ||
-                        (MayBeLoadedBeside(file.path) && IsBeside(file, entry, weights));
+                        (MayBeLoadedBeside(file.path) && IsBelowOne(folders, file.path));
     if (!loaded) continue;
     const HeldFile found = Hold(file, recorded);
     if (found.named == nullptr && file.of_model) {

@@ -1,5 +1,5 @@
-// A libcupti.so.12 and a libcuda.so.1 in one file, for programs that launch nothing: calls are told
-// by FalseCall. FALSE_CUPTI=39 refuses the subscriber with this number.
+// A libcupti.so.12 and a libcuda.so.1 in one file, for programs that launch nothing: FalseCall
+// makes the callbacks of a launch. FALSE_CUPTI=39 refuses the subscriber with this number.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
