@@ -131,6 +131,79 @@ DocumentSection TensorSection(const OnsetReport& report) {
   return section;
 }
 
+std::string TensorWords(const CallTensor& tensor) {
+  return fmt::format("{} [{}]", tensor.dtype, fmt::join(tensor.shape, ", "));
+}
+
+// Inputs and outputs of the origin, side by side.
+DocumentSection CallSection(const CallOnset& onset) {
+  DocumentSection section{.title = "The call",
+                          .columns = {{"Tensor"},
+                                      {"State"},
+                                      {"A"},
+                                      {"B"},
+                                      {"Norm A", true},
+                                      {"Norm B", true},
+                                      {"Digest A"},
+                                      {"Digest B"}}};
+  if (!onset.origin) return section;
+  const CallPair& origin = *onset.origin;
+  section.words = fmt::format("{}: {}", NameOfCall(origin.a), onset.difference);
+  const bool both = origin.state != RecordState::kOnlyA && origin.state != RecordState::kOnlyB;
+  const auto add = [&](std::string_view list, const auto& of_a, const auto& of_b) {
+    for (std::size_t i = 0; i < std::max(of_a.size(), of_b.size()); ++i) {
+      const CallTensor none;
+      const bool in_a = i < of_a.size() && origin.state != RecordState::kOnlyB;
+      const bool in_b = i < of_b.size() && origin.state != RecordState::kOnlyA;
+      const CallTensor& a = in_a ? of_a[i] : none;
+      const CallTensor& b = in_b ? of_b[i] : none;
+      const bool same = in_a && in_b && IsSameTensor(a, b);
+      section.rows.push_back({.tone = same   ? Verdict::kIdentical
+                                      : both ? Verdict::kDrifted
+                                             : Verdict::kInconclusive,
+                              .cells = {NameOfTensor(list, i, in_a ? a : b),
+                                        {same   ? "= equal"
+                                         : both ? "✗ differs"
+                                                : "in one run",
+                                         As::kBadge},
+                                        in_a ? TensorWords(a) : "",
+                                        in_b ? TensorWords(b) : "",
+                                        Apart(a.norm),
+                                        Apart(b.norm),
+                                        {a.digest, As::kCode},
+                                        {b.digest, As::kCode}}});
+    }
+  };
+  add("input", origin.a.inputs, origin.b.inputs);
+  add("output", origin.a.outputs, origin.b.outputs);
+  return section;
+}
+
+DocumentSection CallRows(std::string title, const std::vector<CallPair>& calls) {
+  DocumentSection section{
+      .title = std::move(title),
+      .columns = {{"Operator"}, {"Module"}, {"State"}, {"#", true}, {"Phase"}, {"Site"}}};
+  for (const CallPair& pair : calls) {
+    section.rows.push_back(
+        {.tone = ToneOf(pair.state),
+         .cells = {pair.a.unit.empty() ? pair.a.op : pair.a.op + " (" + pair.a.unit + ")",
+                   pair.a.module,
+                   {StateWords(pair.state) + (pair.moved ? ", moved" : ""), As::kBadge},
+                   std::to_string(pair.a.order),
+                   pair.a.phase,
+                   pair.a.site}});
+  }
+  return section;
+}
+
+void AddCalls(const CallOnset& onset, std::vector<DocumentSection>* sections) {
+  sections->push_back(CallSection(onset));
+  sections->push_back(CallRows("Calls around it", onset.around));
+  sections->push_back(
+      CallRows("Other calls of the step that differ on equal inputs", onset.further));
+  sections->push_back(CallRows("Calls that one run alone has, or has elsewhere", onset.own));
+}
+
 void AddCurves(const std::vector<CurveComparison>& curves, std::string_view id,
                std::vector<DocumentSection>* sections) {
   for (std::size_t i = 0; i < std::min(curves.size(), kMostOnsetCurves); ++i) {
@@ -154,12 +227,24 @@ Document DocumentOf(const OnsetReport& report) {
                     .notes = report.notes,
                     .facts = {{"A", report.a}, {"B", report.b}},
                     .exit_code = report.exit_code};
+  const bool by_calls =
+      report.calls && !report.calls->what.empty() && report.headline == report.calls->headline;
+  const std::string& what = by_calls ? report.calls->what : report.traces.what;
+  if (!what.empty()) {
+    const Layer layer = by_calls ? report.calls->layer : report.traces.layer;
+    document.facts.emplace_back("Kind", SpacedName(what));
+    document.facts.emplace_back("Layer", std::string(LayerName(layer)));
+  }
   if (report.traced && !report.traces.what.empty()) {
-    document.facts.emplace_back("Kind", SpacedName(report.traces.what));
-    document.facts.emplace_back("Layer", std::string(LayerName(report.traces.layer)));
     document.facts.emplace_back("Growth", SpacedName(report.traces.growth));
   }
+  if (report.calls) {
+    document.facts.emplace_back("Calls", fmt::format("{} in both, {} with another output",
+                                                     FormatCount(report.calls->paired),
+                                                     FormatCount(report.calls->differing)));
+  }
   document.sections = {{.title = "Shown by", .items = report.reasons}};
+  if (report.calls) AddCalls(*report.calls, &document.sections);
   if (report.traced) {
     document.sections.push_back(StepSection(report.traces));
     document.sections.push_back(GrowthSection(report.traces));

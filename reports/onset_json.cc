@@ -126,6 +126,67 @@ void Members(Io& io, T& onset) {
       "All records of the origin's step, in network order; 20,000 at most.");
 }
 
+template <class Io, Is<CallTensor> T>
+void Members(Io& io, T& tensor) {
+  io.May("name", tensor.name, "Of a parameter, buffer, gradient, state or batch member.");
+  io.MustPlain("shape", tensor.shape);
+  io.Must("dtype", tensor.dtype);
+  io.Must("digest", tensor.digest, "Empty: none.");
+  io.Must("norm", tensor.norm);
+  io.May("nonfinite", tensor.nonfinite);
+  io.May("unseen", tensor.unseen, "Something that no call shows wrote it.");
+  io.MayIf(tensor.count > 1, "count", tensor.count, "Of tensors that this one stands for.");
+}
+
+template <class Io, Is<Call> T>
+void Members(Io& io, T& call) {
+  io.Must("order", call.order);
+  io.May("site", call.site, "FILE:LINE.");
+  io.May("args", call.args, "Other arguments than tensors.");
+  io.May("rng", call.rng, "State of the generator before it drew.");
+  io.May("group", call.group, "Of a collective.");
+  io.MustList("in", call.inputs);
+  io.MustList("out", call.outputs);
+}
+
+template <class Io, Is<CallPair> T>
+void Members(Io& io, T& pair) {
+  io.Noun("A call with both sides; of one that a side lacks, the other.");
+  io.Must("step", pair.a.step);
+  io.Must("phase", pair.a.phase);
+  io.Must("module", pair.a.module, "Empty: outside of modules, or not known.");
+  io.Must("op", pair.a.op);
+  io.May("unit", pair.a.unit, "One record for many operators.");
+  io.Name("state", pair.state, kRecordStateNames);
+  io.May("moved", pair.moved, "Both have it, in another order.");
+  io.MayObject("a", pair.state == RecordState::kOnlyB ? nullptr : &pair.a);
+  io.MayObject("b", pair.state == RecordState::kOnlyA ? nullptr : &pair.b);
+}
+
+template <class Io, Is<CallOnset> T>
+void Members(Io& io, T& onset) {
+  io.Must("end", onset.end, About().OneOf("parts equal other_rank nothing_compared"));
+  io.Must("what", onset.what,
+          About("Of parts; else empty.")
+              .OneOf(" operator random_operator arguments collective calls unseen_write batch "
+                     "initial_weights initial_state outside_of_steps outside_value"));
+  io.Must("layer", onset.what.empty() ? "" : LayerName(onset.layer),
+          About().OneOf(" data code environment hardware randomness"));
+  io.Must("rank", onset.rank);
+  io.Must("headline", onset.headline);
+  io.Must("difference", onset.difference, "Of the origin, in a sentence.");
+  io.Must("paired", onset.paired, "Calls that both have, in all common steps.");
+  io.Must("differing", onset.differing, "Of these, with another output.");
+  io.Must("only_a", onset.only_a);
+  io.Must("only_b", onset.only_b);
+  io.Must("moved", onset.moved);
+  io.Must("unknown", onset.unknown, "Not judged: a digest is missing.");
+  io.MayObject("origin", onset.origin);
+  io.MustList("around", onset.around, "In the order of A.");
+  io.MustList("further_origins", onset.further, "Of the step; 20 at most.");
+  io.MustList("own", onset.own, "Of the step, in one run alone or moved; 40 at most.");
+}
+
 template <class Io, Is<OnsetTensor> T>
 void Members(Io& io, T& tensor) {
   io.Must("name", tensor.name);
@@ -162,6 +223,7 @@ void Members(Io& io, T& report) {
   io.MustPlain("notes", report.notes);
   io.MayObject("traces", report.traced ? &report.traces : nullptr,
                "Absent: not both sides have one.");
+  io.MayObject("calls", report.calls, "Absent: not both sides have their operators.");
 }
 
 Json OnsetSchema() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare/curves/curve_comparison.h"
+#include "compare/traces/call_onset.h"
 #include "compare/traces/onset.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
@@ -54,6 +55,7 @@ struct OnsetReport {
   std::vector<std::string> reasons;
   bool traced = false;
   Onset traces;                              // where they were
+  std::optional<CallOnset> calls;            // where both have their operators
   std::vector<OnsetCheckpoint> checkpoints;  // by number
   std::vector<OnsetTensor> tensors;          // differing ones, in the named order
   std::string tensor_order;                  // in words

@@ -1,12 +1,17 @@
 // The fence around RapidJSON's reader; it appears in no other file.
 #include "harness/base/json_quick.h"
 
+#ifdef __SSE2__
+#define RAPIDJSON_SSE2
+#endif
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
 #include <algorithm>
 #include <charconv>
 #include <span>
+
+#include "harness/base/json_events.h"
 
 namespace rharness {
 namespace {
@@ -106,7 +111,40 @@ std::optional<Json> Parse(std::string_view text) {
   return builder.Take();
 }
 
+// Passes the reader's events on.
+class EventRelay {
+ public:
+  using Size = rapidjson::SizeType;
+
+  explicit EventRelay(JsonEvents* events) : events_(*events) {}
+  bool Null() { return events_.Word("null"); }
+  bool Bool(bool value) { return events_.Word(value ? "true" : "false"); }
+  bool RawNumber(const char* text, Size size, bool) { return events_.Number({text, size}); }
+  bool Int(int) { return false; }  // numbers come as text
+  bool Uint(unsigned) { return false; }
+  bool Int64(std::int64_t) { return false; }
+  bool Uint64(std::uint64_t) { return false; }
+  bool Double(double) { return false; }
+  bool String(const char* text, Size size, bool) { return events_.String({text, size}); }
+  bool Key(const char* text, Size size, bool) { return events_.Key({text, size}); }
+  bool StartObject() { return events_.Open('{'); }
+  bool EndObject(Size) { return events_.Close('}'); }
+  bool StartArray() { return events_.Open('['); }
+  bool EndArray(Size) { return events_.Close(']'); }
+
+ private:
+  JsonEvents& events_;
+};
+
 }  // namespace
+
+bool ReadJsonEvents(char* text, JsonEvents* events) {
+  constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
+  rapidjson::InsituStringStream stream(text);
+  rapidjson::Reader reader;
+  EventRelay relay(events);
+  return !reader.Parse<kFlags>(stream, relay).IsError();
+}
 
 std::optional<Json> ParseJsonQuickly(std::string_view text) {
   constexpr unsigned kNumbers = rapidjson::kParseNumbersAsStringsFlag;

@@ -65,7 +65,7 @@ install(CODE "
 install(DIRECTORY ${documents}/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas
         COMPONENT documentation)
 install(FILES
-  compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
+  compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json compare/traces/calls.schema.json
   harness/trust/audit/audit_entry.schema.json
   harness/trust/attestation/model.schema.json harness/trust/attestation/verdict.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

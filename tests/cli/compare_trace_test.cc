@@ -81,6 +81,48 @@ TEST_F(TraceProgram, NamesTheOperatorAtWhichTracesPart) {
   EXPECT_TRUE(ParseJson(json.stdout_text, "stdout").ok());
 }
 
+// Two calls a step; the second one's output is `second`.
+std::string CallsText(const std::string& second) {
+  const auto call = [](int order, const std::string& op, const std::string& in,
+                       const std::string& out) {
+    return R"({"step":1,"order":)" + std::to_string(order) + R"(,"op":")" + op +
+           R"(","module":"fc2","in":[{"digest":")" + in + R"("}],"out":[{"digest":")" + out +
+           "\"}]}\n";
+  };
+  return "{\"schema\":\"rharness.calls/v1\",\"digest\":\"sha256/64\"}\n" +
+         call(0, "aten.t", "0", "1") + call(1, "aten.addmm", "1", second) + "{\"end\":true}\n";
+}
+
+TEST_F(TraceProgram, NamesTheCallWhereBothHaveTheirOperators) {
+  Write("a/rank-0.calls", CallsText("2"));
+  Write("b/rank-0.calls", CallsText("3"));
+  ProcessResult result = TraceOf("a", "b/rank-0.calls");
+  ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("the runs diverge at step 1: aten.addmm in fc2 gives"));
+  // Of modules' traces beside them the sentence is a reason.
+  Write("a/rank-0.jsonl", TraceText("0"));
+  Write("b/rank-0.jsonl", TraceText("1"));
+  result = TraceOf("a", "b");
+  ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("the runs diverge at step 1: aten.addmm in fc2 gives"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("modules: the runs diverge at step 1: the output of"));
+  EXPECT_EQ(Where().Find("calls")->Find("what")->AsString(), "operator");
+  // Modules name what begins a run, and an earlier step.
+  std::string later = TraceText("1");
+  later.replace(later.find("sha256:0"), 8, "sha256:9");
+  Write("b/rank-0.jsonl", later);
+  result = TraceOf("a", "b");
+  EXPECT_THAT(result.stdout_text, HasSubstr("fc1.weight differs before the first step"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("operators: the runs diverge at step 1: aten.addmm"));
+  // Equal calls leave the answer to the modules.
+  Write("b/rank-0.calls", CallsText("2"));
+  Write("b/rank-0.jsonl", TraceText("1"));
+  result = TraceOf("a", "b");
+  EXPECT_EQ(ExitOf(result), 0);
+  EXPECT_THAT(result.stdout_text, HasSubstr("the output of fc2 differs on equal inputs"));
+  EXPECT_EQ(ExitOf(TraceOf("a/rank-0.calls", "b/rank-0.calls")), 3);
+}
+
 TEST_F(TraceProgram, BoundsWhereKeptCheckpointsPart) {
   for (const int step : {50, 100, 150, 1000}) {
     const std::string name = "step-" + std::to_string(step) + ".npy";

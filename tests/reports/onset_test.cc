@@ -68,6 +68,44 @@ OnsetReport Sample(int layers) {
   return report;
 }
 
+CallTensor TensorOfCall(const std::string& digest) {
+  return {.shape = {4, 8}, .dtype = "float32", .digest = digest, .norm = 2.0, .name = "fc1.weight"};
+}
+
+// Parts at a call of fc1, with `text` as every word of the run's own.
+CallOnset CallSample(const std::string& text) {
+  Call call{.step = 1, .order = 7, .phase = "forward", .module = text, .op = text, .site = text};
+  call.args = call.group = text;
+  call.inputs = {TensorOfCall("d1"), TensorOfCall("d2")};
+  call.outputs = {TensorOfCall("d3")};
+  CallPair origin{.a = call, .b = call, .state = RecordState::kOrigin};
+  origin.b.outputs = {TensorOfCall("d4")};
+  CallPair own{.a = call, .b = call, .state = RecordState::kOnlyB};
+  CallOnset onset{.end = "parts", .what = "operator", .origin = origin};
+  onset.difference = text;
+  onset.around = {own, origin};
+  onset.further = {origin};
+  onset.own = {own};
+  onset.paired = 1234;
+  onset.differing = 1;
+  return onset;
+}
+
+TEST(OnsetPage, ShowsBothSidesOfTheCall) {
+  OnsetReport report = Sample(6);
+  report.calls = CallSample("aten.mm");
+  DescribeCallOnset(&*report.calls);
+  report.headline = report.calls->headline;
+  const std::string page = WriteHtml(DocumentOf(report));
+  EXPECT_EQ(CheckHtml(page).error, "");
+  EXPECT_THAT(page, HasSubstr("gives another result on equal inputs and arguments"));
+  const std::string text = WriteTerminal(DocumentOf(report), 200, false);
+  EXPECT_THAT(text, ContainsRegex("input 1 \\(fc1.weight\\) += equal"));
+  EXPECT_THAT(text, ContainsRegex("output 0 \\(fc1.weight\\) +.+ differs .* d3 +d4"));
+  EXPECT_THAT(text, ContainsRegex("aten.mm +.+ only in B"));
+  EXPECT_THAT(text, HasSubstr("1,234 in both, 1 with another output"));
+}
+
 TEST(OnsetPage, ShowsTheStepInNetworkOrderAndTheGrowth) {
   const OnsetReport report = Sample(6);
   ASSERT_EQ(report.traces.what, "operator") << report.headline;
@@ -94,6 +132,8 @@ TEST(OnsetPage, TextOfStrangersOnlyShows) {
   report.checkpoints[0].name = report.tensors[0].name = report.curves[0].name = hostile;
   report.traces.what = report.traces.headline = hostile;
   for (OnsetRecord& record : report.traces.strip) record.a.name = record.a.type = hostile;
+  report.calls = CallSample(hostile);
+  report.calls->what = report.calls->headline = hostile;
   const std::string page = WriteHtml(DocumentOf(report));
   EXPECT_EQ(CheckHtml(page).error, "");
   EXPECT_THAT(page, Not(HasSubstr("<script")));
@@ -124,6 +164,10 @@ TEST(OnsetSchema, DescribesExactlyWhatIsWritten) {
   rich.traces.jump = 2;
   rich.traces.curves = rich.curves;
   rich.tensors[0].relative = std::nan("");
+  rich.calls = CallSample("x");
+  rich.calls->origin->a.inputs[0].unseen = true;
+  rich.calls->origin->a.inputs[0].count = 3;
+  rich.calls->origin->a.rng = rich.calls->origin->a.unit = "u";
   OnsetReport equal = Sample(2);
   equal.traces = Onset();
   for (const OnsetReport& each : {rich, Sample(3), equal, OnsetReport()}) {

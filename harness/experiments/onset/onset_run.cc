@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 struct OnsetSide {
   std::string given;
   std::vector<Trace> traces;
+  fs::path calls;                    // its traces of calls; empty: none
   std::optional<Manifest> manifest;  // that can be rerun
   std::vector<LinePoint> line;
   std::vector<CurveSeries> curves;
@@ -33,11 +35,20 @@ struct OnsetSide {
 // The trace of a given path; empty: none.
 fs::path TraceAt(const fs::path& path) {
   std::error_code error;
-  if (IsTrace(path)) return path;
+  if (IsTrace(path) || HasCalls(path)) return path;
   const fs::path folder = fs::is_directory(path, error) ? path : path.parent_path();
   const bool evidence = fs::is_regular_file(folder / "evidence.json", error);
   const bool beside = fs::is_directory(path, error) || evidence;
-  return beside && IsTrace(folder / "trace") ? folder / "trace" : fs::path();
+  const fs::path trace = folder / "trace";
+  return beside && (IsTrace(trace) || HasCalls(trace)) ? trace : fs::path();
+}
+
+// Both kinds of trace.
+Status LoadTraced(const fs::path& path, OnsetSide* side) {
+  if (HasCalls(path)) side->calls = path;
+  if (!side->calls.empty() && !IsTrace(path)) return {};
+  ASSIGN_OR_RETURN(side->traces, LoadTraces(path));
+  return {};
 }
 
 Status LoadRecorded(const std::string& id, const OnsetOptions& options, OnsetSide* side) {
@@ -61,7 +72,7 @@ Result<OnsetSide> LoadOnsetSide(const std::string& given, const OnsetOptions& op
   }
   const fs::path trace = TraceAt(given);
   if (!trace.empty()) {
-    ASSIGN_OR_RETURN(side.traces, LoadTraces(trace));
+    RETURN_IF_ERROR(LoadTraced(trace, &side));
     if (trace == fs::path(given)) return side;
   }
   auto subject = LoadSubject(given, {.root = options.drill.places.root});
@@ -100,23 +111,33 @@ class WhereSearch {
 
  private:
   Status TraceBoth() {
-    const bool wanted = !options_.no_rerun && (a_.traces.empty() || b_.traces.empty());
-    const auto can = [](const OnsetSide& side) {
-      return !side.traces.empty() || side.manifest.has_value();
+    const auto traced = [](const OnsetSide& side) {
+      return !side.traces.empty() || !side.calls.empty();
     };
+    const auto can = [&](const OnsetSide& side) {
+      return traced(side) || side.manifest.has_value();
+    };
+    const bool wanted = !options_.no_rerun && (!traced(a_) || !traced(b_));
     if (!wanted || !can(a_) || !can(b_)) return {};
     for (const auto& [side, name] : {std::pair(&a_, "A"), std::pair(&b_, "B")}) {
-      if (!side->traces.empty()) continue;
+      if (traced(*side)) continue;
       ASSIGN_OR_RETURN(const fs::path trace,
                        TraceRerun(*side->manifest, options_.drill.out / name, options_.steps,
                                   options_.drill, should_stop_, clock_, &report_.notes));
       if (trace.empty()) return {};
-      ASSIGN_OR_RETURN(side->traces, LoadTraces(trace));
+      RETURN_IF_ERROR(LoadTraced(trace, side));
     }
     return {};
   }
 
   Status CompareTraces() {
+    if (!a_.calls.empty() && !b_.calls.empty()) {
+      // Two threads, if the system has them: reading takes most of the time.
+      auto reading = std::async([this] { return LoadCalls(b_.calls); });
+      ASSIGN_OR_RETURN(const std::vector<CallTrace> a, LoadCalls(a_.calls));
+      ASSIGN_OR_RETURN(const std::vector<CallTrace> b, reading.get());
+      ASSIGN_OR_RETURN(report_.calls, FindCallOnset(a, b));
+    }
     if (a_.traces.empty() || b_.traces.empty()) return {};
     std::vector<std::vector<Trace>> replicates;
     for (const std::string& path : options_.replicates) {
@@ -151,7 +172,7 @@ class WhereSearch {
   // Each kind of evidence adds its part; the finest has the headline.
   Status Conclude() {
     const bool compared =
-        report_.traced || !report_.curves.empty() ||
+        report_.traced || report_.calls || !report_.curves.empty() ||
         std::ranges::any_of(report_.checkpoints, [](const OnsetCheckpoint& one) {
           return one.state == CheckpointState::kEqual || one.state == CheckpointState::kDiffers;
         });
@@ -164,14 +185,7 @@ class WhereSearch {
     }
     const std::string checkpoints = CheckpointWords();
     const std::string curves = CurveWordsOf();
-    if (report_.traced) {
-      report_.headline = report_.traces.headline;
-      report_.next = report_.traces.next;
-      report_.reasons = report_.traces.reasons;
-      report_.notes.insert(report_.notes.end(), report_.traces.notes.begin(),
-                           report_.traces.notes.end());
-    }
-    const bool named = report_.traced && report_.traces.end == "parts" && !report_.traces.damaged;
+    const bool named = ConcludeTraces();
     for (const std::string& words : {checkpoints, curves}) {
       if (words.empty()) continue;
       if (report_.headline.empty()) {
@@ -183,8 +197,37 @@ class WhereSearch {
     if (report_.next.empty()) {
       report_.next = "trace both runs (RHARNESS_TRACE) to name the operator";
     }
-    report_.exit_code = named || (!report_.traced && IsBounded()) ? 0 : 3;
+    const bool traced = report_.traced || report_.calls;
+    report_.exit_code = named || (!traced && IsBounded()) ? 0 : 3;
     return {};
+  }
+
+  // Of what calls name the modules' own part is a reason. They see weights, batches and their
+  // order as a step begins, and steps whose calls were not traced. Returns whether a place is
+  // named.
+  bool ConcludeTraces() {
+    const Onset& modules = report_.traces;
+    const bool by_modules = report_.traced && modules.end == "parts" && !modules.damaged;
+    bool by_calls = report_.calls && report_.calls->end == "parts";
+    if (by_calls && by_modules) {
+      const bool earlier = modules.origin->a.step < report_.calls->origin->a.step;
+      const bool begins = modules.what == "batch" || modules.what == "batch_order" ||
+                          modules.what.starts_with("initial_");
+      by_calls = !earlier && !begins;
+    }
+    const auto add = [this](std::string_view name, const auto& onset, bool first) {
+      if (first) report_.headline = onset.headline;
+      if (first) report_.next = onset.next;
+      if (!first) report_.reasons.push_back(std::string(name) + ": " + onset.headline);
+      const std::vector<std::string>& reasons = onset.reasons;
+      report_.reasons.insert(report_.reasons.end(), reasons.begin(), reasons.end());
+      report_.notes.insert(report_.notes.end(), onset.notes.begin(), onset.notes.end());
+    };
+    const bool calls_first = report_.calls && (by_calls || !by_modules);
+    if (calls_first) add("operators", *report_.calls, true);
+    if (report_.traced) add("modules", modules, !calls_first);
+    if (report_.calls && !calls_first) add("operators", *report_.calls, false);
+    return by_calls || by_modules;
   }
 
   // Between a kept checkpoint that is equal and one that is not.
