@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "compare/traces/foreign_calls.h"
+#include "harness/base/json.h"
 #include "harness/base/json_events.h"
 
 namespace rharness {
@@ -202,7 +204,44 @@ class CallScanner : public JsonEvents {
   std::uint64_t shape_ = 0;
 };
 
+Json TensorJson(const CallTensor& tensor) {
+  Json json = Json::MakeObject();
+  if (!tensor.digest.empty()) json.Set("digest", tensor.digest);
+  Json shape = Json::MakeArray();
+  for (const std::uint64_t size : tensor.shape) shape.Append(size);
+  json.Set("shape", std::move(shape));
+  if (!tensor.dtype.empty()) json.Set("dtype", tensor.dtype);
+  if (tensor.norm == tensor.norm) json.Set("norm", tensor.norm);
+  if (tensor.from) json.Set("from", *tensor.from);
+  return json;
+}
+
 }  // namespace
+
+void HoldCall(const Call& call, CallTrace* trace) {
+  Json json = Json::MakeObject();
+  json.Set("step", call.step).Set("order", call.order).Set("op", call.op);
+  for (const auto& [name, value] :
+       {std::pair("phase", &call.phase), std::pair("module", &call.module),
+        std::pair("site", &call.site), std::pair("args", &call.args)}) {
+    if (!value->empty()) json.Set(name, *value);
+  }
+  for (const auto& [name, tensors] :
+       {std::pair("in", &call.inputs), std::pair("out", &call.outputs)}) {
+    Json list = Json::MakeArray();
+    for (const CallTensor& tensor : *tensors) list.Append(TensorJson(tensor));
+    json.Set(name, std::move(list));
+  }
+  const std::string line = json.Dump();
+  std::string scratch = line + std::string(kJsonEventPadding, '\0');
+  auto scanned = ScanCallLine(scratch.data());
+  if (!scanned) return;  // without an operator's name
+  if (trace->steps.empty()) trace->steps.push_back({.step = call.step});
+  ++trace->steps.back().count;
+  scanned->entry.offset = trace->held.size();
+  trace->entries.push_back(scanned->entry);
+  trace->held += line + "\n";
+}
 
 std::optional<CallLine> ScanCallLine(char* line) {
   CallScanner scanner;

@@ -51,6 +51,13 @@ std::string OtherArguments(const Call& a, const Call& b) {
   return fmt::format("{} in A, {} in B", without(of_a, of_b), without(of_b, of_a));
 }
 
+// By its name; where a trace has no states of generators.
+bool IsRandomByName(std::string_view op) {
+  constexpr std::string_view kDraws[] = {"bernoulli", "dropout",  "multinomial", "normal_",
+                                         "rand",      "uniform_", "exponential_"};
+  return std::ranges::any_of(kDraws, [&](std::string_view one) { return op.find(one) != op.npos; });
+}
+
 // Which call of a side wrote something.
 struct Writer {
   bool of_a = true;
@@ -109,6 +116,11 @@ class Parting {
           fmt::format("the inputs of the traced ranks are equal: {}", OutputWords()));
       return {};
     }
+    if (origin.a.rng.empty() && IsRandomByName(origin.a.op)) {
+      Set("random_operator", Layer::kRandomness,
+          "inputs and arguments are equal, and it draws random numbers: " + OutputWords());
+      return {};
+    }
     Set("operator", IsBeyondRounding() ? Layer::kCode : Layer::kEnvironment,
         "inputs and arguments are equal: " + OutputWords());
     return {};
@@ -164,7 +176,9 @@ class Parting {
       return Set(is_first_ ? "initial_state" : "outside_of_steps",
                  is_first_ ? Layer::kRandomness : Layer::kCode, says);
     }
-    if (name.empty()) return Set("outside_value", Layer::kData, says);
+    if (name.empty()) {
+      return Set("outside_value", step_.a.gaps ? Layer::kCode : Layer::kData, says);
+    }
     Set(is_first_ ? "initial_weights" : "outside_of_steps",
         is_first_ ? Layer::kRandomness : Layer::kCode, says);
   }
@@ -329,11 +343,17 @@ RecordState StepCalls::StateOf(const CallMatch& match) const {
   if (one.made != other.made) {
     return one.given == other.given ? RecordState::kOrigin : RecordState::kHandedOn;
   }
+  if (Differs(match)) return RecordState::kHandedOn;
   return one.unknown || other.unknown ? RecordState::kUnknown : RecordState::kEqual;
 }
 
 bool StepCalls::Differs(const CallMatch& match) const {
-  return !IsOwn(match) && EntryA(match).made != EntryB(match).made;
+  if (IsOwn(match)) return false;
+  const CallEntry& one = EntryA(match);
+  const CallEntry& other = EntryB(match);
+  // Of what has no digest nobody knows that it is equal.
+  const bool unknown = one.unknown || other.unknown;
+  return one.made != other.made || (unknown && one.given != other.given);
 }
 
 Result<CallPair> StepCalls::Pair(const CallMatch& match) const {

@@ -16,7 +16,7 @@ constexpr CallWords kCallWords[] = {
     {"operator", "{} gives another result on equal inputs and arguments",
      "compare what this operator runs on: library versions, its threads, the device "
      "(rharness probe diff)"},
-    {"random_operator", "{} draws random numbers from a generator in another state",
+    {"random_operator", "{} draws other random numbers",
      "compare the seeds, and what else draws from the generator before it"},
     {"arguments", "{} is called with other arguments",
      "set the arguments that are named as they were"},
@@ -37,7 +37,7 @@ constexpr CallWords kCallWords[] = {
     {"outside_of_steps", "{} reads what was changed between two steps",
      "look for what writes weights between steps: clipping, averaging, a callback, a broadcast; "
      "or trace the steps between"},
-    {"outside_value", "{} reads a value that comes from outside of the traced calls",
+    {"outside_value", "{} reads a value that no traced call made",
      "compare what makes this value before the step: labels, masks, constants"},
 };
 

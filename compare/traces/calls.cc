@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "compare/traces/call_line.h"
+#include "compare/traces/foreign_calls.h"
+#include "harness/base/files.h"
 #include "harness/base/held_folder.h"
 #include "harness/base/json.h"
 #include "harness/base/json_events.h"
@@ -24,6 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostCallLine = std::size_t{1} << 20;
 constexpr std::size_t kNamedBadCalls = 5;
 constexpr std::size_t kMostCallFiles = 65535;
+constexpr std::uint64_t kMostForeignBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 std::vector<CallTensor> ReadTensors(JsonReader& call, std::string_view list) {
@@ -199,15 +202,19 @@ class CallReader {
   bool began_ = false;
 };
 
-// Reads a file into the trace of its rank, or into a new one.
-Status AddCallFile(OpenedFile opened, const std::string& path, std::vector<CallTrace>* traces) {
-  // Which rank it is of: its header alone.
-  std::array<char, 1 << 16> head{};
+Result<std::string> HeadOf(const OpenedFile& opened, const std::string& path) {
+  std::string head(1 << 16, '\0');
   const ssize_t size = ::pread(opened.descriptor.get(), head.data(), head.size(), 0);
   if (size < 0) return IoErrorFromErrno("cannot read", errno, path);
-  const std::string_view text(head.data(), static_cast<std::size_t>(size));
+  head.resize(static_cast<std::size_t>(size));
+  return head;
+}
+
+// Reads a file of ours into the trace of its rank, or into a new one.
+Status AddOwnCalls(OpenedFile opened, const std::string& head, const std::string& path,
+                   std::vector<CallTrace>* traces) {
   int rank = 0;
-  if (const auto json = ParseJson(text.substr(0, text.find('\n')), path); json.ok()) {
+  if (const auto json = ParseJson(head.substr(0, head.find('\n')), path); json.ok()) {
     JsonReader reader(*json, path);
     reader.ReadOptional("rank", &rank);
   }
@@ -218,6 +225,7 @@ Status AddCallFile(OpenedFile opened, const std::string& path, std::vector<CallT
     // Memory that is not written takes none; growing it would take half as much again.
     into->entries.reserve(std::min<std::uint64_t>(opened.size_bytes / 128, kMostCalls));
   }
+  if (!into->held.empty()) return InvalidInput("expected traces of one tool in a folder", path);
   const std::size_t number = into->paths.size();
   if (number >= kMostCallFiles) return InvalidInput("expected fewer files of a rank", path);
   into->paths.push_back(path);
@@ -226,12 +234,34 @@ Status AddCallFile(OpenedFile opened, const std::string& path, std::vector<CallT
   return reader.Read();
 }
 
+Status AddCallFile(OpenedFile opened, const std::string& path, std::vector<CallTrace>* traces) {
+  ASSIGN_OR_RETURN(const std::string head, HeadOf(opened, path));
+  const CallFormat format = CallFormatOf(head);
+  if (format != CallFormat::kDebugMode && format != CallFormat::kTorchtitan) {
+    return AddOwnCalls(std::move(opened), head, path, traces);
+  }
+  // The file that was opened, whatever its name has become.
+  const std::string through = fmt::format("/proc/self/fd/{}", opened.descriptor.get());
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(through, kMostForeignBytes));
+  ASSIGN_OR_RETURN(CallTrace trace, format == CallFormat::kDebugMode
+                                        ? ParseDebugModeLogs(text, path)
+                                        : ParseTorchtitanDump(text, path));
+  if (std::ranges::find(*traces, trace.rank, &CallTrace::rank) != traces->end()) {
+    return InvalidInput(fmt::format("expected one trace of rank {}", trace.rank), path);
+  }
+  traces->push_back(std::move(trace));
+  return {};
+}
+
 Result<std::vector<std::string>> CallNamesIn(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
   for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator();
        it.increment(error)) {
-    if (it->path().extension() == ".calls") names.push_back(it->path().filename().string());
+    const std::string name = it->path().filename().string();
+    const bool torchtitan = name.starts_with("rank_") && name.ends_with("_activations.log");
+    if (it->path().extension() == ".calls" || torchtitan)
+      names.push_back(it->path().filename().string());
     if (names.size() > kMostCallFiles) {
       return InvalidInput(fmt::format("expected at most {} files *.calls", kMostCallFiles),
                           folder.string());
@@ -268,6 +298,11 @@ Result<Call> ParseCall(std::string_view line, std::string_view where) {
 
 Result<Call> CallTrace::Read(const CallEntry& entry) const {
   const std::string& path = paths[entry.file];
+  const std::string where = fmt::format("{}: call {}", path, entry.order);
+  if (!held.empty()) {
+    const std::string_view rest = std::string_view(held).substr(entry.offset);
+    return ParseCall(rest.substr(0, rest.find('\n')), where);
+  }
   std::string line;
   std::array<char, 8192> block{};
   while (line.size() <= kMostCallLine) {
@@ -280,7 +315,7 @@ Result<Call> CallTrace::Read(const CallEntry& entry) const {
     line += part.substr(0, end);
     if (size == 0 || end != part.npos) break;
   }
-  return ParseCall(line, fmt::format("{}: call {}", path, entry.order));
+  return ParseCall(line, where);
 }
 
 Result<std::vector<CallTrace>> LoadCalls(const fs::path& path) {
@@ -304,7 +339,12 @@ Result<std::vector<CallTrace>> LoadCalls(const fs::path& path) {
 
 bool HasCalls(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return path.extension() == ".calls";
+  if (!fs::is_directory(path, error)) {
+    const auto opened = OpenRegularFile(path);
+    if (!opened.ok()) return false;
+    const auto head = HeadOf(*opened, path.string());
+    return head.ok() && (path.extension() == ".calls" || CallFormatOf(*head) != CallFormat::kNone);
+  }
   const auto names = CallNamesIn(path);
   return names.ok() && !names->empty();
 }

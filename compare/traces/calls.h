@@ -83,6 +83,8 @@ struct CallTrace {
   bool ended = false;           // a last line states it
   std::string trouble;          // why the hooks stopped; empty: they did not
   std::size_t bad_lines = 0;
+  bool gaps = false;               // another tool's, which leaves out calls
+  std::string held;                // lines of a trace that was converted, instead of files
   std::vector<std::string> notes;  // a sentence each
 
   std::span<const CallEntry> Of(const CallStep& step) const {
@@ -94,8 +96,9 @@ struct CallTrace {
 
 inline constexpr std::size_t kMostCalls = std::size_t{1} << 23;  // of a rank
 
-// A file *.calls, or those of a folder by rank; several files of one rank are joined in the order
-// of their numbers, each from its first step on. Without any: an empty list. Errors: io,
+// A file, or the files *.calls and rank_N_activations.log of a folder by rank; several files of one
+// rank are joined in the order of their numbers, each from its first step on. Also what other tools
+// write (foreign_calls.h), at most 1 GiB a file. Without any: an empty list. Errors: io,
 // integrity (a link in the folder), invalid_input (no header, or that of a newer schema; more than
 // kMostCalls).
 Result<std::vector<CallTrace>> LoadCalls(const std::filesystem::path& path);
