@@ -127,6 +127,10 @@ TEST_F(CallOnsets, AWriteThatNoCallShows) {
   EXPECT_EQ(onset.what, "unseen_write");
   EXPECT_EQ(onset.origin->a.op, "mul");
   EXPECT_EQ(onset.difference, "input 1 is not what gelu in net (t.py:11) left, in B");
+  // Also where one run alone has the call that wrote it before.
+  std::vector<Called> a = Step();
+  a[1].op = "gelu_";
+  EXPECT_EQ(Onset({a}, {b}).what, "unseen_write");
 }
 
 TEST_F(CallOnsets, WhatNoCallWroteIsTheBatchTheWeightsOrAnotherValue) {
@@ -170,20 +174,28 @@ TEST_F(CallOnsets, ACollectiveIsNamedOnlyIfNoRankGaveItOtherInputs) {
     step[6].out += sum;
     return step;
   };
+  // Orders of two ranks say nothing: rank 1 makes further calls before.
+  const auto later = [](std::vector<Called> step) {
+    for (Called& call : step) {
+      for (Given& one : call.in) one.from += one.from >= 0 ? 5 : 0;
+    }
+    step.insert(step.begin(), 5, {.op = "print", .out = "p"});
+    return step;
+  };
   for (const int of : {0, 1}) {
-    Write(fmt::format("A/rank-{}.calls", of), CallsText({rank("", "")}, of));
-    Write(fmt::format("B/rank-{}.calls", of), CallsText({rank(of == 1 ? "'" : "", "'")}, of));
+    const auto own = [&](std::vector<Called> step) { return of == 1 ? later(step) : step; };
+    Write(fmt::format("A/rank-{}.calls", of), CallsText({own(rank("", ""))}, of));
+    Write(fmt::format("B/rank-{}.calls", of), CallsText({own(rank(of == 1 ? "'" : "", "'"))}, of));
   }
   CallOnset onset = OnsetOfFolders();
   EXPECT_EQ(onset.rank, 1);
   EXPECT_EQ(onset.origin->a.op, "mul");
-  Write("B/rank-1.calls", CallsText({rank("", "'")}, 1));
+  Write("B/rank-1.calls", CallsText({later(rank("", "'"))}, 1));
   onset = OnsetOfFolders();
   EXPECT_EQ(onset.what, "collective");
   EXPECT_EQ(onset.layer, Layer::kEnvironment);
   // Of the rank whose input differs there is no trace of one side.
   std::filesystem::remove(folder_ / "A/rank-0.calls");
-  Write("B/rank-1.calls", CallsText({rank("", "'")}, 1));
   EXPECT_EQ(OnsetOfFolders().what, "collective");
 }
 
