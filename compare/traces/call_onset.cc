@@ -74,10 +74,12 @@ class CallSearch {
       if (own != step.matches.end()) {
         ASSIGN_OR_RETURN(before_, step.Pair(*own));
       }
+      if (onset_.own.empty()) RETURN_IF_ERROR(AddOwnCalls(step, &onset_));
       before_step_ = a.step;
       return {};
     }
     if (before_step_ + 1 != a.step) before_.reset();
+    onset_.own.clear();
     const auto index = static_cast<std::size_t>(first - step.matches.begin());
     return FindParting(step, index, peers_, before_, onset_.steps.size() == 1, &onset_);
   }

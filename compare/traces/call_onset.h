@@ -46,7 +46,9 @@ struct CallOnset {
   std::string difference;         // of the origin, in a sentence
   std::vector<CallPair> around;   // of the step, kCallsAround before and after the origin
   std::vector<CallPair> further;  // of the step, others on equal inputs; at most kMostFurtherCalls
-  std::vector<CallPair> own;      // of the step, in one run alone or moved; at most kMostOwnCalls
+  // In one run alone or moved, of the step, at most kMostOwnCalls. Where nothing differs: of the
+  // first step that has any.
+  std::vector<CallPair> own;
   // Of all common steps.
   std::size_t paired = 0;
   std::size_t differing = 0;  // outputs
@@ -73,6 +75,8 @@ Result<CallOnset> FindCallOnset(const std::vector<CallTrace>& a, const std::vect
 std::string NameOfCall(const Call& call);
 // "input 1 (fc1.weight)".
 std::string NameOfTensor(std::string_view list, std::size_t index, const CallTensor& tensor);
+// What of the other arguments differs: "eps=1e-08 in A, eps=1e-05 in B".
+std::string OtherArguments(const Call& a, const Call& b);
 bool IsSameTensor(const CallTensor& a, const CallTensor& b);
 // Fills headline, next and reasons from the rest.
 void DescribeCallOnset(CallOnset* onset);

@@ -5,64 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
+
+#include "compare/traces/call_writers.h"
+#include "compare/traces/operator_names.h"
 
 namespace rharness {
 namespace {
 
 // From here on a difference of norms is no rounding, in bfloat16 either.
 constexpr double kBeyondRounding = 1.0 / 128.0;
-constexpr std::size_t kMostBack = 10000;  // calls of a chain
-
-// The parts of `name=value, name=value` that differ, outside of brackets and quotes.
-std::vector<std::string> PartsOfArguments(const std::string& text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  char quote = '\0';
-  for (const char c : text) {
-    if (quote != '\0') {
-      if (c == quote) quote = '\0';
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
-    } else if (c == ')' || c == ']' || c == '}') {
-      --depth;
-    } else if (c == ',' && depth <= 0) {
-      parts.emplace_back();
-      continue;
-    }
-    if (!parts.back().empty() || c != ' ') parts.back() += c;
-  }
-  return parts;
-}
-
-std::string OtherArguments(const Call& a, const Call& b) {
-  std::vector<std::string> of_a = PartsOfArguments(a.args);
-  std::vector<std::string> of_b = PartsOfArguments(b.args);
-  const auto without = [](const std::vector<std::string>& all, const std::vector<std::string>& in) {
-    std::string left;
-    for (const std::string& one : all) {
-      if (std::ranges::find(in, one) != in.end()) continue;
-      left += (left.empty() ? "" : ", ") + one;
-    }
-    return left.empty() ? std::string("none of these") : left;
-  };
-  return fmt::format("{} in A, {} in B", without(of_a, of_b), without(of_b, of_a));
-}
-
-// By its name; where a trace has no states of generators.
-bool IsRandomByName(std::string_view op) {
-  constexpr std::string_view kDraws[] = {"bernoulli", "dropout",  "multinomial", "normal_",
-                                         "rand",      "uniform_", "exponential_"};
-  return std::ranges::any_of(kDraws, [&](std::string_view one) { return op.find(one) != op.npos; });
-}
-
-// Which call of a side wrote something.
-struct Writer {
-  bool of_a = true;
-  std::size_t index = 0;  // in the step
-};
+constexpr std::size_t kMostAhead = 200;  // calls that are searched for a consumer
 
 class Parting {
  public:
@@ -73,16 +27,10 @@ class Parting {
         peers_(peers),
         before_(before),
         is_first_(is_first),
-        onset_(*onset) {}
+        onset_(*onset),
+        writers_(step) {}
 
   Status Find() {
-    paired_a_.assign(step_.step_a.count, false);
-    paired_b_.assign(step_.step_b.count, false);
-    for (const CallMatch& one : step_.matches) {
-      if (IsOwn(one)) continue;
-      paired_a_[one.a] = true;
-      paired_b_[one.b] = true;
-    }
     const CallMatch& match = step_.matches[index_];
     ASSIGN_OR_RETURN(onset_.origin, step_.Pair(match));
     onset_.end = "parts";
@@ -116,7 +64,7 @@ class Parting {
           fmt::format("the inputs of the traced ranks are equal: {}", OutputWords()));
       return {};
     }
-    if (origin.a.rng.empty() && IsRandomByName(origin.a.op)) {
+    if (origin.a.rng.empty() && DrawsByName(origin.a.op)) {
       Set("random_operator", Layer::kRandomness,
           "inputs and arguments are equal, and it draws random numbers: " + OutputWords());
       return {};
@@ -154,10 +102,12 @@ class Parting {
     const CallTensor& b = onset_.origin->b.inputs[index];
     const std::string name = NameOfTensor("input", index, a.name.empty() ? b : a);
     if (a.unseen || b.unseen) return OfUnseen(name, a, b);
-    for (const auto& [tensor, of_a] : {std::pair(&a, true), std::pair(&b, false)}) {
-      const std::optional<Writer> writer = WriterOf(*tensor, of_a);
-      if (writer && !IsPaired(*writer)) return OfOwnCalls(*writer);
-    }
+    const std::optional<Writer> in_a = writers_.WriterOf(a, true);
+    const std::optional<Writer> in_b = writers_.WriterOf(b, false);
+    if ((in_a && writers_.IsOwnCall(*in_a)) || (in_b && writers_.IsOwnCall(*in_b)))
+      return OfOwnCalls(in_a, in_b);
+    if (in_a && in_b && writers_.PartnerOf(*in_a) != in_b->index)
+      return OfOtherWriters(name, *in_a, *in_b);
     if (a.from || b.from) return OfUnseen(name, a, b);
     if (before_) {
       const std::string consumer = NameOfCall(onset_.origin->a);
@@ -184,59 +134,96 @@ class Parting {
   }
 
   Status OfUnseen(const std::string& name, const CallTensor& a, const CallTensor& b) {
-    std::string writer = "the last call that wrote it";
-    const std::optional<Writer> last = a.from ? WriterOf(a, true) : WriterOf(b, false);
+    std::string says = name + " changed since a call of the step read it";
+    const std::optional<Writer> last =
+        a.from ? writers_.WriterOf(a, true) : writers_.WriterOf(b, false);
     if (last) {
-      ASSIGN_OR_RETURN(const Call call, Read(*last));
-      writer = NameOfCall(call);
+      ASSIGN_OR_RETURN(const Call call, writers_.Read(*last));
+      says = fmt::format("{} is not what {} left", name, NameOfCall(call));
     }
-    Set("unseen_write", Layer::kCode,
-        fmt::format("{} is not what {} left{}", name, writer,
-                    a.unseen == b.unseen ? ""
-                    : a.unseen           ? ", in A"
-                                         : ", in B"));
+    if (a.unseen != b.unseen) says += a.unseen ? ", in A" : ", in B";
+    Set("unseen_write", Layer::kCode, std::move(says));
     return {};
   }
 
-  // What differs was computed by a call that one side alone has: the first of that chain.
-  Status OfOwnCalls(Writer writer) {
-    const std::string consumer = NameOfCall(onset_.origin->a);
-    Call call;
-    for (std::size_t i = 0; i < kMostBack; ++i) {
-      ASSIGN_OR_RETURN(call, Read(writer));
-      std::optional<Writer> further;
+  // An input was last written by a call in A and by another one in B: where one run copies first
+  // and the other does not, the copy is the call that one run has alone.
+  Status OfOtherWriters(const std::string& name, const Writer& in_a, const Writer& in_b) {
+    // What the earlier writer left, and one run alone read before.
+    for (std::size_t i = index_; i-- > 0;) {
+      const CallMatch& match = step_.matches[i];
+      if (!IsOwn(match)) continue;
+      const bool of_a = match.b == kNoCall;
+      const Writer own{of_a, of_a ? match.a : match.b};
+      // Either of the two writers, as this side has them.
+      const std::size_t one = of_a ? in_a.index : writers_.PartnerOf(in_a);
+      const std::size_t other = of_a ? writers_.PartnerOf(in_b) : in_b.index;
+      ASSIGN_OR_RETURN(const Call call, writers_.Read(own));
       for (const CallTensor& input : call.inputs) {
-        const std::optional<Writer> one = WriterOf(input, writer.of_a);
-        if (one && !IsPaired(*one) && one->index < writer.index) further = one;
-        if (further) break;
+        const std::optional<Writer> writer = writers_.WriterOf(input, of_a);
+        if (!writer || (writer->index != one && writer->index != other)) continue;
+        return of_a ? OfOwnCalls(own, std::nullopt) : OfOwnCalls(std::nullopt, own);
       }
-      if (!further) break;
-      writer = *further;
     }
+    ASSIGN_OR_RETURN(const Call a, writers_.Read(in_a));
+    ASSIGN_OR_RETURN(const Call b, writers_.Read(in_b));
+    Set("calls", Layer::kCode,
+        fmt::format("{} was last written by {} in A, by {} in B", name, NameOfCall(a),
+                    NameOfCall(b)));
+    return {};
+  }
+
+  // What differs was computed by calls that one run has alone. Where both have such, some are in
+  // place of the others: of those that are fewer the last is named, such as a fused operator.
+  Status OfOwnCalls(std::optional<Writer> in_a, std::optional<Writer> in_b) {
+    std::string consumer = NameOfCall(onset_.origin->a);
+    if (ArrangesOnly(onset_.origin->a.op)) RETURN_IF_ERROR(FindConsumer(&consumer, &in_a, &in_b));
+    ASSIGN_OR_RETURN(const OwnChain of_a, writers_.ChainOf(in_a));
+    ASSIGN_OR_RETURN(const OwnChain of_b, writers_.ChainOf(in_b));
+    const bool both = !of_a.calls.empty() && !of_b.calls.empty();
+    const bool in_b_alone =
+        of_a.calls.empty() || (both && of_b.telling.size() <= of_a.telling.size());
+    const OwnChain& chain = in_b_alone ? of_b : of_a;
+    const OwnChain& other = in_b_alone ? of_a : of_b;
+    const Writer named = both ? chain.telling.back() : chain.telling.front();
+    std::string says = fmt::format("{} was computed from it, and differs", consumer);
+    if (both) {
+      ASSIGN_OR_RETURN(const Call first, writers_.Read(other.telling.front()));
+      says += fmt::format("; in its place {} makes {} {} of its own, first {}",
+                          in_b_alone ? "A" : "B", other.calls.size(),
+                          other.calls.size() == 1 ? "call" : "calls", NameOfCall(first));
+    }
+    ASSIGN_OR_RETURN(const Call call, writers_.Read(named));
     onset_.origin = CallPair{.a = call, .b = call};
-    onset_.origin->state = writer.of_a ? RecordState::kOnlyA : RecordState::kOnlyB;
-    Set("calls", Layer::kCode, fmt::format("{} was computed from it, and differs", consumer));
+    onset_.origin->state = in_b_alone ? RecordState::kOnlyB : RecordState::kOnlyA;
+    Set("calls", Layer::kCode, std::move(says));
     for (std::size_t i = 0; i < step_.matches.size(); ++i) {
       const CallMatch& one = step_.matches[i];
-      if ((writer.of_a ? one.a : one.b) == writer.index && IsOwn(one)) index_ = i;
+      if ((in_b_alone ? one.b : one.a) == named.index && IsOwn(one)) index_ = i;
     }
     return {};
   }
 
-  std::optional<Writer> WriterOf(const CallTensor& tensor, bool of_a) const {
-    if (!tensor.from) return std::nullopt;
-    const auto calls = of_a ? step_.a.Of(step_.step_a) : step_.b.Of(step_.step_b);
-    const auto found = std::ranges::lower_bound(
-        calls, *tensor.from, {}, [](const CallEntry& one) { return std::int64_t{one.order}; });
-    if (found == calls.end() || found->order != *tensor.from) return std::nullopt;
-    return Writer{of_a, static_cast<std::size_t>(found - calls.begin())};
-  }
-  bool IsPaired(const Writer& writer) const {
-    return writer.of_a ? paired_a_[writer.index] : paired_b_[writer.index];
-  }
-  Result<Call> Read(const Writer& writer) const {
-    return writer.of_a ? step_.a.Read(step_.a.Of(step_.step_a)[writer.index])
-                       : step_.b.Read(step_.b.Of(step_.step_b)[writer.index]);
+  // Views of one name in both runs may be of different tensors where whole parts are replaced: the
+  // first call that computes from such tensors in both says more.
+  Status FindConsumer(std::string* consumer, std::optional<Writer>* in_a,
+                      std::optional<Writer>* in_b) const {
+    const std::size_t to = std::min(step_.matches.size(), index_ + kMostAhead);
+    for (std::size_t i = index_ + 1; i < to; ++i) {
+      if (!step_.Differs(step_.matches[i])) continue;
+      ASSIGN_OR_RETURN(const CallPair pair, step_.Pair(step_.matches[i]));
+      if (ArrangesOnly(pair.a.op)) continue;
+      for (std::size_t k = 0; k < std::min(pair.a.inputs.size(), pair.b.inputs.size()); ++k) {
+        const std::optional<Writer> a = writers_.WriterOf(pair.a.inputs[k], true);
+        const std::optional<Writer> b = writers_.WriterOf(pair.b.inputs[k], false);
+        if (!a || !b || !writers_.IsOwnCall(*a) || !writers_.IsOwnCall(*b)) continue;
+        *in_a = a;
+        *in_b = b;
+        *consumer = NameOfCall(pair.a);
+        return {};
+      }
+    }
+    return {};
   }
 
   // Of the same collective on another rank.
@@ -312,15 +299,14 @@ class Parting {
     }
     for (std::size_t i = 0; i < step_.matches.size(); ++i) {
       const CallMatch& one = step_.matches[i];
-      const bool own = (IsOwn(one) || one.moved) && onset_.own.size() < kMostOwnCalls;
       const bool further = i != index_ && onset_.end == "parts" &&
                            onset_.further.size() < kMostFurtherCalls &&
                            step_.StateOf(one) == RecordState::kOrigin;
-      if (!own && !further) continue;
+      if (!further) continue;
       ASSIGN_OR_RETURN(CallPair pair, step_.Pair(one));
-      (own ? onset_.own : onset_.further).push_back(std::move(pair));
+      onset_.further.push_back(std::move(pair));
     }
-    return {};
+    return AddOwnCalls(step_, &onset_);
   }
 
   const StepCalls& step_;
@@ -329,8 +315,7 @@ class Parting {
   const std::optional<CallPair>& before_;
   bool is_first_;
   CallOnset& onset_;
-  std::vector<bool> paired_a_;
-  std::vector<bool> paired_b_;
+  CallWriters writers_;
 };
 
 }  // namespace
@@ -367,6 +352,16 @@ Result<CallPair> StepCalls::Pair(const CallMatch& match) const {
   if (match.a == kNoCall) pair.a = pair.b;
   if (match.b == kNoCall) pair.b = pair.a;
   return pair;
+}
+
+Status AddOwnCalls(const StepCalls& step, CallOnset* onset) {
+  for (const CallMatch& one : step.matches) {
+    if (onset->own.size() == kMostOwnCalls) break;
+    if (!IsOwn(one) && !one.moved) continue;
+    ASSIGN_OR_RETURN(CallPair pair, step.Pair(one));
+    onset->own.push_back(std::move(pair));
+  }
+  return {};
 }
 
 Status FindParting(const StepCalls& step, std::size_t index, const Peers& peers,

@@ -39,6 +39,9 @@ struct Peers {
   const std::vector<CallTrace>& b;
 };
 
+// Fills `own`.
+Status AddOwnCalls(const StepCalls& step, CallOnset* onset);
+
 // `index`: of the step's first pair with other outputs. `before`: the first call that one side
 // alone has of the step just before, in which nothing differs; `is_first`: there is no common step
 // before. Fills all but the counts and what DescribeCallOnset does.

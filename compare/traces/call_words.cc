@@ -1,6 +1,9 @@
 // What the onset of two traces of calls says, in sentences.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "compare/traces/call_onset.h"
 
 namespace rharness {
@@ -69,7 +72,44 @@ void DescribeCallParting(CallOnset* onset) {
   }
 }
 
+// The parts of `name=value, name=value` that differ, outside of brackets and quotes.
+std::vector<std::string> PartsOfArguments(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  char quote = '\0';
+  for (const char c : text) {
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ')' || c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && depth <= 0) {
+      parts.emplace_back();
+      continue;
+    }
+    if (!parts.back().empty() || c != ' ') parts.back() += c;
+  }
+  return parts;
+}
+
 }  // namespace
+
+std::string OtherArguments(const Call& a, const Call& b) {
+  std::vector<std::string> of_a = PartsOfArguments(a.args);
+  std::vector<std::string> of_b = PartsOfArguments(b.args);
+  const auto without = [](const std::vector<std::string>& all, const std::vector<std::string>& in) {
+    std::string left;
+    for (const std::string& one : all) {
+      if (std::ranges::find(in, one) != in.end()) continue;
+      left += (left.empty() ? "" : ", ") + one;
+    }
+    return left.empty() ? std::string("none of these") : left;
+  };
+  return fmt::format("{} in A, {} in B", without(of_a, of_b), without(of_b, of_a));
+}
 
 std::string NameOfCall(const Call& call) {
   std::string name = call.op;
@@ -101,6 +141,15 @@ void DescribeCallOnset(CallOnset* onset) {
         "of {} calls in {} {} no output differs: the runs diverge later, or outside of the calls",
         onset->paired, onset->steps.size(), onset->steps.size() == 1 ? "step" : "steps");
     onset->next = "trace further steps: RHARNESS_TRACE_STEPS";
+    if (!onset->own.empty()) {
+      const CallPair& first = onset->own.front();
+      onset->reasons.push_back(fmt::format("{}, first at step {}: {}",
+                                           first.moved ? "calls are made in another order"
+                                           : first.state == RecordState::kOnlyA
+                                               ? "A makes calls that B does not"
+                                               : "B makes calls that A does not",
+                                           first.a.step, NameOfCall(first.a)));
+    }
   } else {
     onset->headline = "no call could be compared";
     onset->next = "trace both runs at the same steps: RHARNESS_TRACE_STEPS";

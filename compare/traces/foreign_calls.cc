@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "compare/traces/operator_names.h"
 #include "harness/base/json.h"
 #include "harness/base/json_reader.h"
 
@@ -110,11 +111,6 @@ std::string SiteOf(std::string_view stack) {
   return site;
 }
 
-// The memory was never written: what it holds says nothing.
-bool IsUnwritten(std::string_view op) {
-  return op.find("empty") != op.npos || op.find("resize_") != op.npos;
-}
-
 class DebugModeReader {
  public:
   explicit DebugModeReader(CallTrace* trace) : trace_(*trace) {}
@@ -191,7 +187,7 @@ class DebugModeReader {
   // Which call wrote each input; what was never written has no digest.
   void Link(const std::vector<PrintedTensor>& given, const std::vector<PrintedTensor>& made,
             Call* call) {
-    const bool unwritten = IsUnwritten(call->op);
+    const bool unwritten = LeavesUnwritten(call->op);
     for (std::size_t i = 0; i < std::min(given.size(), call->inputs.size()); ++i) {
       if (given[i].id.empty()) continue;
       if (const auto found = writers_.find(given[i].id); found != writers_.end()) {

@@ -107,6 +107,58 @@ TEST_F(CallOnsets, ACastThatOneRunHasAlone) {
   EXPECT_EQ(onset.only_a, 0U);
 }
 
+// Like Step, with calls of its own in place of gelu.
+std::vector<Called> Replaced(std::vector<Called> own) {
+  std::vector<Called> step = Step(2, "'");
+  const auto more = static_cast<int>(own.size()) - 1;
+  step[2].in[0].digest = step[3].in[1].digest = own.back().out;
+  for (std::size_t i = 2; i < step.size(); ++i) {
+    for (Given& one : step[i].in) one.from += one.from >= 1 ? more : 0;
+  }
+  step.erase(step.begin() + 1);
+  step.insert(step.begin() + 1, own.begin(), own.end());
+  return step;
+}
+
+TEST_F(CallOnsets, OfCallsInPlaceOfEachOtherTheFewerAreNamed) {
+  const std::vector<Called> b = Replaced({{.op = "aten.view.default", .in = {{"l", 0}}, .out = "v"},
+                                          {.op = "erf", .in = {{"v", 1}}, .out = "e"},
+                                          {.op = "times", .in = {{"e", 2}}, .out = "g'"}});
+  CallOnset onset = Onset({Step()}, {b});
+  EXPECT_EQ(onset.what, "calls");
+  EXPECT_EQ(onset.origin->a.op, "gelu");
+  EXPECT_EQ(onset.origin->state, RecordState::kOnlyA);
+  EXPECT_THAT(onset.difference, HasSubstr("in its place B makes 3 calls of its own, first erf"));
+  onset = Onset({b}, {Step()});
+  EXPECT_EQ(onset.origin->state, RecordState::kOnlyB);
+}
+
+TEST_F(CallOnsets, ACopyThatOneRunForgets) {
+  // A: the copy is overwritten; B: the original is.
+  std::vector<Called> a = {{.op = "norm", .in = {{"x", -1, "batch[0]"}}, .out = "h"},
+                           {.op = "clone", .in = {{"h", 0}}, .out = "h"},
+                           {.op = "fill_", .out = "zero"},
+                           {.op = "add", .in = {{"h", 0}, {"f", 2}}, .out = "s"}};
+  std::vector<Called> b = {a[0], a[2], a[3]};
+  b[2].in = {{"f", 1}, {"f", 1}};
+  b[2].out = "s'";
+  const CallOnset onset = Onset({a}, {b});
+  EXPECT_EQ(onset.what, "calls");
+  EXPECT_EQ(onset.origin->a.op, "clone");
+  EXPECT_EQ(onset.origin->state, RecordState::kOnlyA);
+}
+
+TEST_F(CallOnsets, CallsOfOneRunAreToldWhereNothingDiffers) {
+  std::vector<Called> b = Step();
+  b.push_back({.op = "broadcast_", .in = {{"u", 6}}, .out = "u"});
+  const CallOnset onset = Onset({Step()}, {b});
+  EXPECT_EQ(onset.end, "equal");
+  ASSERT_EQ(onset.own.size(), 1U);
+  EXPECT_THAT(
+      onset.reasons,
+      testing::Contains(HasSubstr("B makes calls that A does not, first at step 0: broad")));
+}
+
 TEST_F(CallOnsets, ACallOfOneRunThatNothingDependsOnIsNoOrigin) {
   std::vector<Called> b = Step(4, "'");
   b.insert(b.begin() + 1, {.op = "max", .in = {{"l", 0}}, .out = "log"});
