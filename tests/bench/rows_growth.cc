@@ -1,10 +1,11 @@
-// Rows D2, M1, R3 and W1: what grows with fleets. A thousand reruns through Slurm; pages and
+// Rows D2, M1, O3, R3 and W1: what grows with fleets. A thousand reruns through Slurm; pages and
 // reports from a million verdicts; the reports of a drill of 100,000 runs; a comparison page of
-// 300,000 tensors.
+// 300,000 tensors; two traces of a million calls.
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 
 #include "harness/base/files.h"
 #include "tests/bench/bench.h"
@@ -137,6 +138,66 @@ Result<Measured> ManyTensorsMemory(const Context& context) {
                   fmt::format("the JSON has {:.0f} MiB", json / kMebibyte)};
 }
 
+// A million calls of 300 steps, as the hooks write them; from call 5,000 on everything is `other`.
+Status WriteCalls(const fs::path& path, std::string_view other) {
+  constexpr int kSteps = 300, kCallsOfAStep = 3334;
+  constexpr std::string_view kOps[] = {
+      "aten.addmm.default", "aten.gelu.default", "aten.native_layer_norm.default",
+      "aten.t.default",     "aten.mul.Tensor",   "aten.add.Tensor"};
+  std::ofstream file(path, std::ios::binary);
+  file << R"({"schema":"rharness.calls/v1","rank":0,"world":1,"digest":"sha256/64"})" << '\n';
+  constexpr std::string_view kTensor =
+      R"({{"digest":"{:07x}{:08x}{}","shape":[8,128,768],"dtype":"float32","norm":{}.4567891{}}})";
+  for (int step = 0, call = 0; step < kSteps; ++step) {
+    for (int order = 0; order < kCallsOfAStep; ++order, ++call) {
+      const std::string_view mark = call < 5000 ? "0" : other;
+      const std::string_view before = call <= 5000 ? "0" : other;
+      const std::string input =
+          fmt::format(kTensor, step, order, before, 100 + order,
+                      order > 0 ? fmt::format(",\"from\":{}", order - 1) : "");
+      file << fmt::format(
+          R"({{"step":{},"order":{},"phase":"{}","module":"transformer.h.{}.mlp.c_fc","op":"{}","site":"model.py:{}","args":"beta=1, alpha=1","in":[{},{}],"out":[{}]}})"
+          "\n",
+          step, order, order < kCallsOfAStep / 3 ? "forward" : "backward", order / 20 % 48,
+          kOps[order % 6], order % 300, input, fmt::format(kTensor, 0, order, "0", 12, ""),
+          fmt::format(kTensor, step + 1, order, mark, 200 + order, ""));
+    }
+  }
+  file << "{\"end\":true}\n";
+  file.close();
+  return file ? Status() : IoError("cannot write", path.string());
+}
+
+// Wall clock, the shortest of three.
+Result<Usage> CompareCalls(const Context& context) {
+  const fs::path a = context.scratch / "a.calls", b = context.scratch / "b.calls";
+  if (!fs::exists(a)) RETURN_IF_ERROR(WriteCalls(a, "0"));
+  if (!fs::exists(b)) RETURN_IF_ERROR(WriteCalls(b, "1"));
+  std::optional<Usage> best;
+  for (int round = 0; round < 3; ++round) {
+    ASSIGN_OR_RETURN(const Usage usage,
+                     RunChild({(context.bin / "rharness").string(), "--quiet", "compare", "--trace",
+                               a.string(), b.string(), "--out", (context.scratch / "o").string()}));
+    if (!best || usage.wall_seconds < best->wall_seconds) best = usage;
+  }
+  return *best;
+}
+
+Result<Measured> CallsTime(const Context& context) {
+  ASSIGN_OR_RETURN(const Usage usage, CompareCalls(context));
+  return Measured{
+      usage.wall_seconds, fmt::format("{:.2f} s", usage.wall_seconds), "-",
+      fmt::format("{:.2f} s of CPU; two threads; the shortest of 3", usage.cpu_seconds)};
+}
+
+Result<Measured> CallsMemory(const Context& context) {
+  ASSIGN_OR_RETURN(const Usage usage, CompareCalls(context));
+  return Measured{
+      Mebibytes(usage), fmt::format("{:.0f} MiB", Mebibytes(usage)), "-",
+      fmt::format("two files of {:.0f} MiB",
+                  static_cast<double>(fs::file_size(context.scratch / "a.calls")) / kMebibyte)};
+}
+
 // The test program that asks a real Slurm, with a thousand reruns: calls, and CPU beside theirs.
 Result<Measured> ThroughSlurm(const Context& context) {
   fs::path program = context.bin / "test_dispatch_slurm_load";
@@ -176,6 +237,8 @@ std::vector<Row> GrowthRows() {
       {"M1b", "trends over 1,000,000 verdicts", Goal::kAtMost, 200, "MiB",
        memory_of({"history", "trends"})},
       {"M1c", "serve over 1,000,000 verdicts", Goal::kAtMost, 200, "MiB", MemoryOfServe},
+      {"O3a", "two traces of 1,000,000 calls compared, wall", Goal::kAtMost, 2, "s", CallsTime},
+      {"O3b", "two traces of 1,000,000 calls compared", Goal::kAtMost, 190, "MiB", CallsMemory},
       {"R3a", "reports of 100,000 runs, CPU", Goal::kAtMost, 5, "s", ReportTime},
       {"R3b", "reports of 100,000 runs", Goal::kAtMost, 300, "MiB", ReportMemory},
       {"W1a", "300,000 differing tensors compared, CPU", Goal::kAtMost, 3, "s", ManyTensorsTime},
