@@ -13,6 +13,7 @@
 #include "compare/curves/wandb_log.h"
 #include "compare/curves/wandb_metrics.h"
 #include "harness/base/clean_text.h"
+#include "harness/base/files.h"
 #include "harness/base/source_folder.h"
 
 namespace rharness {

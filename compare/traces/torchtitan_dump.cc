@@ -1,6 +1,7 @@
 // torchtitan's dumps.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <map>
@@ -61,12 +62,17 @@ class TorchtitanReader {
   // "torch.Size([8, 16]), Dtype: torch.float32".
   void TakeShape(std::string_view value) {
     CallTensor& tensor = call_->outputs.emplace_back();
+    const auto open = value.find('[');
     const auto close = value.find(']');
-    for (auto at = value.find('['); at < close; at = value.find(',', at + 1)) {
-      at = value.find_first_of("0123456789]", at);
+    std::string_view sizes;
+    if (open < close && close != value.npos) sizes = value.substr(open + 1, close - open - 1);
+    while (!sizes.empty()) {
+      sizes.remove_prefix(std::min(sizes.find_first_of("0123456789"), sizes.size()));
       std::uint64_t size = 0;
-      const auto [end, error] = std::from_chars(value.data() + at, value.data() + close, size);
-      if (error == std::errc()) tensor.shape.push_back(size);
+      const auto [end, error] = std::from_chars(sizes.data(), sizes.data() + sizes.size(), size);
+      if (error != std::errc()) break;
+      tensor.shape.push_back(size);
+      sizes.remove_prefix(static_cast<std::size_t>(end - sizes.data()));
     }
     constexpr std::string_view kDtype = "Dtype: torch.";
     const auto dtype = value.find(kDtype);

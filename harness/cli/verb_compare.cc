@@ -50,7 +50,14 @@ struct CompareArguments {
 
 constexpr std::uint64_t kBundledInputBytes = std::uint64_t{16} << 20;
 
-std::string CompareJson(const ComparisonSet& set) { return ToJson(set).Dump(2) + "\n"; }
+// Indented, unless it is so large that nobody reads it and blanks are half of it: `report` takes at
+// most 256 MiB.
+std::string CompareJson(const ComparisonSet& set) {
+  constexpr std::size_t kMostIndented = std::size_t{16} << 20;
+  const Json json = ToJson(set);
+  std::string text = json.Dump();
+  return (text.size() > kMostIndented ? std::move(text) : json.Dump(2)) + "\n";
+}
 
 // The compared files themselves, where they are records and small: not checkpoints, and at most
 // 16 MiB each.

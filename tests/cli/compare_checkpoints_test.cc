@@ -1,5 +1,6 @@
 // `rharness compare` on checkpoints that hold more than it reads: what is not compared never
 // passes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -150,6 +151,32 @@ TEST_F(CompareVerb, SaysWhatBecameOfNumbersThatWereNotFinite) {
         std::string::npos)
         << json.Find("headline")->AsString();
   }
+}
+
+// With its blanks such a comparison would be more than `report` takes.
+TEST_F(CompareVerb, WritesALargeComparisonWithoutBlanks) {
+  constexpr int kTensors = 35'000;
+  for (const char* side : {"a", "b"}) {
+    std::vector<TestTensor> tensors;
+    for (int i = 0; i < kTensors; ++i) {
+      tensors.push_back({fmt::format("layers.{}.weight", i), "F32", "[1]",
+                         BytesOf<float>({*side == 'a' ? 1.0F : 1.5F})});
+    }
+    Write(side + std::string(".safetensors"), FileOf(tensors));
+  }
+  const ProcessResult compared = Compare({"--quiet", "a.safetensors", "b.safetensors",
+                                          "--json-file", "large.json", "--html", "large.html"});
+  ASSERT_EQ(compared.outcome.exit_code, 1) << compared.stderr_text;
+  const std::string text = Read(At("large.json"));
+  EXPECT_GT(text.size(), 16U << 20);
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+  const ProcessResult again =
+      RunProcess({{kRharness, "--quiet", "report", "large.json", "--html", "2.html"},
+                  PickEnvironment({"PATH", "TMPDIR"}),
+                  folder_.path()},
+                 {});
+  EXPECT_EQ(again.outcome.exit_code, 0) << again.stderr_text;
+  EXPECT_EQ(Read(At("large.html")), Read(At("2.html")));
 }
 
 TEST_F(CompareVerb, NeverPassesSubfoldersWhoseFilesDiffer) {
