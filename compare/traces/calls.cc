@@ -12,6 +12,7 @@
 
 #include "compare/traces/call_line.h"
 #include "compare/traces/foreign_calls.h"
+#include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
 #include "harness/base/json.h"
@@ -229,8 +230,7 @@ Status AddOwnCalls(OpenedFile opened, const std::string& head, const std::string
   const std::size_t number = into->paths.size();
   if (number >= kMostCallFiles) return InvalidInput("expected fewer files of a rank", path);
   into->paths.push_back(path);
-  into->files.push_back(std::move(opened.descriptor));
-  CallReader reader(into->files.back().get(), path, static_cast<std::uint16_t>(number), into);
+  CallReader reader(opened.descriptor.get(), path, static_cast<std::uint16_t>(number), into);
   return reader.Read();
 }
 
@@ -274,6 +274,23 @@ Result<std::vector<std::string>> CallNamesIn(const fs::path& folder) {
   return names;
 }
 
+Result<std::string> LineAt(const std::string& path, bool follow_links, std::uint64_t offset) {
+  ASSIGN_OR_RETURN(const OpenedFile opened, OpenRegularFile(path, follow_links));
+  std::string line;
+  std::array<char, 8192> block{};
+  while (line.size() <= kMostCallLine) {
+    const auto at = static_cast<off_t>(offset + line.size());
+    const ssize_t size = ::pread(opened.descriptor.get(), block.data(), block.size(), at);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return IoErrorFromErrno("cannot read", errno, path);
+    const std::string_view part(block.data(), static_cast<std::size_t>(size));
+    const auto end = part.find('\n');
+    line += part.substr(0, end);
+    if (size == 0 || end != part.npos) break;
+  }
+  return line;
+}
+
 }  // namespace
 
 Result<Call> ParseCall(std::string_view line, std::string_view where) {
@@ -299,23 +316,18 @@ Result<Call> ParseCall(std::string_view line, std::string_view where) {
 Result<Call> CallTrace::Read(const CallEntry& entry) const {
   const std::string& path = paths[entry.file];
   const std::string where = fmt::format("{}: call {}", path, entry.order);
+  std::string line;
   if (!held.empty()) {
     const std::string_view rest = std::string_view(held).substr(entry.offset);
-    return ParseCall(rest.substr(0, rest.find('\n')), where);
+    line = rest.substr(0, rest.find('\n'));
+  } else {
+    ASSIGN_OR_RETURN(line, LineAt(path, given, entry.offset));
   }
-  std::string line;
-  std::array<char, 8192> block{};
-  while (line.size() <= kMostCallLine) {
-    const auto at = static_cast<off_t>(entry.offset + line.size());
-    const ssize_t size = ::pread(files[entry.file].get(), block.data(), block.size(), at);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return IoErrorFromErrno("cannot read", errno, path);
-    const std::string_view part(block.data(), static_cast<std::size_t>(size));
-    const auto end = part.find('\n');
-    line += part.substr(0, end);
-    if (size == 0 || end != part.npos) break;
+  ASSIGN_OR_RETURN(Call call, ParseCall(line, where));
+  if (call.order != entry.order) {
+    return InvalidInput("expected this call, as it was read before: the file has changed", where);
   }
-  return ParseCall(line, where);
+  return call;
 }
 
 Result<std::vector<CallTrace>> LoadCalls(const fs::path& path) {
@@ -325,6 +337,7 @@ Result<std::vector<CallTrace>> LoadCalls(const fs::path& path) {
     if (!HasCalls(path)) return traces;
     ASSIGN_OR_RETURN(OpenedFile opened, OpenRegularFile(path));
     RETURN_IF_ERROR(AddCallFile(std::move(opened), path.string(), &traces));
+    for (CallTrace& trace : traces) trace.given = true;
     return traces;
   }
   ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(path));

@@ -18,7 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/base/descriptor.h"
 #include "harness/base/result.h"
 
 namespace rharness {
@@ -68,10 +67,10 @@ struct CallStep {
   std::size_t count = 0;
 };
 
-// Movable. The calls of one rank.
+// The calls of one rank.
 struct CallTrace {
   std::vector<std::string> paths;  // of its files
-  std::vector<Descriptor> files;
+  bool given = false;              // the path is the caller's own, and may be a link
   int rank = 0;
   int world = 1;
   std::string framework;
@@ -90,7 +89,8 @@ struct CallTrace {
   std::span<const CallEntry> Of(const CallStep& step) const {
     return std::span(entries).subspan(step.first, step.count);
   }
-  // Errors: io; invalid_input (the line has changed since, or has a member of another type).
+  // Opens its file again: of a thousand ranks not all can be open at once. Errors: io, not_found;
+  // invalid_input (the file has changed since, or the call has a member of another type).
   Result<Call> Read(const CallEntry& entry) const;
 };
 

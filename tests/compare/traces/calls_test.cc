@@ -2,6 +2,7 @@
 #include "compare/traces/calls.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <cmath>
 
@@ -176,6 +177,27 @@ TEST_F(CallsFile, ALineThatChangedSinceIsAnError) {
   const CallTrace trace = Load(CallHeader() + kOne + "\n");
   std::filesystem::resize_file(folder_ / "t.calls", CallHeader().size() + 5);
   EXPECT_FALSE(trace.Read(trace.entries.at(0)).ok());
+  std::string other = CallHeader() + kOne + "\n";
+  other.replace(other.find("\"order\":1"), 9, "\"order\":2");
+  Write("t.calls", other);
+  const auto call = trace.Read(trace.entries.at(0));
+  ASSERT_FALSE(call.ok());
+  EXPECT_THAT(call.error().ToString(), HasSubstr("the file has changed"));
+}
+
+TEST_F(CallsFile, OfVeryManyRanksNotAllFilesAreOpenAtOnce) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{.rlim_cur = 40, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  for (int rank = 0; rank < 60; ++rank) {
+    Write(fmt::format("run/rank-{}.calls", rank), CallHeader(rank) + kOne + "\n");
+  }
+  const auto traces = LoadCalls(folder_ / "run");
+  ASSERT_TRUE(traces.ok()) << traces.error().ToString();
+  ASSERT_EQ(traces->size(), 60U);
+  EXPECT_TRUE(traces->back().Read(traces->back().entries.at(0)).ok());
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 }  // namespace
