@@ -144,14 +144,18 @@ TEST_F(TraceProgram, RerunsBothToTraceThemAndTakesATraceThatIsThere) {
   // A program of any kind that writes a trace where it is asked to.
   Write("train.sh",
         "[ -n \"$RHARNESS_TRACE\" ] && { mkdir -p \"$RHARNESS_TRACE\"; echo traced >> "
-        "\"$1/calls\"; cp \"trace-$BAD\" \"$RHARNESS_TRACE/rank-0.jsonl\"; }\n" +
+        "\"$1/calls\"; cp \"trace-$BAD\" \"$RHARNESS_TRACE/rank-0.jsonl\"; "
+        "cp \"operators-$BAD-$RHARNESS_TRACE_OPERATORS\" \"$RHARNESS_TRACE/rank-0.calls\"; }\n" +
             std::string(kTrainer));
   Write("trace-0", TraceText("0"));
   Write("trace-1", TraceText("1"));
+  Write("operators-0-1", CallsText("2"));
+  Write("operators-1-1", CallsText("3"));
   environment_["BAD"] = "0";
-  const std::vector<std::string> common = {"--no-observe", "--determinism", "bitwise",
-                                           "--variable",   "BAD",           "--data",
-                                           "trace-0",      "--data",        "trace-1"};
+  const std::vector<std::string> common = {
+      "--no-observe",  "--determinism", "bitwise",      "--variable", "BAD",
+      "--data",        "trace-0",       "--data",       "trace-1",    "--data",
+      "operators-0-1", "--data",        "operators-1-1"};
   std::vector<std::string> options = common;
   options.insert(options.begin(), {"--run-id", "run"});
   DrillProgram::Record("then", options);
@@ -161,8 +165,10 @@ TEST_F(TraceProgram, RerunsBothToTraceThemAndTakesATraceThatIsThere) {
   fs::remove(At("calls"));
   const ProcessResult result = TraceOf("runs/then.json", "runs/now.json", {"--trace-steps", "0-1"});
   ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
-  EXPECT_THAT(result.stdout_text, HasSubstr("the output of fc2 differs on equal inputs"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("modules: the runs diverge at step 1: the output of"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("the runs diverge at step 1: aten.addmm in fc2 gives"));
   EXPECT_TRUE(fs::exists(At("where/A/trace/rank-0.jsonl")));
+  EXPECT_EQ(Read(At("where/B/trace/rank-0.calls")), CallsText("3"));
   EXPECT_TRUE(fs::exists(At("where/B/trace/rank-0.jsonl")));
   EXPECT_FALSE(fs::exists(At("where/A/runs/run/1/workspace")));
   const auto calls = Read(At("calls")).size();

@@ -2,10 +2,13 @@
 #include "harness/experiments/onset/traced_rerun.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "compare/traces/trace.h"
+#include "harness/base/file_pieces.h"
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
 #include "harness/drill/dispatching.h"
@@ -33,6 +36,8 @@ Result<Ticket> TracedTicket(const Manifest& manifest, const fs::path& workspace,
                 .environment = options.environment,
                 .manifest = manifest};
   if (!steps.empty()) ticket.environment["RHARNESS_TRACE_STEPS"] = steps;
+  // Each operator, too, unless --env says otherwise: it costs nothing between the chosen steps.
+  ticket.environment.try_emplace("RHARNESS_TRACE_OPERATORS", "1");
   const bool host = manifest.image.kind == ImageKind::kHost;
   // In a container the workspace has another name.
   ticket.environment["RHARNESS_TRACE"] =
@@ -51,6 +56,25 @@ Result<Ticket> TracedTicket(const Manifest& manifest, const fs::path& workspace,
   return ticket;
 }
 
+// A file as it is, however large.
+Status CopyTrace(const HeldFolder& folder, const std::string& name, const fs::path& to) {
+  ASSIGN_OR_RETURN(const OpenedFile opened, folder.OpenFile(name));
+  return WriteFileAtomic(to, [&](const TakePiece& take) -> Status {
+    std::string block(std::size_t{1} << 20, '\0');
+    std::uint64_t copied = 0;
+    while (copied <= kMostTraceBytes) {
+      const ssize_t size = ::read(opened.descriptor.get(), block.data(), block.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) return IoErrorFromErrno("cannot read", errno, (folder.path() / name).string());
+      if (size == 0) return {};
+      copied += static_cast<std::uint64_t>(size);
+      RETURN_IF_ERROR(take(std::string_view(block.data(), static_cast<std::size_t>(size))));
+    }
+    return InvalidInput(fmt::format("expected at most {} bytes", kMostTraceBytes),
+                        (folder.path() / name).string());
+  });
+}
+
 // The trace out of the workspace, reached by no link.
 Status BringHome(const fs::path& workspace, const fs::path& home) {
   ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(workspace));
@@ -60,13 +84,13 @@ Status BringHome(const fs::path& workspace, const fs::path& home) {
   for (auto it = fs::directory_iterator(folder.through(), error);
        !error && it != fs::directory_iterator(); it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (name.ends_with(".jsonl") && SafeRelativePath(name, "trace").ok()) names.push_back(name);
+    const bool traced = name.ends_with(".jsonl") || name.ends_with(".calls");
+    if (traced && SafeRelativePath(name, "trace").ok()) names.push_back(name);
     if (names.size() > kMostTraces) break;
   }
   if (error) return IoErrorFromErrno("cannot list", error.value(), folder.path().string());
   for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(const std::string text, folder.ReadFile(name, kMostTraceBytes));
-    RETURN_IF_ERROR(WriteFileAtomic(home / name, text));
+    RETURN_IF_ERROR(CopyTrace(folder, name, home / name));
   }
   return {};
 }

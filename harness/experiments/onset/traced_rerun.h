@@ -14,8 +14,9 @@
 
 namespace rharness {
 
-// Reruns `manifest` below `folder` as a drill would, with RHARNESS_TRACE, the hooks' folder first
-// in PYTHONPATH (host runs) and `steps` in RHARNESS_TRACE_STEPS if given, and writes the trace to
+// Reruns `manifest` below `folder` as a drill would, with RHARNESS_TRACE and, unless the
+// environment given says otherwise, RHARNESS_TRACE_OPERATORS=1, the hooks' folder first in
+// PYTHONPATH (host runs) and `steps` in RHARNESS_TRACE_STEPS if given, and writes the trace to
 // folder/trace. In a container the program must load the hooks itself. Returns the trace's path, or
 // nothing, with the reason in `notes`. Returns an existing trace at once. Errors: io,
 // invalid_input.
