@@ -57,7 +57,23 @@ std::string Headline(const GamedayReport& report) {
   return "Too few trials for a certificate of sensitivity";
 }
 
+// Trials of planted faults that were neither found nor left open, where none was found: what would
+// be found of such faults is nothing. 0: some were found, or none passed.
+int PassedUnfound(const SensitivityFamily& family) {
+  int passed = 0;
+  for (const SensitivityRate& rate : family.faults) {
+    if (rate.found > 0) return 0;
+    passed += rate.trials - rate.undecided;
+  }
+  return passed;
+}
+
 std::string NextStep(const GamedayReport& report) {
+  for (const SensitivityFamily& family : report.sensitivity.families) {
+    if (PassedUnfound(family) == 0) continue;
+    return fmt::format("Narrow the margins of {}: they pass every fault that was planted",
+                       SafeText(family.name, 100));
+  }
   for (const SensitivityFamily& family : report.sensitivity.families) {
     const int fewest = FewestMore(family);
     if (!TellingSentence(family).empty() || fewest == 0) continue;
@@ -88,6 +104,14 @@ GamedayReport BuildGamedayReport(GamedayDone done) {
     report.notes.push_back(
         fmt::format("{} beyond the budget: the trials are fewer",
                     CountWords(static_cast<std::size_t>(done.left_out), "rerun")));
+  }
+  for (const SensitivityFamily& family : report.sensitivity.families) {
+    const int passed = PassedUnfound(family);
+    if (passed == 0) continue;
+    report.notes.push_back(fmt::format(
+        "{}: no planted fault was found, and {} passed: its 'equivalent' says nothing about these "
+        "faults",
+        SafeText(family.name, 100), CountWords(static_cast<std::size_t>(passed), "trial")));
   }
   report.certified = !report.interrupted && !CertificateOf(report).families.empty();
   report.headline = report.interrupted ? "Interrupted; --resume continues" : Headline(report);
