@@ -9,6 +9,7 @@
 #include "compare/stats/distributions.h"
 #include "compare/stats/mcnemar.h"
 #include "compare/stats/sign_flips.h"
+#include "compare/stats/skewness.h"
 
 namespace rharness {
 namespace {
@@ -83,21 +84,12 @@ double MeasureUnits(const std::vector<Unit>& units, double items, MetricDecision
   return squares > 0.0 ? cubes / n / std::pow(squares / n, 1.5) : 0.0;
 }
 
-// Where t less its correction for skewness is `quantile`, in standard errors: Hall 1992, (2.4),
-// T + g T^2 / 3 root n + g^2 T^3 / 27 n + g / 6 root n, which is a cube and has one inverse.
-double SkewedReach(double quantile, double skewness, double n) {
-  const double root = std::sqrt(n);
-  const double corrected = quantile - skewness / (6.0 * root);
-  if (std::fabs(skewness) < kNoSpread) return corrected;
-  return (std::cbrt(1.0 + skewness * corrected / root) - 1.0) * 3.0 * root / skewness;
-}
-
 // The interval that holds that by t and the one that is corrected for skewness.
 void SetInterval(double skewness, MetricDecision* decision) {
   const double quantile = stats::StudentTQuantile(1.0 - decision->alpha_equivalence, decision->df);
   const double n = decision->df + 1.0;
-  const double above = std::max(quantile, -SkewedReach(-quantile, skewness, n));
-  const double below = std::max(quantile, SkewedReach(quantile, skewness, n));
+  const double above = std::max(quantile, -stats::SkewedReach(-quantile, skewness, n));
+  const double below = std::max(quantile, stats::SkewedReach(quantile, skewness, n));
   decision->ci_low = decision->difference - below * decision->standard_error;
   decision->ci_high = decision->difference + above * decision->standard_error;
 }

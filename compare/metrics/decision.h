@@ -37,6 +37,8 @@ VariancePrior FitVariancePrior(const std::vector<double>& variances,
 
 // The variance_basis of a decision over pairs of items, whose reason is "equal" where all are.
 inline constexpr std::string_view kItemsBasis = "items";
+// The same of a divergence over sequences of tokens (compare/tokens/decide_kl.h).
+inline constexpr std::string_view kSequencesBasis = "sequences";
 
 // Finite, and not the largest double or float: stores without infinities keep these in their place.
 inline bool IsMeasured(double value) {
@@ -81,9 +83,10 @@ struct MetricDecision {
   // "", "non_finite", "missing", "no_variance_basis", "no_margin", "detectable_shift", "material",
   // "single_reference", "unequal_variance" (Welch's test was used), "one_rerun_decides" (the shift
   // does not survive without its most extreme rerun), "not_in_all_reruns", "too_few_items" and
-  // "unscored_items" (of items), "no_history", "non_finite_history", "invalid_alpha",
-  // "within_rounding" (set by comparisons of single values), and those that paired.h, throughput.h
-  // and time_to_target.h add; joined by commas.
+  // "unscored_items" (of items), "too_few_sequences" and "coarsely_printed" (of tokens),
+  // "no_history", "non_finite_history", "invalid_alpha", "within_rounding" (set by comparisons of
+  // single values), and those that paired.h, throughput.h and time_to_target.h add; joined by
+  // commas.
   std::string reason;
   std::vector<double> history;
   std::vector<double> reruns;

@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 29> kWords = {{
     {"non_finite", "a rerun's value is not finite"},
     {"missing", "a rerun did not report it"},
     {"no_variance_basis", "how much runs differ among themselves is not known"},
@@ -22,6 +22,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kWords =
     {"one_rerun_decides", "one rerun alone shows the shift"},
     {"not_in_all_reruns", "not every rerun shows the shift"},
     {"too_few_items", "there are fewer than 10 items, or groups of items"},
+    {"too_few_sequences", "there are fewer than 20 sequences"},
+    {"coarsely_printed", "equal as printed, with fewer digits than the numbers have"},
     {"unscored_items", "some items have no finite score on one side"},
     {"no_history", "no run of this configuration was recorded"},
     {"non_finite_history", "a recorded value is not finite"},
