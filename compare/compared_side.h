@@ -19,21 +19,24 @@ enum class SideKind {
   kCurves,
   kResults,     // of many runs: a table, groups of logs
   kEvaluation,  // scores of one model, item by item
+  kTokens,      // log-probabilities of tokens
   kEnvironment,
   kFingerprint,
   kFile,  // no reader opens it
 };
 
-inline constexpr NameTable<SideKind, 10> kSideKindNames = {{{SideKind::kUnknown, ""},
-                                                            {SideKind::kManifest, "manifest"},
-                                                            {SideKind::kEvidence, "evidence"},
-                                                            {SideKind::kCheckpoint, "checkpoint"},
-                                                            {SideKind::kCurves, "curves"},
-                                                            {SideKind::kResults, "results"},
-                                                            {SideKind::kEvaluation, "evaluation"},
-                                                            {SideKind::kEnvironment, "environment"},
-                                                            {SideKind::kFingerprint, "fingerprint"},
-                                                            {SideKind::kFile, "file"}}};
+inline constexpr NameTable<SideKind, 11> kSideKindNames = {
+    {{SideKind::kUnknown, ""},
+     {SideKind::kManifest, "manifest"},
+     {SideKind::kEvidence, "evidence"},
+     {SideKind::kCheckpoint, "checkpoint"},
+     {SideKind::kCurves, "curves"},
+     {SideKind::kResults, "results"},
+     {SideKind::kEvaluation, "evaluation"},
+     {SideKind::kTokens, "log-probabilities"},
+     {SideKind::kEnvironment, "environment"},
+     {SideKind::kFingerprint, "fingerprint"},
+     {SideKind::kFile, "file"}}};
 
 constexpr std::string_view SideKindName(SideKind kind) { return NameIn(kSideKindNames, kind); }
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "compare/curves/curve_comparison.h"
 #include "compare/facts.h"
 #include "compare/metrics/decision.h"
+#include "compare/tokens/token_difference.h"
 #include "compare/weights/tensor_diff.h"
 #include "harness/base/clock.h"
 #include "harness/verdict/verdict.h"
@@ -93,7 +95,8 @@ struct Comparison {
   std::vector<CheckpointComparison> checkpoints;
   std::vector<CurveComparison> curves;
   std::vector<MetricDecision> metrics;
-  std::vector<std::string> notes;  // what was left out, and why
+  std::optional<TokenDifference> tokens;  // of two programs that scored the same tokens
+  std::vector<std::string> notes;         // what was left out, and why
   // Further reruns that would decide, by the metric that needs most; 0: none would or needed.
   int more_reruns = 0;
   int more_runs = 0;                // likewise, further runs of other seeds

@@ -30,10 +30,15 @@ inline bool IsMissing(const MetricDecision& metric) {
   return false;
 }
 
+// Decided over items or sequences, not over runs.
+inline bool IsOfUnits(const MetricDecision& metric) {
+  return metric.variance_basis == kItemsBasis || metric.variance_basis == kSequencesBasis;
+}
+
 // Every value of both sides has the same bits; for reruns, each rerun has those of the run. Of
 // items each must be equal: as many lost as won leave the mean as it was.
 inline bool IsEqual(const MetricDecision& metric) {
-  if (metric.variance_basis == kItemsBasis) return metric.reason == "equal";
+  if (IsOfUnits(metric)) return metric.reason == "equal";
   if (IsMissing(metric) || metric.reruns.empty()) return false;
   if (metric.history.empty() && !metric.recorded) return false;
   const double value = metric.recorded ? *metric.recorded : metric.history.front();
@@ -113,10 +118,9 @@ inline bool IsFinite(const MetricDecision& metric) {
 inline bool NothingShared(const CheckpointComparison& checkpoint) {
   const CheckpointDifference& difference = checkpoint.difference;
   // Two root digests decide equality, even if no tensor was listed.
-  const bool roots =
-      checkpoint.from_digests && !checkpoint.digest_a.empty() && !checkpoint.digest_b.empty();
-  return !roots && difference.compared == 0 && difference.shape_or_dtype.empty() &&
-         !difference.vacuous;
+  const bool roots = !checkpoint.digest_a.empty() && !checkpoint.digest_b.empty();
+  return !(roots && checkpoint.from_digests) && difference.compared == 0 &&
+         difference.shape_or_dtype.empty() && !difference.vacuous;
 }
 
 inline bool WeightsDiffer(const Comparison& comparison) {

@@ -223,7 +223,7 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
        {Image, Variables, Software, ThreadsInForce, Driver, Kernels, System, HardwareClass}) {
     rule(input, &causes);
   }
-  for (const auto* rules : {&PatternRules(), &TensorRules()}) {
+  for (const auto* rules : {&PatternRules(), &TensorRules(), &LogprobRules()}) {
     for (const ExplainRule rule : *rules) rule(input, &causes);
   }
   return InOrder(OnsetOf(comparison), std::move(*causes.list()));

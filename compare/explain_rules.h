@@ -73,6 +73,7 @@ const std::vector<ExplainRule>& InputRules();
 // The shape of the difference: from which step and how far; in which tensors.
 const std::vector<ExplainRule>& PatternRules();
 const std::vector<ExplainRule>& TensorRules();
+const std::vector<ExplainRule>& LogprobRules();
 // Hazards seen on both sides that leave the result to chance; and damage to the recorded run.
 const std::vector<ExplainRule>& HazardRules();
 

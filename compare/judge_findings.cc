@@ -260,9 +260,14 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
     findings.push_back(BitsFinding(comparison, "curve " + curve.name, what,
                                    fmt::format("{} has {}", curve.name, what)));
   }
+  if (comparison.tokens && comparison.tokens->differing > 0) {
+    findings.push_back(BitsFinding(comparison, "log-probabilities", "other log-probabilities",
+                                   BitsWords(*comparison.tokens)));
+  }
   for (const MetricDecision& metric : comparison.metrics) {
     const bool counts = metric.primary || comparison.declared_bitwise;
     if (!counts || IsEqual(metric) || metric.history.empty() || metric.reruns.empty()) continue;
+    if (metric.variance_basis == kSequencesBasis) continue;  // their bits: above
     if (metric.variance_basis == kItemsBasis) {
       findings.push_back(BitsFinding(comparison, "metric " + metric.name, "other scores",
                                      metric.name + ": items have other scores"));
@@ -284,10 +289,11 @@ Finding EqualFinding(const Comparison& comparison, int count, bool facts) {
   return FindingReason(
       "bit_equal", comparison.is_rerun ? "run" : "comparison", fmt::format("{} equal", count),
       "equal bit for bit", "every tensor, metric and curve is equal bit for bit",
-      facts        ? fmt::format("{} are the same",
-                          count == 1 ? "the facts" : fmt::format("all {} facts", count))
-             : count == 1 ? "everything compared is equal bit for bit"
-                   : fmt::format("all {} that were compared are equal bit for bit", count));
+      comparison.tokens ? BitsWords(*comparison.tokens)
+      : facts           ? fmt::format("{} are the same",
+                            count == 1 ? "the facts" : fmt::format("all {} facts", count))
+                : count == 1 ? "everything compared is equal bit for bit"
+                        : fmt::format("all {} that were compared are equal bit for bit", count));
 }
 
 std::vector<Finding> FindDifferingFacts(const Comparison& comparison) {
@@ -312,6 +318,7 @@ std::string_view TestOf(const MetricDecision& metric) {
 }
 
 Finding MetricFinding(const MetricDecision& metric) {
+  if (metric.variance_basis == kSequencesBasis) return KlFinding(metric);
   return FindingReason(
       fmt::format("metric_{}", MetricVerdictName(metric.verdict)), "metric " + metric.name,
       IsTested(metric)
@@ -352,7 +359,8 @@ void SetWhatIsMissing(Comparison* comparison) {
     if (!metric.primary || IsEqual(metric)) continue;
     c.needs_confirmation |= metric.verdict == MetricVerdict::kNeedsConfirmation;
     c.more_reruns = std::max(c.more_reruns, metric.more_reruns);
-    c.more_runs = std::max(c.more_runs, metric.more_runs);
+    // Sequences are no runs.
+    if (!IsOfUnits(metric)) c.more_runs = std::max(c.more_runs, metric.more_runs);
   }
   if (!c.needs_confirmation) return;
   c.more_reruns = 1;

@@ -42,6 +42,8 @@ std::vector<Finding> FindDifferingFacts(const Comparison& comparison);
 
 // The finding of one metric's decision: "metric_within", "metric_drifted", ...
 Finding MetricFinding(const MetricDecision& metric);
+// The same of a divergence over sequences.
+Finding KlFinding(const MetricDecision& metric);
 
 // Weights far from those of the other side although every loss, curve or metric, is bit-equal: a
 // part of a checkpoint that is older than the rest, an average, another file. One finding per

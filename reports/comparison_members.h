@@ -9,6 +9,7 @@
 #include "reports/comparison_report.h"
 #include "reports/json_nouns.h"
 #include "reports/names.h"
+#include "reports/token_members.h"
 
 namespace rharness {
 
@@ -33,6 +34,8 @@ void Members(Io& io, T& comparison) {
   io.List("checkpoints", comparison.checkpoints);
   io.List("curves", comparison.curves);
   io.List("metrics", comparison.metrics);
+  io.MayObject("tokens", comparison.tokens,
+               "Of two programs that scored the same tokens: how their log-probabilities differ.");
   io.Plain("notes", comparison.notes);
   bool is_rerun = comparison.is_rerun;
   const bool more = io.Present("reruns", is_rerun);

@@ -162,6 +162,7 @@ std::vector<DocumentSection> SectionsOf(const Comparison& comparison, const std:
     sections.push_back(CurvesOf(comparison));
     sections.push_back(PicturedCurvesOf(comparison, id));
     sections.push_back(MetricsOf(comparison, id));
+    sections.push_back(TokensOf(comparison, id));
   } else {
     sections.push_back(
         {.title = "",

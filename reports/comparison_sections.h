@@ -34,6 +34,8 @@ DocumentSection WeightsOf(const Comparison& comparison, const std::string& id);
 // All curves in a table; and pictures of those that differ most.
 DocumentSection CurvesOf(const Comparison& comparison);
 DocumentSection PicturedCurvesOf(const Comparison& comparison, const std::string& id);
+// Of log-probabilities: how far, how much is sampled alike, which experts; empty without tokens.
+DocumentSection TokensOf(const Comparison& comparison, const std::string& id);
 DocumentSection MetricsOf(const Comparison& comparison, const std::string& id);
 // One metric: its band and the numbers of its decision. `bit_equal`: nothing was left to decide.
 DocumentRow MetricRowOf(const MetricDecision& metric, bool bit_equal, const std::string& id);

@@ -292,8 +292,10 @@ DocumentSection MetricsOf(const Comparison& comparison, const std::string& id) {
                                   fmt::format("{}-m{}", id, section.rows.size() + 1));
     row.explains = !state.decides;
     row.sign = state.sign;
-    row.sentence = fmt::format("{} {}: {}; {}", metric->name, state.label, MetricWords(*metric),
-                               SamplesOf(*metric));
+    const std::string samples =
+        metric->variance_basis == kSequencesBasis ? "" : "; " + SamplesOf(*metric);
+    row.sentence =
+        fmt::format("{} {}: {}{}", metric->name, state.label, MetricWords(*metric), samples);
     section.rows.push_back(std::move(row));
   }
   return section;

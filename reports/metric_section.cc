@@ -4,6 +4,7 @@
 #include "reports/comparison_sections.h"
 #include "reports/svg_plots.h"
 #include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -65,7 +66,24 @@ std::string MetricDifferenceWords(const MetricDecision& metric, bool tested,
                      IntervalLevel(metric), Short(metric.ci_low), Short(metric.ci_high));
 }
 
+// A divergence over sequences: one margin, above, and no runs on either side.
+DocumentFacts NumbersOfSequences(const MetricDecision& metric) {
+  DocumentFacts facts = {
+      {"Estimate", MetricWords(metric)},
+      {"Margin", metric.margin > 0 ? Short(metric.margin) + " nats a token (declared)" : "none"}};
+  if (metric.standard_error <= 0) return facts;
+  facts.emplace_back("Spread", fmt::format("standard error {}, over {} sequences",
+                                           Short(metric.standard_error), Short(metric.df + 1.0)));
+  if (metric.margin > 0) {
+    facts.emplace_back("Test of drift",
+                       fmt::format("t = {}, p = {} against α = {}", Short(metric.t),
+                                   Short(metric.p_difference), Short(metric.alpha_drift)));
+  }
+  return facts;
+}
+
 DocumentFacts NumbersOf(const MetricDecision& metric) {
+  if (metric.variance_basis == kSequencesBasis) return NumbersOfSequences(metric);
   const std::string unit = metric.unit.empty() ? "" : " " + SafeText(metric.unit, 40);
   const bool tested = metric.standard_error > 0;
   DocumentFacts facts = {
@@ -104,6 +122,7 @@ DocumentFacts NumbersOf(const MetricDecision& metric) {
 
 std::vector<DocumentSection> InsideOf(const MetricDecision& metric, const std::string& id) {
   DocumentSection section{.title = "", .facts = NumbersOf(metric)};
+  if (metric.variance_basis == kSequencesBasis) return {section};
   DocumentPicture picture{.svg = SvgBand(metric, id),
                           .caption = "Circles are recorded runs, diamonds are reruns."};
   if (picture.svg.empty()) {
@@ -127,9 +146,7 @@ DocumentRow MetricRowOf(const MetricDecision& metric, bool bit_equal, const std:
   DocumentCell badge(bit_equal ? "equal" : std::string(VerdictWords(metric.verdict)),
                      DocumentCell::As::kBadge);
   return {.tone = bit_equal ? Verdict::kIdentical : ToneOf(metric.verdict),
-          .cells = {{metric.name, DocumentCell::As::kCode},
-                    badge,
-                    metric.primary ? "" : "advises"},
+          .cells = {{metric.name, DocumentCell::As::kCode}, badge, metric.primary ? "" : "advises"},
           .sentence = fmt::format("{}: {}", metric.name, MetricWords(metric)),
           .inside = [&metric, id](bool) { return InsideOf(metric, id); }};
 }

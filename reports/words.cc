@@ -9,6 +9,7 @@
 
 #include "compare/describe_checkpoint.h"
 #include "compare/fact_order.h"
+#include "compare/tokens/decide_kl.h"
 #include "reports/names.h"
 
 namespace rharness {
@@ -212,6 +213,7 @@ std::string CurveWords(const CurveComparison& curve) {
 }
 
 std::string MetricWords(const MetricDecision& metric) {
+  if (metric.variance_basis == kSequencesBasis) return SafeText(KlMessage(metric), 400);
   const std::string unit = metric.unit.empty() ? "" : " " + SafeText(metric.unit, 40);
   std::string words = fmt::format("difference {}{}", FormatNumber(metric.difference, 4), unit);
   if (metric.margin > 0) words += fmt::format(", margin ±{}", FormatNumber(metric.margin, 4));

@@ -111,6 +111,15 @@ Status NameLast(const Json* ids, std::size_t begin, TokenRecord* record, const T
   return {};
 }
 
+// vLLM's and SGLang's servers write experts as base64 of an array, which is not read.
+const Json* ExpertsIn(const Json& answer, TokenBuilder* out) {
+  const Json* experts = answer.IsObject() ? answer.Find("routed_experts") : nullptr;
+  if (experts != nullptr && experts->kind() == Json::Kind::kString) {
+    out->LeaveOut("answers' experts, which are base64");
+  }
+  return ArrayIn(answer, "routed_experts");
+}
+
 // A prompt that was scored costs one generated token, which nobody asked for.
 bool IsScoring(const Json* prompt_logprobs, const Json* output) {
   return prompt_logprobs != nullptr && output != nullptr && output->AsArray().size() <= 1;
@@ -147,7 +156,7 @@ Status AddResponseChoice(const Json& response, const Json& choice, TokenRecord r
   // An echoed prompt begins with a token without a log-probability.
   const bool echoed = completion && !written->AsArray().empty() && written->AsArray()[0].IsNull();
   out->Sampled(prompt == nullptr && !echoed);
-  RETURN_IF_ERROR(AddExperts(ArrayIn(choice, "routed_experts"), &record, *out));
+  RETURN_IF_ERROR(AddExperts(ExpertsIn(choice, out), &record, *out));
   return Give(record, out);
 }
 
@@ -218,7 +227,7 @@ Status AddRequestOutput(const Json& request, const TokenRecord& of, TokenBuilder
       continue;
     }
     out->Sampled(prompt == nullptr);
-    RETURN_IF_ERROR(AddExperts(ArrayIn(output, "routed_experts"), &record, *out));
+    RETURN_IF_ERROR(AddExperts(ExpertsIn(output, out), &record, *out));
     RETURN_IF_ERROR(Give(record, out));
   }
   return {};
@@ -237,6 +246,7 @@ Status AddSglang(const Json& answer, TokenRecord record, TokenBuilder* out) {
   RETURN_IF_ERROR(AddTriples(input, &record, out));
   if (!IsScoring(input, output)) RETURN_IF_ERROR(AddTriples(output, &record, out));
   out->Sampled(input == nullptr);
+  RETURN_IF_ERROR(AddExperts(ExpertsIn(meta, out), &record, *out));
   return Give(record, out);
 }
 

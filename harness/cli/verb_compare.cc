@@ -38,6 +38,7 @@ struct CompareArguments {
   std::vector<std::string> prefixes;
   bool weights_only = false;
   std::string expect;
+  std::string sampled_by;
   int threads = 0;
   bool json = false;
   std::string html;
@@ -126,6 +127,12 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
     if (!metric.margin) {
       return InvalidInput(fmt::format("expected NAME,margin=X, found '{}'", text), "--metric");
     }
+    // Without a unit a metric is a pure number.
+    const bool other_unit = !metric.unit.empty() && metric.unit != "1" && metric.unit != "nats";
+    if (metric.name == "kl" && other_unit) {
+      return InvalidInput(
+          fmt::format("kl is in nats a token; expected unit=nats, found '{}'", text), "--metric");
+    }
     request.compare.margins[metric.name] = *metric.margin;
   }
   if (arguments.loss_margin > 0.0) {
@@ -135,6 +142,7 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   request.subject.root = arguments.root;
   request.subject.strip_prefixes = arguments.prefixes;
   if (!arguments.expect.empty()) request.compare.expect_bitwise = arguments.expect == "bitwise";
+  if (!arguments.sampled_by.empty()) request.compare.sampled_by_b = arguments.sampled_by == "B";
   request.compare.weights_only = arguments.weights_only;
   request.compare.threads = arguments.threads;
   return request;
@@ -221,9 +229,8 @@ int RunCompare(CompareArguments* given, Command* command) {
 
 void AddInputOptions(Command* verb, CompareArguments* arguments) {
   verb->Add("A", &arguments->a,
-            "Manifest, evidence, checkpoint, curves, an evaluation's items, folder of MLPerf "
-            "results, "
-            "environment, fingerprint, or a folder of such files")
+            "Manifest, evidence, checkpoint, curves, an evaluation's items, log-probabilities of "
+            "tokens, folder of MLPerf results, environment, fingerprint, or a folder of such files")
       .Path();
   verb->Add("B", &arguments->b, "The same of the other side; of two folders, equal names pair")
       .Path();
@@ -253,9 +260,13 @@ void AddInputOptions(Command* verb, CompareArguments* arguments) {
       .Between(1e-4, 100);
   verb->Add("--metric", &arguments->metrics,
             "Of evaluations with their items: the difference of the means that matters, of a score "
-            "or TASK/SCORE; may be repeated")
+            "or TASK/SCORE. Of log-probabilities: kl, the divergence that matters in nats a token; "
+            "may be repeated")
       .Value("NAME,margin=X")
       .OneEach();
+  verb->Add("--sampled-by", &arguments->sampled_by,
+            "Of log-probabilities: the side that drew the tokens, where the files do not say it")
+      .Choices({"A", "B"});
   verb->Add("--root", &arguments->root, "Where relative locations in manifests begin")
       .Folder()
       .ShowDefault();
@@ -307,6 +318,7 @@ void AddCompare(Command& root) {
   verb.Example("rharness compare model-a.safetensors model-b.pt");
   verb.Example("rharness compare manifest.json out/runs/RUN/1/evidence.json --html report.html");
   verb.Example("rharness compare runs/ tonight/ --ranking test_accuracy");
+  verb.Example("rharness compare trainer.npz served.jsonl --metric kl,margin=0.001");
   verb.Example("rharness compare --pairs golden/ --junit junit.xml");
   AddTraceNotes(&verb);
   verb.Do([arguments, &verb] { return RunCompare(arguments.get(), &verb); });

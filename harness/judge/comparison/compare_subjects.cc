@@ -11,6 +11,7 @@
 
 #include "compare/curves/series.h"
 #include "compare/explain.h"
+#include "compare/tokens/compare_tokens.h"
 #include "harness/base/files.h"
 #include "harness/judge/compare_rerun.h"
 #include "harness/judge/comparison/lineage_findings.h"
@@ -26,7 +27,7 @@ bool ExpectsBits(const Subject& a, const Subject& b, const CompareOptions& optio
   if (a.declared_bitwise && b.declared_bitwise) return *a.declared_bitwise && *b.declared_bitwise;
   if (a.declared_bitwise) return *a.declared_bitwise;
   if (b.declared_bitwise) return *b.declared_bitwise;
-  return a.curves.empty() && !a.results && !a.items && a.manifest.metrics.empty();
+  return a.curves.empty() && !a.results && !a.items && !a.tokens && a.manifest.metrics.empty();
 }
 
 // A fact on one side only is no difference, unless it defines a run: a seed, a flag, a file that it
@@ -210,6 +211,25 @@ std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
   return reference;
 }
 
+// Both columns of one file are two sides: a trainer's log-probabilities and those of its sampler.
+void GatherTokens(const Subject& a, const Subject& b, const CompareOptions& options,
+                  Comparison* comparison) {
+  TokenRules rules{.sampled_by_b = options.sampled_by_b};
+  rules.sampler_as_b = a.side.path == b.side.path && !a.tokens->sampler.empty();
+  const auto margin = options.margins.find("kl");
+  if (margin != options.margins.end()) rules.kl_margin = margin->second;
+  TokenComparison tokens = CompareTokens(*a.tokens, *b.tokens, rules);
+  if (rules.sampler_as_b) comparison->b.detail += ", those of its sampler";
+  comparison->tokens = std::move(tokens.difference);
+  if (tokens.decision) comparison->metrics.push_back(std::move(*tokens.decision));
+  for (Finding& finding : tokens.findings) {
+    // Of an evaluation the items decide; these only show how far its likelihoods moved.
+    if (a.items && finding.code != "logprobs_differ") continue;
+    comparison->findings.push_back(std::move(finding));
+  }
+  std::ranges::move(tokens.notes, std::back_inserter(comparison->notes));
+}
+
 }  // namespace
 
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
@@ -280,6 +300,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
                        WithoutItems(b.manifest, outputs.compared), &comparison);
   }
   if (!a.items) comparison.metrics = CompareMetrics(a, b, replicates);
+  if (a.tokens && b.tokens) GatherTokens(a, b, options, &comparison);
   TakeItemDecisions(outputs.decisions, &comparison.metrics);
   NoteMissing(a, b, &comparison);
   NoteLineage(a, b, &comparison);

@@ -20,7 +20,9 @@ struct CompareOptions {
   std::optional<bool> expect_bitwise;
   CurveRules curves;
   std::optional<RcpSet> rcp;  // reference convergence points: adds the official checker's decision
-  std::map<std::string, double> margins;  // of scores of evaluations, by "TASK/SCORE" or "SCORE"
+  // Of scores of evaluations, by "TASK/SCORE" or "SCORE"; of tokens "kl", in nats a token.
+  std::map<std::string, double> margins;
+  std::optional<bool> sampled_by_b;  // who drew the tokens; empty: as the files say
   bool weights_only = false;  // compare the weights alone of a checkpoint with optimizer state
   int threads = 0;            // 0: one per core
 };

@@ -113,10 +113,48 @@ Result<Subject> LoadItemsSubject(const fs::path& path) {
   ASSIGN_OR_RETURN(subject.items, LoadEvalItems(path));
   std::size_t items = 0;
   for (const auto& [task, each] : subject.items->tasks) items += each.size();
+  // The likelihoods behind the scores, which show what the scores hide.
+  if (std::error_code error; fs::is_regular_file(path, error)) {
+    auto likelihoods = LoadTokenScores(path);
+    if (likelihoods.ok() && likelihoods->continuations) subject.tokens = std::move(*likelihoods);
+  }
   subject.side = {path.string(), SideKind::kEvaluation,
                   fmt::format("{} of {}", Counted(items, "item"),
                               Counted(subject.items->tasks.size(), "task"))};
   return subject;
+}
+
+Subject TokensSubject(const fs::path& path, TokenScores tokens) {
+  Subject subject;
+  subject.side = {
+      path.string(), SideKind::kTokens,
+      fmt::format("{}, {} of {}", tokens.format, Counted(tokens.logprobs.size(), "token"),
+                  Counted(tokens.sequences.size(), "sequence"))};
+  subject.tokens = std::move(tokens);
+  return subject;
+}
+
+// Tensors may be log-probabilities, by their names.
+Result<Subject> LoadTensors(const fs::path& path, const SubjectOptions& options) {
+  const auto checkpoint = OpenCheckpoint(path);
+  if (!checkpoint.ok() || !LooksLikeTokenScores(**checkpoint)) {
+    return LoadCheckpointSubject(path, options);
+  }
+  ASSIGN_OR_RETURN(TokenScores tokens, LoadTokenScores(**checkpoint, path.string()));
+  return TokensSubject(path, std::move(tokens));
+}
+
+// Members that say so may follow a long prompt.
+Result<bool> HoldsTokenScores(const fs::path& path, std::string_view head) {
+  if (LooksLikeTokenScores(head)) return true;
+  if (head.size() < kHeadBytes) return false;
+  ASSIGN_OR_RETURN(const std::string line, ReadHead(path, kMostTokenLine));
+  return LooksLikeTokenScores(line);
+}
+
+Result<Subject> LoadTokensSubject(const fs::path& path) {
+  ASSIGN_OR_RETURN(TokenScores tokens, LoadTokenScores(path));
+  return TokensSubject(path, std::move(tokens));
 }
 
 Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
@@ -134,14 +172,19 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
   }
   const bool index = FirstWord(head).starts_with('{') && head.find("\"weight_map\"") != head.npos;
   if (index || IsTextCheckpoint(head)) return LoadCheckpointSubject(path, options);
+  // The samples of an evaluation are known by their name, whatever they hold.
+  const bool samples = LooksLikeEvalItems(path, "");
+  if (!samples && LooksLikeTokenScores(head)) return LoadTokensSubject(path);
   if (LooksLikeEvalItems(path, head)) return LoadItemsSubject(path);
   const auto format = DetectCurveFormat(head);
   if (LooksLikeRunMetrics(head, format)) return LoadRunMetricsSubject(path);
   if (LooksLikeEnvironment(head)) return LoadEnvironmentSubject(path);
   if (format) return LoadCurveSubject(path);
   if (LooksLikeJson(head)) {
+    ASSIGN_OR_RETURN(const bool tokens, HoldsTokenScores(path, head));
+    if (tokens) return LoadTokensSubject(path);
     return Unsupported(
-        "is JSON without a schema of ours, curves, an environment or a shard "
+        "is JSON without a schema of ours, curves, log-probabilities, an environment or a shard "
         "index; expected one of these",
         path.string());
   }
@@ -151,7 +194,7 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
         "line, JSON lines, an MLPerf log), a record of ours or a checkpoint",
         path.string());
   }
-  return LoadCheckpointSubject(path, options);
+  return LoadTensors(path, options);
 }
 
 Result<Subject> LoadResultSubject(const fs::path& path) {

@@ -17,6 +17,7 @@
 #include "compare/fingerprints/fingerprint.h"
 #include "compare/items/eval_items.h"
 #include "compare/results/result_group.h"
+#include "compare/tokens/token_scores.h"
 #include "harness/base/result.h"
 #include "harness/judge/item_outputs.h"
 #include "harness/records/manifest/manifest.h"
@@ -37,6 +38,7 @@ struct Subject {
   Manifest manifest;
   std::optional<ResultGroup> results;
   std::optional<EvalItems> items;
+  std::optional<TokenScores> tokens;
   KeptItems kept_items;  // of a manifest or evidence
   std::optional<Fingerprint> fingerprint;
   std::optional<bool> declared_bitwise;  // of a manifest
@@ -47,7 +49,8 @@ struct Subject {
 };
 
 // A manifest, evidence (file or folder), checkpoint (file, index or folder), curves, an evaluation
-// item by item, a folder of MLPerf results, an environment or a fingerprint; recognised by content.
+// item by item, log-probabilities of tokens, a folder of MLPerf results, an environment or a
+// fingerprint; recognised by content.
 // Errors: not_found, io, invalid_input (with file and place), unsupported (an unknown format or
 // schema), and invalid_input for a folder that is none of these, with its content.
 Result<Subject> LoadSubject(const std::filesystem::path& path, const SubjectOptions& options);

@@ -140,6 +140,13 @@ TEST(TokenScores, ReadsSglangsAnswers) {
   EXPECT_FALSE(scores.sampled);  // one sampled, one did not
 }
 
+TEST(TokenScores, SaysThatExpertsInBase64AreNotRead) {
+  const TokenScores scores = Parsed(
+      "{\"choices\": [{\"logprobs\": {\"tokens\": [\"a\"], \"token_logprobs\": [-1]},"
+      " \"routed_experts\": \"k05VTVBZ\"}]}");
+  EXPECT_THAT(scores.notes, ElementsAre("left out: 1 answers' experts, which are base64"));
+}
+
 TEST(TokenScores, ReadsOneValueOverManyLinesAndAByteOrderMark) {
   EXPECT_THAT(IdsOf(Parsed("{\n \"tokens\": [1],\n \"logprobs\": [-1]\n}\n")), ElementsAre(1));
   EXPECT_THAT(IdsOf(Parsed("\xef\xbb\xbf{\"tokens\": [1], \"logprobs\": [-1]}")), ElementsAre(1));
