@@ -14,13 +14,14 @@
 namespace rharness {
 
 // Without kNone: only probes that changed are written.
-inline const NameTable<BehaviourChange, 12> kBehaviourChangeNames = NamesFrom<BehaviourChange, 12>(
-    BehaviourChangeName, {BehaviourChange::kNewlyWrong, BehaviourChange::kGone,
-                          BehaviourChange::kAppeared, BehaviourChange::kAskedOtherwise,
-                          BehaviourChange::kFailsOnBoth, BehaviourChange::kNonDeterminismGained,
-                          BehaviourChange::kNonDeterminismLost, BehaviourChange::kCompilerOutput,
-                          BehaviourChange::kHeuristicDrift, BehaviourChange::kKernelRewritten,
-                          BehaviourChange::kHardwarePath, BehaviourChange::kRounding});
+inline const NameTable<BehaviourChange, 13> kBehaviourChangeNames = NamesFrom<BehaviourChange, 13>(
+    BehaviourChangeName,
+    {BehaviourChange::kNewlyWrong, BehaviourChange::kGone, BehaviourChange::kAppeared,
+     BehaviourChange::kAskedOtherwise, BehaviourChange::kFailsOnBoth,
+     BehaviourChange::kNonDeterminismGained, BehaviourChange::kNonDeterminismLost,
+     BehaviourChange::kCompilerOutput, BehaviourChange::kOtherAnswers,
+     BehaviourChange::kHeuristicDrift, BehaviourChange::kKernelRewritten,
+     BehaviourChange::kHardwarePath, BehaviourChange::kRounding});
 
 // A fact, before and after.
 struct StackChange {

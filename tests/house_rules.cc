@@ -62,6 +62,7 @@ const std::vector<Floor>& Floors() {
       {"harness/verdict/", kBase},
       {"probes/order/", kBase},
       {"compare/", kCompare},
+      {"probes/endpoint/", kNet},
       {"probes/", kManifest},
       {"reports/", kCompare},
       {"harness/records/manifest/", kVerdict},

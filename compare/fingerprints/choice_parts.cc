@@ -9,7 +9,6 @@
 #include <cctype>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "harness/base/json.h"
 
@@ -52,7 +51,7 @@ ChoiceParts PartsOf(const std::string& choice) {
   for (const auto& [name, value] : json->AsObject()) {
     if (name == "threads") {
       parts.threads = value.Dump();
-    } else {
+    } else if (name != "logprobs" && name != "differs") {
       (NamesProcessor(name) ? processor : rest).Set(name, value);
     }
   }
@@ -65,6 +64,17 @@ std::string ThreadsInForce(const FingerprintProbe& probe, const std::string& nam
   if (NamesThreads(name)) return "";
   const std::string own = ThreadsOf(probe, name);
   return own.empty() ? ThreadsOf(probe, "blas") : own;
+}
+
+std::string OtherThreadsWords(const FingerprintProbe& before, const FingerprintProbe& after,
+                              const std::vector<std::string>& cases) {
+  const std::string& name = cases.front();
+  const std::string is = ThreadsInForce(after, name);
+  return fmt::format(
+      "ran with {} thread{}, and with {} before: a different order of addition in {} case{} shows "
+      "nothing about the stack (first: {})",
+      is, is == "1" ? "" : "s", ThreadsInForce(before, name), cases.size(),
+      cases.size() == 1 ? "" : "s", ShortOf(name));
 }
 
 std::string ShortOf(const std::string& text) {

@@ -2,12 +2,14 @@
 //
 // Role: private to this folder. Pure. The members "core", "target", "enabled" and "baseline" name
 // the processor that kernels were picked for; "threads" is the number in force. With equal order
-// and bits neither is another behaviour.
+// and bits neither is another behaviour. Of an answer (answer_change.h) "logprobs" show in its
+// bits, and "differs" is a sentence.
 #ifndef RHARNESS_COMPARE_FINGERPRINTS_CHOICE_PARTS_H_
 #define RHARNESS_COMPARE_FINGERPRINTS_CHOICE_PARTS_H_
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "compare/fingerprints/fingerprint.h"
 
@@ -24,6 +26,10 @@ ChoiceParts PartsOf(const std::string& choice);
 // Empty: not stated, or its name states the number ("64x64x64 threads 2"), so that it was
 // requested.
 std::string ThreadsInForce(const FingerprintProbe& probe, const std::string& name);
+
+// "ran with 2 threads, and with 1 before: ...", of cases whose order differs for that reason.
+std::string OtherThreadsWords(const FingerprintProbe& before, const FingerprintProbe& after,
+                              const std::vector<std::string>& cases);
 
 // "core Haswell → Nehalem, threads 1 → 2 and 3 more".
 std::string MembersChanged(const std::map<std::string, std::string>& was,

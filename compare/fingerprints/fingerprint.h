@@ -82,6 +82,9 @@ struct Fingerprint {
 // the stack ("env_ident_cuda.device.compute_capability").
 inline constexpr std::string_view kIdentityFamily = "identity";
 
+// Choices of this family are answers of a served model.
+inline constexpr std::string_view kServingFamily = "serving";
+
 // Every run depends on the probes of this family, whatever it declares.
 inline constexpr std::string_view kScalarFamily = "scalar";
 

@@ -17,7 +17,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<BehaviourChange, std::string_view>, 13> kNames = {
+constexpr std::array<std::pair<BehaviourChange, std::string_view>, 14> kNames = {
     {{BehaviourChange::kNone, "none"},
      {BehaviourChange::kNewlyWrong, "newly_wrong"},
      {BehaviourChange::kGone, "gone"},
@@ -27,6 +27,7 @@ constexpr std::array<std::pair<BehaviourChange, std::string_view>, 13> kNames = 
      {BehaviourChange::kNonDeterminismGained, "non_determinism_gained"},
      {BehaviourChange::kNonDeterminismLost, "non_determinism_lost"},
      {BehaviourChange::kCompilerOutput, "compiler_output"},
+     {BehaviourChange::kOtherAnswers, "other_answers"},
      {BehaviourChange::kHeuristicDrift, "heuristic_drift"},
      {BehaviourChange::kKernelRewritten, "kernel_rewritten"},
      {BehaviourChange::kHardwarePath, "hardware_path"},
@@ -221,7 +222,11 @@ FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerpr
     if (probe.change != BehaviourChange::kNone) out.probes.push_back(std::move(probe));
   }
   if (!out.comparable) {
-    out.why = "no probe worked on both sides and showed a case in common that repeats";
+    const auto asked =
+        std::ranges::find(out.probes, BehaviourChange::kAskedOtherwise, &ProbeDifference::change);
+    out.why = asked != out.probes.end()
+                  ? asked->sentence
+                  : "no probe worked on both sides and showed a case in common that repeats";
   }
   out.summary = SummaryOf(out);
   return out;

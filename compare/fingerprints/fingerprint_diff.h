@@ -24,6 +24,7 @@ enum class BehaviourChange {
   kNonDeterminismGained,
   kNonDeterminismLost,
   kCompilerOutput,   // other code from the same source or PTX
+  kOtherAnswers,     // a served model answers otherwise
   kHeuristicDrift,   // another algorithm was chosen
   kKernelRewritten,  // the same choice adds in another order
   kHardwarePath,     // another width of fused addition: another instruction

@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "compare/fingerprints/answer_change.h"
 #include "compare/fingerprints/choice_parts.h"
 #include "compare/fingerprints/failed_case_diff.h"
 #include "compare/fingerprints/tree_change.h"
@@ -35,6 +36,10 @@ class ProbeComparison {
   ProbeDifference Run() {
     CompareCases();
     SettleProcessor();
+    const auto moved = [&](const auto& one) {
+      return std::ranges::binary_search(out_.choice_cases, one);
+    };
+    if (Serves()) std::erase_if(out_.bits_cases, moved);  // another answer has other bits
     out_.change = Kind();
     if (out_.change != BehaviourChange::kNone) out_.sentence = Sentence();
     DescribeLayers();
@@ -134,6 +139,7 @@ class ProbeComparison {
   BehaviourChange Kind() const {
     if (!gained_.empty()) return BehaviourChange::kNonDeterminismGained;
     if (!out_.choice_cases.empty()) {
+      if (Serves()) return BehaviourChange::kOtherAnswers;
       return after_.family == "compiler" ? BehaviourChange::kCompilerOutput
                                          : BehaviourChange::kHeuristicDrift;
     }
@@ -150,6 +156,9 @@ class ProbeComparison {
     return more_ ? BehaviourChange::kAppeared : BehaviourChange::kNone;
   }
 
+  // Its choices are answers of a model.
+  bool Serves() const { return after_.family == kServingFamily; }
+
   // Bits of a compiler's case are its output, unless a choice beside them shows that the code is
   // the same.
   bool CompilerBits() const {
@@ -159,16 +168,11 @@ class ProbeComparison {
            });
   }
 
-  // "from 9 to 17 terms": for the first case whose widest fused addition changed its width. Two
-  // terms are no fused addition.
+  // Of the first case in which it did.
   std::string WidestChanged() const {
     for (const std::string& name : out_.tree_cases) {
-      const FingerprintTree* before = At(before_.trees, name);
-      const FingerprintTree* after = At(after_.trees, name);
-      if (!before->tree || !after->tree) continue;
-      const int was = before->tree->LargestFanIn();
-      const int is = after->tree->LargestFanIn();
-      if (was != is && std::max(was, is) > 2) return fmt::format("from {} to {} terms", was, is);
+      std::string widest = WidestChange(*At(before_.trees, name), *At(after_.trees, name));
+      if (!widest.empty()) return widest;
     }
     return "";
   }
@@ -196,17 +200,22 @@ class ProbeComparison {
   }
 
   std::string ChoiceChange(const std::string& name) const {
-    return DescribeChoiceChange(*At(before_.choices, name), *At(after_.choices, name));
+    const std::string &was = *At(before_.choices, name), &is = *At(after_.choices, name);
+    return Serves() ? AnswerChange(was, is) : DescribeChoiceChange(was, is);
   }
 
   // The first case's change with the cases that have the very same one, then how many have another.
   std::string ChoiceWords() const {
     const std::string first = ChoiceChange(out_.choice_cases.front());
+    const std::string cases = InCases(out_.choice_cases, choices_);
+    if (Serves()) return fmt::format("other answers {}: {}", cases, first);
     std::vector<std::string> same, others;
     for (const std::string& name : out_.choice_cases) {
       (ChoiceChange(name) == first ? same : others).push_back(name);
     }
-    std::string words = fmt::format("{} {}", first, InCases(same, choices_));
+    std::string words = after_.family == "compiler" ? "other code from the same source: "
+                                                    : "another algorithm is chosen: ";
+    words += first + " " + InCases(same, choices_);
     if (others.empty()) return words;
     return words + fmt::format(", and another choice in {} more (first: {}: {})", others.size(),
                                ShortOf(others.front()), ChoiceChange(others.front()));
@@ -245,17 +254,16 @@ class ProbeComparison {
 
   void DescribeLayers() {
     const auto [choice, tree, bits] = std::tie(out_.choice_cases, out_.tree_cases, out_.bits_cases);
-    const std::string_view chosen = after_.family == "compiler" ? "other code from the same source"
-                                                                : "another algorithm is chosen";
     if (!choice.empty()) {
-      out_.choice_sentence = fmt::format("{}: {}: {}", out_.probe, chosen, ChoiceWords());
+      out_.choice_sentence = fmt::format("{}: {}", out_.probe, ChoiceWords());
     }
     if (!tree.empty()) {
       out_.tree_sentence = fmt::format("{}: adds {} {}: {}", out_.probe, Otherwise(),
                                        InCases(tree, trees_), TreeNames());
     }
     if (!bits.empty()) {
-      out_.bits_sentence = fmt::format("{}: other bits {}", out_.probe, InCases(bits, bits_));
+      const std::string other = "other bits " + InCases(bits, bits_);
+      out_.bits_sentence = out_.probe + ": " + (Serves() ? LogprobWords() : other);
     }
   }
 
@@ -264,16 +272,18 @@ class ProbeComparison {
   std::string Words() const {
     switch (out_.change) {
       case BehaviourChange::kNonDeterminismGained:
-        return fmt::format("no longer gives the same bits every time, {}", InAll(gained_));
+        return fmt::format("no longer gives the same {} every time, {}{}",
+                           Serves() ? "answers" : "bits", InAll(gained_),
+                           Serves() ? AnswersDiffer(after_, gained_.front()) : "");
       case BehaviourChange::kNonDeterminismLost:
         return fmt::format("now gives the same bits every time, {}", InAll(lost_unstable_));
       case BehaviourChange::kCompilerOutput:
-        return out_.choice_cases.empty()
-                   ? fmt::format("other code from the same source {}",
-                                 InCases(out_.bits_cases, bits_))
-                   : fmt::format("other code from the same source: {}", ChoiceWords());
+        return out_.choice_cases.empty() ? fmt::format("other code from the same source {}",
+                                                       InCases(out_.bits_cases, bits_))
+                                         : ChoiceWords();
+      case BehaviourChange::kOtherAnswers:
       case BehaviourChange::kHeuristicDrift:
-        return fmt::format("another algorithm is chosen: {}", ChoiceWords());
+        return ChoiceWords();
       case BehaviourChange::kKernelRewritten:
         return fmt::format("{} adds in another order: {} {}", ChosenWords(), TreeWords(),
                            InCases(out_.tree_cases, trees_));
@@ -284,10 +294,12 @@ class ProbeComparison {
         if (!out_.tree_cases.empty()) {
           return fmt::format("{} {}", TreeWords(), InCases(out_.tree_cases, trees_));
         }
-        return fmt::format("{} gives other bits {}: rounding, epilogue or math", SameWords(),
-                           InCases(out_.bits_cases, bits_));
+        return Serves() ? LogprobWords()
+                        : fmt::format("{} gives other bits {}: rounding, epilogue or math",
+                                      SameWords(), InCases(out_.bits_cases, bits_));
       case BehaviourChange::kAskedOtherwise:
-        return ThreadWords();
+        return OtherThreadsWords(before_, after_, other_threads_) +
+               (trees_ + bits_ > 0 ? "; the others are the same" : "");
       case BehaviourChange::kGone:
         return fmt::format("no longer shows {} of its cases (first: {})", out_.gone_cases.size(),
                            ShortOf(out_.gone_cases.front()));
@@ -298,15 +310,10 @@ class ProbeComparison {
     }
   }
 
-  std::string ThreadWords() const {
-    const std::string& name = other_threads_.front();
-    const std::string is = ThreadsInForce(after_, name);
-    return fmt::format(
-        "ran with {} thread{}, and with {} before: a different order of addition in {} case{} "
-        "shows nothing about the stack (first: {}){}",
-        is, is == "1" ? "" : "s", ThreadsInForce(before_, name), other_threads_.size(),
-        other_threads_.size() == 1 ? "" : "s", ShortOf(name),
-        trees_ + bits_ > 0 ? "; the others are the same" : "");
+  std::string LogprobWords() const {
+    return fmt::format("the same answers with other log-probabilities {}{}",
+                       InCases(out_.bits_cases, bits_),
+                       LogprobChange(before_, after_, out_.bits_cases.front()));
   }
 
   // What is known to be the same, and only that.
@@ -345,8 +352,8 @@ class ProbeComparison {
 
 std::string StatusWords(const FingerprintProbe* probe) {
   if (probe == nullptr) return "not probed";
-  std::string words(probe->status == ProbeStatus::kTimedOut ? "timed out"
-                                                            : ProbeStatusName(probe->status));
+  std::string words(ProbeStatusName(probe->status));
+  if (probe->status == ProbeStatus::kTimedOut) words = "timed out";
   if (!probe->message.empty()) words += fmt::format(" ({})", ShortOf(probe->message));
   return words;
 }

@@ -95,6 +95,13 @@ std::string TreeChangeNames(const FingerprintTree& before, const FingerprintTree
                                    : fmt::format("{} → {}", Short(before.name), Short(after.name));
 }
 
+std::string WidestChange(const FingerprintTree& before, const FingerprintTree& after) {
+  if (!before.tree || !after.tree) return "";
+  const int was = before.tree->LargestFanIn(), is = after.tree->LargestFanIn();
+  if (was == is || std::max(was, is) <= 2) return "";
+  return fmt::format("from {} to {} terms", was, is);
+}
+
 std::string TreeText(const FingerprintTree& tree) {
   std::string text = fmt::format("{} {} {} of {}; {}", tree.sha256, tree.rounding, tree.predicted,
                                  tree.inputs, tree.regions_sha256);

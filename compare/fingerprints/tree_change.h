@@ -25,6 +25,10 @@ std::string TreeChangeWords(const FingerprintTree& before, const FingerprintTree
 // "8-way strided + pairwise → sequential", or the words above where the names are the same.
 std::string TreeChangeNames(const FingerprintTree& before, const FingerprintTree& after);
 
+// "from 9 to 17 terms" where the widest fused addition changed its width; else empty. Two terms are
+// no fused addition.
+std::string WidestChange(const FingerprintTree& before, const FingerprintTree& after);
+
 // Everything that SameTree looks at, as one text.
 std::string TreeText(const FingerprintTree& tree);
 

@@ -86,6 +86,8 @@ constexpr std::pair<const char*, const char*> kOtherVariables[] = {
     {"NO_COLOR", "Set to anything: no colour, as --no-color"},
     {"PATH", "Folders of commands, podman, docker and git"},
     {"RHARNESS_CONFIG", "File of options, as --config; see CONFIGURATION"},
+    {"RHARNESS_ENDPOINT_CERTIFICATES", "Authorities of a server; see `probe endpoint --help`"},
+    {"RHARNESS_ENDPOINT_TOKEN", "Key for a server; see `probe endpoint --help`"},
     {"RHARNESS_PKCS11_PIN_FILE", "File whose first line is a token's PIN; see `sign --help`"},
     {"TERM", "\"dumb\": no colour"},
     {"TMPDIR", "Where short-lived folders are made; /tmp without it"},

@@ -19,6 +19,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/probe_diff.h"
 #include "harness/cli/probe_distribute.h"
+#include "harness/cli/probe_endpoint.h"
 #include "harness/cli/probe_knobs.h"
 #include "harness/cli/probe_program.h"
 #include "harness/cli/python_libraries.h"
@@ -387,6 +388,7 @@ void AddProbe(Command& root) {
   AddRun(verb, options);
   AddProbeDiff(verb);
   AddProbeKnobs(verb);
+  AddProbeEndpoint(verb);
 }
 
 }  // namespace rharness

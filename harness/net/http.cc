@@ -66,7 +66,8 @@ struct HttpClient::State {
     std::uint64_t most_bytes = 0;
     const std::function<void()>* restart = nullptr;
     const std::function<void(std::string_view)>* take = nullptr;
-    HttpHeaders* got = nullptr;  // the answer's headers go there, and its content is not asked for
+    HttpHeaders* got = nullptr;  // the answer's headers go there
+    bool head = false;           // its content is not asked for
     std::string accept = "application/json, */*";
     std::string content_type = "application/json";
   };
@@ -77,6 +78,7 @@ struct HttpClient::State {
   };
 
   Result<std::string> Perform(const Request& request);
+  Result<Json> PerformForJson(const Request& request);
   std::optional<Failure> Attempt(const Request& request, std::string* text);
   void Prepare(const Request& request, const std::string& address, HttpAnswer* answer) const;
   curl_slist* Headers(const Request& request) const;
@@ -119,7 +121,7 @@ curl_slist* HttpClient::State::Headers(const Request& request) const {
   }
   if (credentials.sign) {
     const char* method = request.method != nullptr ? request.method
-                         : request.got != nullptr  ? "HEAD"
+                         : request.head            ? "HEAD"
                          : request.body            ? "POST"
                                                    : "GET";
     for (const auto& [name, value] : credentials.sign(method, request.path, request.query)) {
@@ -161,8 +163,8 @@ void HttpClient::State::Prepare(const Request& request, const std::string& addre
   }
   if (request.method != nullptr) set(CURLOPT_CUSTOMREQUEST, request.method);
   if (credentials.sign) set(CURLOPT_PATH_AS_IS, 1L);  // the signed path is the sent path
+  if (request.head) set(CURLOPT_NOBODY, 1L);
   if (request.got != nullptr) {
-    set(CURLOPT_NOBODY, 1L);
     set(CURLOPT_HEADERFUNCTION, &TakeHttpHeader);
     set(CURLOPT_HEADERDATA, static_cast<void*>(answer));
   }
@@ -291,6 +293,14 @@ Result<std::string> HttpClient::State::Perform(const Request& request) {
   }
 }
 
+Result<Json> HttpClient::State::PerformForJson(const Request& request) {
+  ASSIGN_OR_RETURN(const std::string text, Perform(request));
+  auto json = ParseJson(text, Where(request));
+  if (json.ok()) return json;
+  return InvalidInput(fmt::format("answers '{}', which is no JSON", Sayable(text).substr(0, 60)),
+                      Where(request));
+}
+
 HttpClient::HttpClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
@@ -332,15 +342,11 @@ Result<HttpClient> HttpClient::Make(std::string_view url, HttpCredentials creden
 
 const std::string& HttpClient::url() const { return state_->url; }
 
-Result<Json> HttpClient::Get(std::string_view path, const HttpQuery& query) {
-  State::Request request{
-      .path = std::string(path), .query = query, .most_bytes = state_->limits.response_bytes};
-  ASSIGN_OR_RETURN(const std::string text, state_->Perform(request));
-  auto json = ParseJson(text, state_->Where(request));
-  if (json.ok()) return json;
-  return InvalidInput(
-      fmt::format("answers '{}', which is no JSON", state_->Sayable(text).substr(0, 60)),
-      state_->Where(request));
+Result<Json> HttpClient::Get(std::string_view path, const HttpQuery& query, HttpHeaders* headers) {
+  return state_->PerformForJson({.path = std::string(path),
+                                 .query = query,
+                                 .most_bytes = state_->limits.response_bytes,
+                                 .got = headers});
 }
 
 Result<Json> HttpClient::Post(std::string_view path, const Json& body) {
@@ -362,22 +368,16 @@ Status HttpClient::Put(std::string_view path, const std::string& content_type, s
 }
 
 Result<Json> HttpClient::Send(const char* method, std::string_view path, const Json& body) {
-  State::Request request{.path = std::string(path),
-                         .method = method,
-                         .body = body.Dump(),
-                         .most_bytes = state_->limits.response_bytes};
-  ASSIGN_OR_RETURN(const std::string text, state_->Perform(request));
-  auto json = ParseJson(text, state_->Where(request));
-  if (json.ok()) return json;
-  return InvalidInput(
-      fmt::format("answers '{}', which is no JSON", state_->Sayable(text).substr(0, 60)),
-      state_->Where(request));
+  return state_->PerformForJson({.path = std::string(path),
+                                 .method = method,
+                                 .body = body.Dump(),
+                                 .most_bytes = state_->limits.response_bytes});
 }
 
 Result<HttpHeaders> HttpClient::HeadersOf(std::string_view path, const HttpQuery& query,
                                           const std::string& accept) {
   HttpHeaders headers;
-  State::Request request{.path = std::string(path), .query = query, .got = &headers};
+  State::Request request{.path = std::string(path), .query = query, .got = &headers, .head = true};
   if (!accept.empty()) request.accept = accept;
   const auto done = state_->Perform(request);
   if (!done.ok()) return done.error();

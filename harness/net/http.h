@@ -68,7 +68,8 @@ class HttpClient {
   ~HttpClient();
 
   const std::string& url() const;
-  Result<Json> Get(std::string_view path, const HttpQuery& query);
+  // `headers`, if given, gets the answer's, names in lower case; also of an error.
+  Result<Json> Get(std::string_view path, const HttpQuery& query, HttpHeaders* headers = nullptr);
   // Only for repeatable requests: an earlier attempt may have succeeded without an answer.
   Result<Json> Post(std::string_view path, const Json& body);
   Result<Json> Delete(std::string_view path, const Json& body);

@@ -81,8 +81,12 @@ int AskWhetherToGoOn(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
 std::string MessageIn(const std::string& text) {
   if (const auto json = ParseJson(text, ""); json.ok() && json->IsObject()) {
     const auto is_text = [](const Json& one) { return one.kind() == Json::Kind::kString; };
-    const Json* message = json->Find("message");
-    if (message != nullptr && is_text(*message)) return message->AsString();
+    // OpenAI's API has {"error": {"message"}}, FastAPI {"detail"}.
+    const Json* error = json->Find("error");
+    for (const Json* message : {json->Find("message"), json->Find("detail"), error,
+                                error == nullptr ? nullptr : error->Find("message")}) {
+      if (message != nullptr && is_text(*message)) return message->AsString();
+    }
     const Json* errors = json->Find("errors");
     std::string said;
     if (errors == nullptr || !errors->IsArray()) return said;

@@ -39,8 +39,8 @@ std::size_t TakeHttpPiece(char* data, std::size_t size, std::size_t count, void*
 std::size_t TakeHttpHeader(char* data, std::size_t size, std::size_t count, void* user);
 int AskWhetherToGoOn(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
 
-// A server's error message: "message" of a JSON object, the texts of its "errors", or Code and
-// Message of the XML of S3. Empty if there is none.
+// A server's error message: "message", "detail" or "error" of a JSON object, "message" of its
+// "error", the texts of its "errors", or Code and Message of the XML of S3. Empty if there is none.
 std::string MessageIn(const std::string& text);
 
 }  // namespace rharness

@@ -19,6 +19,7 @@
 #include "harness/base/files.h"
 #include "tests/cli/guide_commands.h"
 #include "tests/history/postgresql_world.h"
+#include "tests/probes/endpoint/served_model.h"
 
 namespace rharness {
 namespace {
@@ -28,13 +29,25 @@ namespace fs = std::filesystem;
 // What a block may need that a test does not have.
 const std::set<std::string>& Needs() {
   static const std::set<std::string> needs = {
-      "apt",     "cudnn", "gpu",        "kubernetes", "mlflow", "model-signing",
-      "network", "pip",   "postgresql", "s3",         "slurm"};
+      "apt",           "cudnn",   "gpu", "kubernetes", "mlflow", "model-server",
+      "model-signing", "network", "pip", "postgresql", "s3",     "slurm"};
   return needs;
 }
 
-// A server of PostgreSQL is started where one is installed. Its blocks count as checked only.
+// A model by python3, and the same one after an upgrade of its engine.
+struct Served {
+  ServedModel now{"steady"};
+  ServedModel next{"upgraded"};
+};
+const Served& Models() {
+  static const Served served;
+  return served;
+}
+
+// Servers of PostgreSQL and of a model are started where they are installed. Their blocks count as
+// checked only.
 bool IsHere(const std::string& need) {
+  if (need == "model-server") return Models().now.started() && Models().next.started();
   return need == "postgresql" && PostgresqlWorld::Shared().problem().empty();
 }
 
@@ -66,7 +79,7 @@ Counts CountsOf(const std::vector<GuideStatement>& statements) {
 
 // Of README.md and all guides. Whoever adds a block that needs something raises the second.
 constexpr int kLeastRan = 160;
-constexpr int kMostChecked = 26;
+constexpr int kMostChecked = 30;
 
 struct GuideRun {
   std::vector<RanStatement> ran;
@@ -92,6 +105,9 @@ GuideRun RunGuide(const std::string& document) {
     variables = {{"PGHOST", world.folder().string()},
                  {"PGPORT", std::to_string(world.port())},
                  {"PGUSER", "rharness"}};
+  }
+  if (document == "probes/GUIDE.md" && IsHere("model-server")) {
+    variables = {{"SERVER", Models().now.url()}, {"CANARY", Models().next.url()}};
   }
   // As if it were installed.
   if (document == "harness/python/GUIDE.md") {

@@ -83,6 +83,23 @@ TEST(Http, DoesNotAskAgainWhatWasRefused) {
   EXPECT_EQ(server.requests(), 1);
 }
 
+TEST(Http, QuotesWhatServersOfModelsSayOfAnError) {
+  for (const char* body : {R"({"error": {"message": "too long", "code": 400}})",
+                           R"({"detail": "too long"})", R"({"error": "too long"})"}) {
+    const CannedServer server(Answer("400 Bad", body));
+    EXPECT_THAT(Ask(server).json.error().ToString(), HasSubstr("(400): too long")) << body;
+  }
+}
+
+TEST(Http, GivesTheHeadersOfAnAnswer) {
+  const CannedServer server(Answer("200 OK", R"({"a": 1})", "Server: one/1.2\r\n"));
+  auto client = HttpClient::Make(server.url(), {});
+  ASSERT_TRUE(client.ok());
+  HttpHeaders headers;
+  EXPECT_EQ(client->Get("/x", {}, &headers)->Dump(), R"({"a":1})");
+  EXPECT_THAT(headers, testing::Contains(testing::Pair("server", "one/1.2")));
+}
+
 TEST(Http, IsATimeoutWhereNothingComes) {
   HttpLimits limits;
   limits.request = std::chrono::milliseconds(200);
