@@ -154,8 +154,10 @@ TEST_F(ProbeEndpoint, IsComparedAndGatedLikeAnyFingerprint) {
   // Nothing that was asked otherwise compares.
   const ProcessResult without = Diff("no-logprobs");
   EXPECT_EQ(without.outcome.exit_code, 3);
-  EXPECT_THAT(without.stdout_text,
-              HasSubstr("ran with different parameters: logprobs true → false"));
+  EXPECT_THAT(
+      without.stdout_text,
+      HasSubstr("not comparable: endpoint_alone: ran with different parameters: logprobs true → "
+                "false"));
   ASSERT_TRUE(WriteFileAtomic(At("prompts.txt"), "the moon\n").ok());
   ASSERT_EQ(Probe("steady", {"--out", At("moon.json")}).outcome.exit_code, 0);
   const ProcessResult moon = Diff("moon");
