@@ -13,7 +13,7 @@ RHARNESS_TRACE_STEPS goes before the steps that the program asks for.
 Nothing here fails the run or changes what it computes: no random number is drawn, and at the first
 trouble the hooks remove themselves, note the trouble as the trace's last line, and the run goes on.
 
-Of the standard library alone; this file and rharness_trace_torch.py may be copied beside a program.
+Of the standard library alone; these files may be copied beside a program.
 With RHARNESS_TRACE and the folder of these files in PYTHONPATH, PyTorch programs are traced as they
 are.
 """
@@ -69,16 +69,17 @@ def signs():
 class TraceFile:
     """Lines of one process, written a step at a time."""
 
-    def __init__(self, header, path=None):
+    def __init__(self, header, path=None, schema="rharness.trace/v1"):
         path = path or os.environ.get("RHARNESS_TRACE")
         rank, world = _rank()
         self.pid, self.bytes, self.lines, self.fd = os.getpid(), 0, [], -1
-        if os.path.isdir(path) or path.endswith("/") or not path.endswith(".jsonl"):
+        if os.path.isdir(path) or not path.endswith((".jsonl", ".calls")):
             os.makedirs(path, exist_ok=True)
-            self.fd = self._new(path, rank)
+            self.fd, self.path = self._new(path, rank)
         else:
+            self.path = path
             self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        self.add(dict({"schema": "rharness.trace/v1", "rank": rank, "world": world}, **header))
+        self.add(dict({"schema": schema, "rank": rank, "world": world}, **header))
         self.flush()
 
     @staticmethod
@@ -87,7 +88,7 @@ class TraceFile:
             name = "rank-%d%s.jsonl" % (rank, ".%d" % n if n else "")
             try:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-                return os.open(os.path.join(folder, name), flags, 0o644)
+                return os.open(os.path.join(folder, name), flags, 0o644), os.path.join(folder, name)
             except FileExistsError:
                 continue
         raise OSError("too many traces in the folder")
@@ -142,6 +143,22 @@ def line_of(step, order, kind, name, facts, index=0, call=0, kind_of=""):
     return line
 
 
+def torch_header(torch):
+    flags = {"torch.num_threads": torch.get_num_threads(), "torch.version.cuda": str(torch.version.cuda)}
+    for name, get in (
+        ("torch.use_deterministic_algorithms", torch.are_deterministic_algorithms_enabled),
+        ("torch.float32_matmul_precision", getattr(torch, "get_float32_matmul_precision", lambda: "highest")),
+        ("torch.default_dtype", torch.get_default_dtype),
+    ):
+        flags[name] = str(get())
+    return {
+        "framework": "torch",
+        "framework_version": str(torch.__version__),
+        "norm": NORM,
+        "flags": {name: str(value) for name, value in flags.items()},
+    }
+
+
 class _Nothing:
     """What watch returns where no trace is asked for, or none can be had."""
 
@@ -163,9 +180,9 @@ _auto = None
 DEFAULT_STEPS = "0-2,every=100"
 
 
-def watch(model, optimizer=None, steps=DEFAULT_STEPS, path=None):
+def watch(model, optimizer=None, steps=DEFAULT_STEPS, path=None, operators=False):
     """Traces a PyTorch model. A step ends with the optimizer's; without one, a call of the model in
-    training is a step. Returns an object with note(name, tensor, kind), for tensors that no module
+    training is a step. `operators`: each operator, too (rharness_calls). Returns an object with note(name, tensor, kind), for tensors that no module
     sees, and close()."""
     if not (path or os.environ.get("RHARNESS_TRACE")):
         return _Nothing()
@@ -175,7 +192,7 @@ def watch(model, optimizer=None, steps=DEFAULT_STEPS, path=None):
 
         if _auto is not None:
             _auto.stop()
-        return rharness_trace_torch.Watch(torch, model, optimizer, steps, path)
+        return rharness_trace_torch.Watch(torch, model, optimizer, steps, path, operators)
     except Exception as error:
         complain(error)
         return _Nothing()
@@ -251,9 +268,8 @@ class _Taps:
 
         flags = {name: str(getattr(jax.config, name, None)) for name in ("jax_default_matmul_precision", "jax_enable_x64")}
         flags["jax.backend"] = jax.default_backend()
-        self.file = TraceFile(
-            {"framework": "jax", "framework_version": jax.__version__, "norm": NORM, "flags": flags}
-        )
+        self.header = {"framework": "jax", "framework_version": jax.__version__, "norm": NORM, "flags": flags}
+        self.file = TraceFile(self.header)
         atexit.register(self.close)
 
     def _write(self, step):
@@ -317,6 +333,16 @@ def _tap(name, value, step, kind):
     for first, last in _taps.steps.ranges:
         chosen = chosen | ((at >= first) & (at <= last))
     jax.lax.cond(chosen, write, lambda *_: None, at, jax.lax.stop_gradient(value))
+
+
+def operators(function, static_argnums=(), batch=()):
+    """Of a step function, the same function: at the chosen steps, counted by its calls, each equation
+    of it is written, too (rharness_calls_jax). `batch`: names of parameters that are data."""
+    if not _tracing():
+        return function
+    import rharness_calls_jax
+
+    return rharness_calls_jax.Operators(_taps, function, static_argnums, batch)
 
 
 def trace_pytree(step, name, tree, kind="parameter"):

@@ -12,7 +12,8 @@ import os
 import types
 import weakref
 
-from rharness_trace import BUCKETS, MOST_TENSORS, NORM, PERIOD, Steps, TraceFile, complain, line_of, number, signs
+from rharness_trace import BUCKETS, MOST_TENSORS, PERIOD, Steps, TraceFile
+from rharness_trace import complain, line_of, number, signs, torch_header
 
 class Tensors:
     """Facts of tensors: of one that was looked at before, and did not change since, the same."""
@@ -98,7 +99,7 @@ class Watch:
     """The hooks of one PyTorch model. Between the chosen steps there are three: one at the model, two
     at the optimizer."""
 
-    def __init__(self, torch, model, optimizer, steps, path):
+    def __init__(self, torch, model, optimizer, steps, path, operators=False):
         self.torch, self.optimizer = torch, optimizer
         parallel = (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)
         self.model = model.module if isinstance(model, parallel) else model
@@ -106,7 +107,11 @@ class Watch:
         self.tensors = Tensors(torch)
         self.step, self.order, self.active, self.forwards = 0, 0, False, 0
         self.handles, self.lasting, self.calls, self.backward = [], [], {}, None
-        self.file = TraceFile(header_of(torch), path)
+        self.file, self.operators = TraceFile(torch_header(torch), path), None
+        if operators or os.environ.get("RHARNESS_TRACE_OPERATORS", "0") != "0":
+            from rharness_calls_torch import Calls
+
+            self.operators = Calls(torch, self, torch_header(torch))
         self.lasting.append(self._pre_hook(self.model, self._on_forward))
         if optimizer is not None:
             self._hook_optimizer()
@@ -116,7 +121,7 @@ class Watch:
         """Nothing of ours gets out of here."""
         try:
             if self.file is not None:
-                with self.torch.no_grad():
+                with self.torch.no_grad(), self.torch._C._DisableTorchDispatch():
                     work(*args)
         except Exception as error:
             self._stop("%s: %s" % (type(error).__name__, error))
@@ -139,6 +144,8 @@ class Watch:
         file, self.file, self.active = self.file, None, False
         if file is not None:
             file.end(error)
+        if self.operators is not None:
+            self.operators.stop(error)
         for handle in self.handles + self.lasting:
             try:
                 handle.remove()
@@ -189,6 +196,8 @@ class Watch:
     def _begin_forward(self, args, kwargs):
         if not self.active:
             self._begin_step()
+        if self.operators is not None:
+            self.operators.name_batch(args, kwargs)
         self._record("batch", "", (args, kwargs))
 
     def _begin_step(self):
@@ -212,6 +221,8 @@ class Watch:
             for name, parameter in self.model.named_parameters():
                 if parameter.requires_grad:
                     self.handles.append(parameter.register_hook(self._gradient_hook("gradient", name, 0)))
+        if self.operators is not None:
+            self.operators.begin(self.step)
 
     def _see_losses(self):
         """What Tensor.backward is called on, in this step alone."""
@@ -254,23 +265,31 @@ class Watch:
     def _hook_module(self, name, module):
         """Inputs and outputs of each call; whether it drew random numbers; gradients of outputs."""
         rng = []
+        compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", lambda: False)
 
         def before(_, args, kwargs):
-            if self.active and self._trains():
-                rng.append(self.torch.get_rng_state())
-                self.guard(self._record, "input", name, (args, kwargs), type(module).__name__)
+            if not compiling() and self.active and self._trains():
+                self.guard(self._input, name, (args, kwargs), type(module).__name__, rng)
 
         def after(_, __, result):
-            if self.active and self._trains():
-                drew = bool(rng) and not self.torch.equal(rng.pop(), self.torch.get_rng_state())
-                self.guard(self._output, name, result, type(module).__name__, drew)
+            if not compiling() and self.active and self._trains():
+                self.guard(self._output, name, result, type(module).__name__, rng)
 
         self.handles.append(self._pre_hook(module, before))
         self.handles.append(module.register_forward_hook(after))
         if module is self.model:  # it is being called: its hooks of this moment were listed before
             rng.append(self.torch.get_rng_state())
 
-    def _output(self, name, result, kind_of, drew):
+    def _input(self, name, value, kind_of, rng):
+        rng.append(self.torch.get_rng_state())
+        self._record("input", name, value, kind_of)
+        if self.operators is not None:
+            self.operators.enter(name)
+
+    def _output(self, name, result, kind_of, rng):
+        if self.operators is not None:
+            self.operators.leave(name)
+        drew = bool(rng) and not self.torch.equal(rng.pop(), self.torch.get_rng_state())
         call = self._record("output", name, result, kind_of, random=drew)
         for index, tensor in enumerate(_tensors(self.torch, result, [])):
             if tensor.requires_grad:
@@ -302,6 +321,8 @@ class Watch:
     def _on_gradients(self):
         if not self.active:
             return
+        if self.operators is not None:
+            self.operators.begin_optimizer()
         for name, parameter in reversed(list(self.model.named_parameters())):
             if parameter.grad is not None:
                 self._record("gradient", name, parameter.grad, keep=False)
@@ -323,23 +344,9 @@ class Watch:
         self.handles = []
         self._forget_losses()
         self.tensors.forget()
+        if self.operators is not None:
+            self.operators.end_step()
         self.file.flush()
-
-
-def header_of(torch):
-    flags = {"torch.num_threads": torch.get_num_threads(), "torch.version.cuda": str(torch.version.cuda)}
-    for name, get in (
-        ("torch.use_deterministic_algorithms", torch.are_deterministic_algorithms_enabled),
-        ("torch.float32_matmul_precision", getattr(torch, "get_float32_matmul_precision", lambda: "highest")),
-        ("torch.default_dtype", torch.get_default_dtype),
-    ):
-        flags[name] = str(get())
-    return {
-        "framework": "torch",
-        "framework_version": str(torch.__version__),
-        "norm": NORM,
-        "flags": {name: str(value) for name, value in flags.items()},
-    }
 
 
 class Auto:
