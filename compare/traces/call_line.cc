@@ -1,6 +1,7 @@
 // A pass over the events of the JSON parser, which hashes what two runs are compared by.
 #include "compare/traces/call_line.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
@@ -160,6 +161,16 @@ class CallScanner : public JsonEvents {
     if (!name.empty()) Take(name);
   }
 
+  // Without its number, which a further collective before it moves: "ranks 0-3 #5 SUM".
+  void TakeGroup(std::string_view value) {
+    const std::size_t number = std::min(value.find(" #"), value.size());
+    const std::size_t rest = std::min(value.find(' ', number + 1), value.size());
+    if (value.empty()) return;
+    line_.entry.given +=
+        Joined(static_cast<std::uint64_t>(Member::kGroup) + 1,
+               Joined(HashOf(value.substr(0, number)), HashOf(value.substr(rest))));
+  }
+
   void Take(std::string_view value) {
     const std::uint64_t one = Joined(static_cast<std::uint64_t>(top_) + 1, HashOf(value));
     switch (top_) {
@@ -179,7 +190,8 @@ class CallScanner : public JsonEvents {
         break;
       case Member::kGroup:
         line_.entry.collective = !value.empty();
-        [[fallthrough]];
+        TakeGroup(value);
+        break;
       case Member::kArgs:
       case Member::kRng:
         if (!value.empty()) line_.entry.given += one;

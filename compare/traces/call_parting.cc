@@ -54,7 +54,7 @@ class Parting {
     const CallPair& origin = *onset_.origin;
     onset_.origin->state = RecordState::kOrigin;
     if (step_.EntryA(match).collective) {
-      ASSIGN_OR_RETURN(const std::optional<int> rank, RankWithOtherInput(origin.a.group));
+      ASSIGN_OR_RETURN(const std::optional<int> rank, RankWithOtherInput(origin));
       if (rank) {
         onset_.end = "other_rank";
         onset_.difference = fmt::format("the input of rank {} differs", *rank);
@@ -177,7 +177,7 @@ class Parting {
   // place of the others: of those that are fewer the last is named, such as a fused operator.
   Status OfOwnCalls(std::optional<Writer> in_a, std::optional<Writer> in_b) {
     std::string consumer = NameOfCall(onset_.origin->a);
-    if (ArrangesOnly(onset_.origin->a.op)) RETURN_IF_ERROR(FindConsumer(&consumer, &in_a, &in_b));
+    if (IsArrangement(onset_.origin->a)) RETURN_IF_ERROR(FindConsumer(&consumer, &in_a, &in_b));
     ASSIGN_OR_RETURN(const OwnChain of_a, writers_.ChainOf(in_a));
     ASSIGN_OR_RETURN(const OwnChain of_b, writers_.ChainOf(in_b));
     const bool both = !of_a.calls.empty() && !of_b.calls.empty();
@@ -212,7 +212,7 @@ class Parting {
     for (std::size_t i = index_ + 1; i < to; ++i) {
       if (!step_.Differs(step_.matches[i])) continue;
       ASSIGN_OR_RETURN(const CallPair pair, step_.Pair(step_.matches[i]));
-      if (ArrangesOnly(pair.a.op)) continue;
+      if (IsArrangement(pair.a)) continue;
       for (std::size_t k = 0; k < std::min(pair.a.inputs.size(), pair.b.inputs.size()); ++k) {
         const std::optional<Writer> a = writers_.WriterOf(pair.a.inputs[k], true);
         const std::optional<Writer> b = writers_.WriterOf(pair.b.inputs[k], false);
@@ -226,15 +226,15 @@ class Parting {
     return {};
   }
 
-  // Of the same collective on another rank.
-  Result<std::optional<int>> RankWithOtherInput(const std::string& group) const {
+  // Of the same collective on another rank; each run has its own number of it.
+  Result<std::optional<int>> RankWithOtherInput(const CallPair& origin) const {
     std::optional<int> other;
     for (const CallTrace& one : peers_.a) {
       if (one.rank == step_.a.rank || other) continue;
       const auto in_b = std::ranges::find(peers_.b, one.rank, &CallTrace::rank);
       if (in_b == peers_.b.end()) continue;
-      ASSIGN_OR_RETURN(const CallEntry* in_a, Collective(one, group));
-      ASSIGN_OR_RETURN(const CallEntry* there, Collective(*in_b, group));
+      ASSIGN_OR_RETURN(const CallEntry* in_a, Collective(one, origin.a.group));
+      ASSIGN_OR_RETURN(const CallEntry* there, Collective(*in_b, origin.b.group));
       if (in_a != nullptr && there != nullptr && in_a->given != there->given) other = one.rank;
     }
     return other;

@@ -13,6 +13,8 @@ constexpr std::size_t kMostBack = 10000;  // calls of a chain
 
 }  // namespace
 
+bool IsArrangement(const Call& call) { return call.view || ArrangesOnly(call.op); }
+
 CallWriters::CallWriters(const StepCalls& step)
     : step_(step), of_a_(step.step_a.count, kNoCall), of_b_(step.step_b.count, kNoCall) {
   for (const CallMatch& one : step.matches) {
@@ -49,7 +51,7 @@ Result<OwnChain> CallWriters::ChainOf(const std::optional<Writer>& last) const {
     waiting.erase(one.index);
     ASSIGN_OR_RETURN(const Call call, Read(one));
     chain.calls.push_back(one);
-    if (!ArrangesOnly(call.op)) chain.telling.push_back(one);
+    if (!IsArrangement(call)) chain.telling.push_back(one);
     for (const CallTensor& input : call.inputs) {
       const std::optional<Writer> writer = WriterOf(input, one.of_a);
       if (writer && IsOwnCall(*writer) && writer->index < one.index) waiting.insert(writer->index);

@@ -18,6 +18,9 @@ struct Writer {
   std::size_t index = 0;  // in the step
 };
 
+// Makes or arranges a tensor, and computes nothing: by its trace, or by its name.
+bool IsArrangement(const Call& call);
+
 // Calls that one run has alone, each computed from those before it.
 struct OwnChain {
   std::vector<Writer> calls;

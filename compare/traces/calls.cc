@@ -307,6 +307,7 @@ Result<Call> ParseCall(std::string_view line, std::string_view where) {
   reader.ReadOptional("rng", &call.rng);
   reader.ReadOptional("group", &call.group);
   reader.ReadOptional("unit", &call.unit);
+  reader.ReadOptional("view", &call.view);
   call.inputs = ReadTensors(reader, "in");
   call.outputs = ReadTensors(reader, "out");
   RETURN_IF_ERROR(reader.status());

@@ -45,13 +45,14 @@ struct Call {
   std::string rng;         // digest of the generator's state before it drew; empty: it did not
   std::string group;       // of a collective: "ranks 0-3 #5 SUM"
   std::string unit;        // "compiled", "triton", "scripted": one record for many operators
+  bool view = false;       // computes nothing
   std::vector<CallTensor> inputs;
   std::vector<CallTensor> outputs;
 };
 
 struct CallEntry {
   std::uint64_t key = 0;    // hash of phase, module, operator and unit: what is aligned
-  std::uint64_t given = 0;  // of arguments, generator, group, and inputs with shape and type
+  std::uint64_t given = 0;  // of arguments, generator, group without its number, and inputs
   std::uint64_t made = 0;   // of outputs
   std::uint64_t offset = 0;
   std::uint32_t order = 0;

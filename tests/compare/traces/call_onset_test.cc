@@ -251,6 +251,37 @@ TEST_F(CallOnsets, ACollectiveIsNamedOnlyIfNoRankGaveItOtherInputs) {
   EXPECT_EQ(OnsetOfFolders().what, "collective");
 }
 
+TEST_F(CallOnsets, AFurtherCollectiveBeforeMovesOnlyTheNumber) {
+  const auto step = [](const std::string& mark, int number) {
+    return std::vector<Called>{{.op = "mul", .in = {{"x", -1, "batch[0]"}}, .out = "m"},
+                               {.op = "allreduce_",
+                                .in = {{"m" + mark, number}},
+                                .out = "s" + mark,
+                                .more = fmt::format(R"(,"group":"ranks 0-1 #{} SUM")", number)}};
+  };
+  const Called broadcast{
+      .op = "broadcast_", .in = {{"m", 0}}, .out = "m'", .more = R"(,"group":"ranks 0-1 #0")"};
+  // Rank 0 sends what it has; what rank 1 had is lost.
+  std::vector<Called> sender = step("", 1);
+  sender.insert(sender.begin() + 1, broadcast);
+  sender[1].out = "m";
+  sender[2].out = "s'";
+  std::vector<Called> receiver = step("'", 1);
+  receiver.insert(receiver.begin() + 1, broadcast);
+  for (const int rank : {0, 1}) {
+    Write(fmt::format("A/rank-{}.calls", rank), CallsText({step("", 0)}, rank));
+    Write(fmt::format("B/rank-{}.calls", rank), CallsText({rank == 0 ? sender : receiver}, rank));
+  }
+  const CallOnset onset = OnsetOfFolders();
+  EXPECT_EQ(onset.what, "calls");
+  EXPECT_EQ(onset.rank, 1);
+  EXPECT_EQ(onset.origin->a.op, "broadcast_");
+  std::vector<Called> other = step("", 0);
+  other[1].more = R"(,"group":"ranks 0-1 #0 MAX")";
+  other[1].out = "s'";
+  EXPECT_EQ(Onset({step("", 0)}, {other}).what, "collective");
+}
+
 TEST_F(CallOnsets, DigestsOfTwoMethodsAreNotCompared) {
   Write("A/rank-0.calls", CallHeader() + CallText(0, 0, Step()[0]));
   Write("B/rank-0.calls", CallHeader(0, "norm") + CallText(0, 0, Step()[0]));
