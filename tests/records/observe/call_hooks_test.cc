@@ -82,6 +82,16 @@ class CallHooks : public TorchHooks {
   }
 };
 
+// Needs no framework.
+TEST_F(Hooks, TellLongArgumentsApartWhereverTheyDiffer) {
+  constexpr char kProgram[] = R"py(
+from rharness_calls import short, value_text
+one = ["dims=" + value_text([0] * 400 + [last], ()) for last in (1, 2)]
+print(len(short(one[0])) <= 200, short(one[0]) != short(one[1]), short("p=0.1"))
+)py";
+  EXPECT_EQ(Run("python3", kProgram, {}).front(), "True True p=0.1");
+}
+
 TEST_F(CallHooks, ChangeNothingAndTwoRunsAreEqual) {
   const auto bare = Run(python_, kTorch, {"-"});
   const auto printed =

@@ -15,6 +15,7 @@ their content in C order, shape, type, and the Euclidean norm of their finite el
     view        the call computes nothing, it looks at memory in another way
 """
 
+import hashlib
 import json
 
 from rharness_trace import TraceFile
@@ -41,7 +42,7 @@ class CallsFile:
     def add(self, phase, module, op, site, args, read, written, more=(), view=False):
         """`read`, `written`: texts of JSON objects; `more`: further members and their texts."""
         parts = ['{"step":%d,"order":%d,"phase":"%s"' % (self.step, self.order, phase)]
-        words = (("module", module), ("op", op), ("site", site), ("args", args[:_MOST_ARGS]), *more)
+        words = (("module", module), ("op", op), ("site", site), ("args", short(args)), *more)
         parts += [',"%s":%s' % (key, quote(value)) for key, value in words if value]
         if view:
             parts.append(',"view":true')
@@ -83,5 +84,12 @@ def value_text(value, plain):
     if value is None or isinstance(value, (bool, int, float, str, complex) + plain):
         return repr(value)
     if isinstance(value, (list, tuple)):
-        return "[%s]" % ", ".join(value_text(one, plain) for one in value[:32])
+        return "[%s]" % ", ".join(value_text(one, plain) for one in value)
     return type(value).__name__
+
+
+def short(args):
+    """A long text by its beginning and what tells it from others that begin so."""
+    if len(args) <= _MOST_ARGS:
+        return args
+    return "%s... (%d, %s)" % (args[: _MOST_ARGS - 30], len(args), hashlib.sha256(args.encode()).hexdigest()[:8])
