@@ -33,7 +33,7 @@ struct CallOnset {
   // Of "parts"; else empty:
   //   operator         equal inputs and arguments, another output
   //   random_operator  the generator was in another state before it drew
-  //   arguments        other arguments than tensors differ, or the number of tensors
+  //   arguments        other arguments than tensors differ, the number of tensors, or the group
   //   collective       equal inputs of every traced rank, another result
   //   calls            what differs was computed by calls that one run alone has
   //   unseen_write     an input is not what the last call that wrote it left

@@ -91,7 +91,7 @@ class Parting {
       Set("random_operator", Layer::kRandomness,
           "inputs and arguments are equal; the generator was in another state");
     } else {
-      Set("collective", Layer::kEnvironment, fmt::format("{} in A, {} in B", a.group, b.group));
+      Set("arguments", Layer::kCode, fmt::format("{} in A, {} in B", a.group, b.group));
     }
     return {};
   }

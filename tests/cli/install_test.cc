@@ -122,6 +122,7 @@ const std::map<std::string, std::string> kSchemasByHand = {
     {"fingerprint",
      "the probe program writes it, which knows no reader; what is read is flattened"},
     {"trace", "a Python module writes it, line by line"},
+    {"calls", "a Python module writes it, line by line, and others do"},
     {"audit_entry", "a line is hashed: its reader accepts one spelling to the byte"},
     {"model", "the form is that of OpenSSF Model Signing"},
     {"verdict", "reasons take the layer that they stand in, and flat members are objects in it"}};

@@ -279,7 +279,9 @@ TEST_F(CallOnsets, AFurtherCollectiveBeforeMovesOnlyTheNumber) {
   std::vector<Called> other = step("", 0);
   other[1].more = R"(,"group":"ranks 0-1 #0 MAX")";
   other[1].out = "s'";
-  EXPECT_EQ(Onset({step("", 0)}, {other}).what, "collective");
+  const CallOnset reduction = Onset({step("", 0)}, {other});
+  EXPECT_EQ(reduction.what, "arguments");
+  EXPECT_EQ(reduction.difference, "ranks 0-1 #0 SUM in A, ranks 0-1 #0 MAX in B");
 }
 
 TEST_F(CallOnsets, DigestsOfTwoMethodsAreNotCompared) {
