@@ -32,7 +32,7 @@ inline std::string Archive(const std::vector<std::pair<std::string, std::string>
                                Number(content.size(), 4) + Number(content.size(), 4) +
                                Number(name.size(), 2) + Number(0, 2);
     directory +=
-        "PK\1\2" + Number(0x14, 2) + common + Number(0, 10) + Number(file.size(), 4) + name;
+        "PK\1\2" + Number(0x14, 2) + common + std::string(10, '\0') + Number(file.size(), 4) + name;
     file += "PK\3\4" + common + name + content;
   }
   return file + directory + "PK\5\6" + Number(0, 4) + Number(members.size(), 2) +
