@@ -85,7 +85,9 @@ void TokenBuilder::Printed(double value) {
   if (printed_ >= kMostLookedAt || !std::isfinite(value) || value == std::floor(value)) return;
   ++printed_;
   const auto number = PrintedOf(Json(value));
-  if (number) most_decimals_ = std::max(most_decimals_, -number->place);
+  if (!number) return;
+  const bool full = number->place == kFullPrecision;
+  most_decimals_ = std::max(most_decimals_, full ? kFloatDecimals : -number->place);
 }
 
 Result<TokenScores> TokenBuilder::Finish() && {

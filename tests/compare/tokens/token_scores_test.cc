@@ -159,6 +159,10 @@ TEST(TokenScores, SeesCoarseNumbers) {
     fine += (i > 1 ? ", -0.1234567890" : "-0.1234567890") + std::to_string(i);
   }
   EXPECT_EQ(Parsed("{\"logprobs\": [" + coarse + "]}").decimals, 3);
+  // At the full precision of a double, each of them.
+  std::string full;
+  for (int i = 0; i < 30; ++i) full += (i > 0 ? "," : "") + std::string("-6.047613620758057");
+  EXPECT_FALSE(Parsed("{\"logprobs\": [" + full + "]}").decimals);
   EXPECT_FALSE(Parsed("{\"logprobs\": [" + fine + "]}").decimals);
 }
 
