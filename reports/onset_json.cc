@@ -168,7 +168,8 @@ void Members(Io& io, T& onset) {
   io.Must("end", onset.end, About().OneOf("parts equal other_rank nothing_compared"));
   io.Must("what", onset.what,
           About("Of parts; else empty.")
-              .OneOf(" operator random_operator arguments collective calls unseen_write batch "
+              .OneOf(" operator random_operator arguments collective calls unseen_write "
+                     "unknown_input batch "
                      "initial_weights initial_state outside_of_steps outside_value"));
   io.Must("layer", onset.what.empty() ? "" : LayerName(onset.layer),
           About().OneOf(" data code environment hardware randomness"));

@@ -75,13 +75,25 @@ class CallSearch {
         ASSIGN_OR_RETURN(before_, step.Pair(*own));
       }
       if (onset_.own.empty()) RETURN_IF_ERROR(AddOwnCalls(step, &onset_));
+      RETURN_IF_ERROR(NoteAbsorbed(step));
       before_step_ = a.step;
       return {};
     }
     if (before_step_ + 1 != a.step) before_.reset();
     onset_.own.clear();
+    onset_.absorbed.reset();
     const auto index = static_cast<std::size_t>(first - step.matches.begin());
     return FindParting(step, index, peers_, before_, onset_.steps.size() == 1, &onset_);
+  }
+
+  Status NoteAbsorbed(const StepCalls& step) {
+    if (onset_.absorbed) return {};
+    const auto first = std::ranges::find_if(step.matches, [&](const CallMatch& one) {
+      return !IsOwn(one) && step.EntryA(one).given != step.EntryB(one).given;
+    });
+    if (first == step.matches.end()) return {};
+    ASSIGN_OR_RETURN(onset_.absorbed, step.Pair(*first));
+    return {};
   }
 
   // Of a trace that was cut off, what is missing at its end was not written.

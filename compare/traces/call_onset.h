@@ -34,6 +34,7 @@ struct CallOnset {
   //   operator         equal inputs and arguments, another output
   //   random_operator  the generator was in another state before it drew
   //   arguments        other arguments than tensors differ, the number of tensors, or the group
+  //   unknown_input    another output, and an input has no digest: it may differ
   //   collective       equal inputs of every traced rank, another result
   //   calls            what differs was computed by calls that one run alone has
   //   unseen_write     an input is not what the last call that wrote it left
@@ -49,6 +50,8 @@ struct CallOnset {
   // In one run alone or moved, of the step, at most kMostOwnCalls. Where nothing differs: of the
   // first step that has any.
   std::vector<CallPair> own;
+  // Where nothing differs: the first pair that was given something else, with an equal output.
+  std::optional<CallPair> absorbed;
   // Of all common steps.
   std::size_t paired = 0;
   std::size_t differing = 0;  // outputs

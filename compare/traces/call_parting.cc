@@ -69,8 +69,34 @@ class Parting {
           "inputs and arguments are equal, and it draws random numbers: " + OutputWords());
       return {};
     }
+    if (step_.EntryA(match).unknown || step_.EntryB(match).unknown) {
+      if (const std::optional<std::size_t> input = UnknownInput()) return OfUnknown(*input);
+    }
     Set("operator", IsBeyondRounding() ? Layer::kCode : Layer::kEnvironment,
         "inputs and arguments are equal: " + OutputWords());
+    return {};
+  }
+
+  // An input without a digest on either side: nobody knows that it is equal.
+  std::optional<std::size_t> UnknownInput() const {
+    const Call& a = onset_.origin->a;
+    const Call& b = onset_.origin->b;
+    for (std::size_t i = 0; i < std::min(a.inputs.size(), b.inputs.size()); ++i) {
+      if (a.inputs[i].digest.empty() || b.inputs[i].digest.empty()) return i;
+    }
+    return std::nullopt;
+  }
+
+  Status OfUnknown(std::size_t index) {
+    const CallTensor& a = onset_.origin->a.inputs[index];
+    const CallTensor& b = onset_.origin->b.inputs[index];
+    const std::optional<Writer> in_a = writers_.WriterOf(a, true);
+    const std::optional<Writer> in_b = writers_.WriterOf(b, false);
+    const bool own = (in_a && writers_.IsOwnCall(*in_a)) || (in_b && writers_.IsOwnCall(*in_b));
+    if (own) return OfOwnCalls(in_a, in_b);
+    Set("unknown_input", Layer::kCode,
+        fmt::format("{} has no digest, so that it may differ: {}",
+                    NameOfTensor("input", index, a.name.empty() ? b : a), OutputWords()));
     return {};
   }
 

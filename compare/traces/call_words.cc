@@ -26,6 +26,9 @@ constexpr CallWords kCallWords[] = {
     {"collective", "{} gives another result, and the inputs of the traced ranks are equal",
      "compare the order of the ranks, and algorithm and protocol of the library (NCCL_ALGO, "
      "NCCL_PROTO); trace every rank, if some are missing"},
+    {"unknown_input", "{} gives another result; whether its inputs are equal is not known",
+     "look at the calls before it: an input that is sparse, quantized or of another kind has no "
+     "digest"},
     {"calls", "{} is called in one run alone, and what was computed from it differs",
      "compare the code there; compiled and fused operators are other calls, too"},
     {"unseen_write", "an input of {} was changed by something that no call shows",
@@ -141,6 +144,14 @@ void DescribeCallOnset(CallOnset* onset) {
         "of {} calls in {} {} no output differs: the runs diverge later, or outside of the calls",
         onset->paired, onset->steps.size(), onset->steps.size() == 1 ? "step" : "steps");
     onset->next = "trace further steps: RHARNESS_TRACE_STEPS";
+    if (onset->absorbed) {
+      onset->reasons.push_back(
+          fmt::format("given something else, with an equal output, first at step {}: {}",
+                      onset->absorbed->a.step, NameOfCall(onset->absorbed->a)));
+      if (onset->absorbed->a.args != onset->absorbed->b.args) {
+        onset->reasons.back() += ": " + OtherArguments(onset->absorbed->a, onset->absorbed->b);
+      }
+    }
     if (!onset->own.empty()) {
       const CallPair& first = onset->own.front();
       onset->reasons.push_back(fmt::format("{}, first at step {}: {}",

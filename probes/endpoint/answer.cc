@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
@@ -58,6 +59,10 @@ void ReadChoice(JsonReader& choice, bool chat, EndpointAnswer* out) {
   }
   choice.ReadOptional("finish_reason", &out->finish);
   choice.ReadObject("logprobs", false, [&](JsonReader& logprobs) { ReadLogprobs(logprobs, out); });
+  if (choice.ok() && (out->finish == "abort" || out->finish == "error")) {
+    choice.Fail(fmt::format("expected a whole answer; the server gave it up: '{}'", out->finish),
+                "finish_reason");
+  }
   if (choice.ok() && out->text.empty() && out->tokens.empty()) {
     choice.Fail("the answer has neither text nor token, and so shows nothing");
   }
@@ -80,11 +85,25 @@ std::string FirstOther(const char* where, const std::vector<std::string>& a,
 
 }  // namespace
 
+bool EndpointAnswer::HasLogprobs() const {
+  constexpr double kNotComputed = -9999.0;
+  return !logprobs.empty() && std::ranges::all_of(logprobs, [](const std::string& text) {
+    return text != "null" && std::strtod(text.c_str(), nullptr) > kNotComputed;
+  });
+}
+
 Result<EndpointAnswer> ParseEndpointAnswer(const Json& json, bool chat, std::string_view where) {
   JsonReader reader(json, std::string(where));
   EndpointAnswer answer;
   bool first = true;
   if (!json.IsObject()) return InvalidInput("expected an object", std::string(where));
+  if (const Json* error = json.Find("error"); error != nullptr && !error->IsNull()) {
+    const Json* message = error->IsObject() ? error->Find("message") : error;
+    const bool text = IsText(message);
+    return InvalidInput("the server answers with an error: " +
+                            (text ? QuotedShort(message->AsString()) : "without words"),
+                        std::string(where));
+  }
   if (!reader.Has("choices")) reader.Fail("missing; expected a list of answers", "choices");
   reader.ForEach("choices", [&](JsonReader& choice) {
     if (std::exchange(first, false)) ReadChoice(choice, chat, &answer);

@@ -27,14 +27,16 @@ struct EndpointAnswer {
   bool SameCompletion(const EndpointAnswer& other) const {
     return tokens == other.tokens && text == other.text && finish == other.finish;
   }
+  // Of every token. Some servers write null or -9999 for what they do not compute.
+  bool HasLogprobs() const;
   bool operator==(const EndpointAnswer& other) const {
     return SameCompletion(other) && logprobs == other.logprobs;
   }
 };
 
 // Errors: invalid_input with `where`, the path and what was expected: no first choice, no text,
-// neither text nor token, tokens and log-probabilities of different numbers, more tokens than
-// kMostAnswerTokens. Missing log-probabilities are no error.
+// neither text nor token, an error in its place, tokens and log-probabilities of different numbers,
+// more tokens than kMostAnswerTokens. Missing log-probabilities are no error.
 Result<EndpointAnswer> ParseEndpointAnswer(const Json& json, bool chat, std::string_view where);
 
 // SHA-256 of tokens, log-probabilities, text and finish.

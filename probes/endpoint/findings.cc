@@ -328,6 +328,12 @@ class EndpointJudge {
     out_.endpoint.Set("answers_as", fmt::format("{}", fmt::join(models, ", ")));
     out_.endpoint.Set("server", in_.identity.server).Set("version", in_.identity.version);
     out_.endpoint.Set("system_fingerprint", fmt::format("{}", fmt::join(all, ", ")));
+    if (models.size() > 1) {
+      out_.findings.push_back(
+          {EndpointFindingKind::kSeveralServers,
+           fmt::format("more than one server or configuration answers: as {} models: {}",
+                       models.size(), fmt::join(models, ", "))});
+    }
     if (all.size() < 2) return;
     out_.findings.push_back(
         {EndpointFindingKind::kSeveralServers,

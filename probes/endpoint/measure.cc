@@ -61,6 +61,7 @@ class EndpointStages {
         if (to.failed.empty()) to.failed = answer.error().ToString();
         return Status();
       }
+      out_.answers_without_logprobs += answer->HasLogprobs() ? 0 : 1;
       to.answers.push_back(Kept(order[i], std::move(*answer)));
       if (bytes_ <= kMostAnswerBytes) return Status();
       return Status(InvalidInput(
@@ -187,6 +188,10 @@ Result<EndpointAnswers> MeasureEndpoint(const EndpointOptions& options,
   out.identity = client.identity();
   out.base = client.base();
   out.without_logprobs = client.without_logprobs();
+  if (out.without_logprobs.empty() && out.answers_without_logprobs > 0) {
+    out.without_logprobs = fmt::format("{} of {} answers have no log-probabilities",
+                                       out.answers_without_logprobs, out.requests);
+  }
   out.logprobs = client.logprobs() && out.without_logprobs.empty();
   return out;
 }

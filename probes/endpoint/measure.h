@@ -34,8 +34,9 @@ struct EndpointCase {
 struct EndpointAnswers {
   EndpointIdentity identity;
   std::string base;
-  bool logprobs = false;         // asked for, and given
-  std::string without_logprobs;  // why there are none
+  bool logprobs = false;                     // asked for, and given
+  std::string without_logprobs;              // why there are none
+  std::size_t answers_without_logprobs = 0;  // of all tokens of the answer
   std::vector<EndpointPrompt> prompts;
   int repeats = 0;
   int at_a_time = 1;

@@ -9,6 +9,7 @@
 #include "harness/base/clean_text.h"
 #include "harness/base/digest.h"
 #include "harness/base/json_reader.h"
+#include "harness/base/utf8.h"
 
 namespace rharness {
 namespace {
@@ -90,6 +91,7 @@ std::string_view Trimmed(std::string_view line) {
 // Names in the order of the file, also as text.
 Status NamePrompts(std::vector<Line>* lines, std::string_view file) {
   const std::size_t digits = std::to_string(lines->size()).size();
+  std::set<std::string> ids;
   std::set<std::string> names;
   std::size_t number = 0;
   for (Line& line : *lines) {
@@ -99,9 +101,15 @@ Status NamePrompts(std::vector<Line>* lines, std::string_view file) {
     if (shown.size() > kShownBytes) shown = CleanText(shown, kShownBytes) + "...";
     line.prompt.name = fmt::format("prompt {} '{}'",
                                    id.empty() ? fmt::format("{:0{}}", number, digits) : id, shown);
-    if (!id.empty() && !names.insert(id).second) {
+    if (!line.id.empty() && !ids.insert(line.id).second) {
       return InvalidInput(fmt::format("the id '{}' is there twice; expected each once", id),
                           std::string(file));
+    }
+    // A number may be another one's id, and long ids may begin alike.
+    if (!names.insert(line.prompt.name).second) {
+      return InvalidInput(
+          fmt::format("two prompts are named {}; expected ids of their own", line.prompt.name),
+          std::string(file));
     }
   }
   return {};
@@ -111,7 +119,14 @@ Status NamePrompts(std::vector<Line>* lines, std::string_view file) {
 
 Result<std::vector<EndpointPrompt>> ParsePrompts(std::string_view text, std::string_view file,
                                                  bool chat, int max_tokens) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const auto first = text.find_first_not_of(" \t\r\n");
+  const auto second = first == text.npos ? first : text.find_first_not_of(" \t\r\n", first + 1);
+  if (second != text.npos && text[first] == '[' && text[second] == '{') {
+    return InvalidInput("expected JSON Lines, an object a line, or a prompt a line; found a list",
+                        std::string(file));
+  }
   const bool json = first != text.npos && text[first] == '{';
   std::vector<Line> lines;
   int number = 0;
@@ -130,6 +145,9 @@ Result<std::vector<EndpointPrompt>> ParsePrompts(std::string_view text, std::str
       ASSIGN_OR_RETURN(Line parsed, ParseLine(line, where, chat, max_tokens));
       lines.push_back(std::move(parsed));
       continue;
+    }
+    if (line.find('\0') != line.npos || !IsUtf8(line)) {
+      return InvalidInput("expected UTF-8 without NUL", where);
     }
     const std::string plain = Json(line).Dump();
     ASSIGN_OR_RETURN(Line parsed,

@@ -305,6 +305,36 @@ TEST_F(CallOnsets, TheEndOfATraceThatWasCutOffIsNoDifference) {
   EXPECT_EQ(onset.only_a, 0U);
 }
 
+TEST_F(CallOnsets, AnInputWithoutADigestIsNotEqual) {
+  const auto text = [](const std::string& made, bool mul) {
+    std::string lines = CallHeader();
+    if (mul)
+      lines += R"({"step":0,"order":0,"op":"mul","in":[],"out":[{"shape":[1]}]})"
+               "\n";
+    lines += R"({"step":0,"order":1,"op":"values","in":[{"shape":[1])" +
+             std::string(mul ? R"(,"from":0)" : "") + R"(}],"out":[{"digest":")" + made + "\"}]}\n";
+    return lines + "{\"end\":true}\n";
+  };
+  Write("A/rank-0.calls", text("1", false));
+  Write("B/rank-0.calls", text("2", true));
+  CallOnset onset = OnsetOfFolders();
+  EXPECT_EQ(onset.what, "calls");
+  EXPECT_EQ(onset.origin->a.op, "mul");
+  Write("B/rank-0.calls", text("2", false));
+  onset = OnsetOfFolders();
+  EXPECT_EQ(onset.what, "unknown_input");
+  EXPECT_THAT(onset.headline, HasSubstr("whether its inputs are equal is not known"));
+}
+
+TEST_F(CallOnsets, WhatWasGivenOtherwiseWithoutAnEffectIsToldWhereNothingDiffers) {
+  std::vector<Called> b = Step();
+  b[6].more = R"(,"args":"lr=0.2, eps=1e-08")";
+  const CallOnset onset = Onset({Step()}, {b});
+  EXPECT_EQ(onset.end, "equal");
+  EXPECT_THAT(onset.reasons,
+              testing::Contains(HasSubstr("adam in net (t.py:16): lr=0.1 in A, lr=0.2 in B")));
+}
+
 TEST_F(CallOnsets, TensorsWithoutADigestAreNotJudged) {
   const std::string line =
       R"({"step":0,"order":0,"op":"x","in":[{"shape":[1]}],"out":[{"shape":[1]}]})"

@@ -54,6 +54,17 @@ TEST(EndpointPrompts, AreReadStrictly) {
   EXPECT_THAT(WhyNotPrompts(many), HasSubstr("more than 10000"));
 }
 
+TEST(EndpointPrompts, HaveNamesOfTheirOwnAndAreWhatTheySeem) {
+  EXPECT_THAT(WhyNotPrompts("{\"prompt\":\"a\",\"id\":\"2\"}\n{\"prompt\":\"a\"}"),
+              HasSubstr("two prompts are named prompt 2 'a'"));
+  EXPECT_THAT(WhyNotPrompts("[{\"prompt\": \"a\"}]"), HasSubstr("found a list"));
+  EXPECT_THAT(WhyNotPrompts("one\ntwo\xff\n"), HasSubstr("p.jsonl:2: expected UTF-8"));
+  EXPECT_THAT(WhyNotPrompts(std::string("a\0b", 3)), HasSubstr("without NUL"));
+  const auto marked = ParsePrompts("\xef\xbb\xbf{\"prompt\": \"a\"}", "p", false, 16).value();
+  EXPECT_EQ(marked.at(0).content.AsString(), "a");
+  EXPECT_EQ(ParsePrompts("[INST] hello [/INST]", "p", false, 16).value().size(), 1U);
+}
+
 TEST(EndpointPrompts, HaveADigestOfAllThatIsAsked) {
   const auto digest = [](const std::string& text, bool chat, int most) {
     return DigestOf(ParsePrompts(text, "p", chat, most).value());
@@ -103,6 +114,27 @@ TEST(EndpointAnswers, AreReadInBothForms) {
       Parsed(R"({"system_fingerprint": null, "choices": [{"text": "a", "logprobs": null}]})", false)
           .value();
   EXPECT_TRUE(bare.tokens.empty());
+}
+
+TEST(EndpointAnswers, AreNoErrorsInTheirPlace) {
+  const auto why = [](const std::string& text) {
+    const auto json = ParseJson(text, "x").value();
+    const auto answer = ParseEndpointAnswer(json, false, "x");
+    return answer.ok() ? "" : answer.error().ToString();
+  };
+  EXPECT_THAT(why(R"({"error": {"message": "no memory"}, "choices": [{"text": "a"}]})"),
+              HasSubstr("the server answers with an error: 'no memory'"));
+  EXPECT_THAT(why(R"({"choices": [{"text": "a", "finish_reason": "abort"}]})"),
+              HasSubstr("expected a whole answer"));
+  EXPECT_EQ(why(R"({"error": null, "choices": [{"text": "a"}]})"), "");
+  EndpointAnswer answer;
+  EXPECT_FALSE(answer.HasLogprobs());
+  answer.logprobs = {"-0.5", "-9999.0"};
+  EXPECT_FALSE(answer.HasLogprobs());
+  answer.logprobs = {"-0.5", "null"};
+  EXPECT_FALSE(answer.HasLogprobs());
+  answer.logprobs = {"-0.5", "-1e-7"};
+  EXPECT_TRUE(answer.HasLogprobs());
 }
 
 TEST(EndpointAnswers, PartWhereTheirFirstDifferenceIs) {
