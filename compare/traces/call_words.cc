@@ -67,6 +67,12 @@ void DescribeCallParting(CallOnset* onset) {
     onset->reasons.push_back("A alone has this call");
   if (onset->origin->state == RecordState::kOnlyB)
     onset->reasons.push_back("B alone has this call");
+  if (onset->what == "unknown_input" && !onset->own.empty()) {
+    const CallPair& own = onset->own.front();
+    onset->reasons.push_back(fmt::format("{} alone calls {} in this step",
+                                         own.state == RecordState::kOnlyA ? "A" : "B",
+                                         NameOfCall(own.a)));
+  }
   if (!onset->further.empty()) {
     onset->reasons.push_back(fmt::format(
         "{}{} more of this step {} on equal inputs, first {}", onset->further.size(),
