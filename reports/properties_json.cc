@@ -50,6 +50,7 @@ void Members(Io& io, T& result) {
   io.Name("state", result.state, kPropertyStateNames, "held: to the bit.");
   io.Must("could_not", result.could_not, "Of not_judged: a leg failed, or could not be run.");
   io.Must("headline", result.headline, "The state, and why.");
+  io.Must("items", result.items, "Answers that were compared one by one; 0: whole outputs were.");
   io.MustList("reasons", result.reasons,
               "In which things, the furthest apart first; none where every bit held.");
   io.MustPlain("notes", result.notes, "What is not shown.");

@@ -5,6 +5,7 @@
 #ifndef RHARNESS_REPORTS_PROPERTIES_REPORT_H_
 #define RHARNESS_REPORTS_PROPERTIES_REPORT_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,8 +32,9 @@ struct PropertyResult {
   std::string name;   // "resumed@4", "processes:two"
   std::string claim;  // one sentence: what must be equal, and within which distance
   PropertyState state = PropertyState::kNotJudged;
-  bool could_not = false;  // of kNotJudged: a leg failed, or could not be run
-  std::string headline;    // one sentence: the state and why
+  bool could_not = false;   // of kNotJudged: a leg failed, or could not be run
+  std::string headline;     // one sentence: the state and why
+  std::uint64_t items = 0;  // answers that were compared one by one; 0: whole outputs were
   std::vector<PropertyReason> reasons;
   std::vector<std::string> notes;
   std::vector<std::string> legs;  // "runs/digits/3: gone on after step 4", below the folder

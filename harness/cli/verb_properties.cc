@@ -97,8 +97,9 @@ void AddPropertiesNotes(Command* verb) {
       "Properties are declared in a manifest's \"properties\", or in a file by --declare: repeated "
       "(the run twice), resumed (straight = stopped and gone on, at several steps), accumulated (a "
       "batch = its parts), loader_workers (one = several), processes (one = several), resharded (a "
-      "checkpoint = loaded and saved again) and evaluated_twice. Two legs differ in arguments, a "
-      "command or variables; README.md has an example of each.");
+      "checkpoint = loaded and saved again), evaluated_twice and batch_invariant (an item's answer "
+      "= the same alone, in other batches, orders and settings of an engine). Two legs differ in "
+      "arguments, a command or variables; the guide has an example of each.");
   verb->Note(
       "A property claims every bit of the declared metrics, curves and checkpoints, unless "
       "\"within\" states margins. Two straight runs are made. Where they are equal, a leg that "
@@ -106,6 +107,11 @@ void AddPropertiesNotes(Command* verb) {
       "report says so first: a leg within its stated margins of every straight run holds, and only "
       "an exact permutation test (energy distance; wrong for 0.05 of the properties that hold) "
       "calls a property lost. It needs enough --repeats; the report says how many.");
+  verb->Note(
+      "batch_invariant is judged item by item, matched by ids: log-probabilities of tokens, or "
+      "scores of an evaluation, in files that the record declares as other or items; without any "
+      "by the bits of all declared outputs. Margins are \"logprobs\" and \"scores\". The probe "
+      "batch_invariance predicts it for products of matrices (`rharness probe run`).");
   verb->Note(
       "With a history, the result of each property is kept. A property that held in the drill "
       "before and is lost now is reported with both dates. `rharness history show RUN` lists "

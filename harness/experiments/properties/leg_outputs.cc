@@ -14,6 +14,7 @@
 #include "compare/curves/series.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/experiments/properties/leg_answers.h"
 #include "harness/judge/record_parts.h"
 
 namespace rharness {
@@ -200,6 +201,17 @@ Result<Apart> CompareArtifacts(const Artifact& a, const Artifact& b, const fs::p
   return Merged(parts, subject);
 }
 
+Apart CompareFiles(const Artifact& a, const Artifact& b) {
+  const bool equal = a.sha256 == b.sha256;
+  return {.subject = "file " + a.path,
+          .name = {},
+          .equal = equal,
+          .distance = equal ? 0.0 : kNoDistance,
+          .words = equal ? ""
+                         : fmt::format("{} and {} bytes, with other digests", a.size_bytes,
+                                       b.size_bytes)};
+}
+
 std::set<std::string> DeclaredCurves(const Manifest& run) {
   std::set<std::string> names;
   for (const Curve& curve : run.curves) {
@@ -231,19 +243,29 @@ LegOutputs OutputsOf(const Evidence& leg, const Evidence* before) {
 }
 
 Result<std::vector<Apart>> CompareOutputs(const Manifest& run, const LegOutputs& a,
-                                          const LegOutputs& b, bool every_metric,
+                                          const LegOutputs& b, WhatCounts counts,
                                           const fs::path& folder) {
   std::vector<Apart> aparts;
+  const bool every_metric = counts == WhatCounts::kEveryMetric;
+  if (counts == WhatCounts::kAnswers) {
+    ASSIGN_OR_RETURN(aparts, CompareAnswers(a.artifacts, b.artifacts, folder));
+    if (!aparts.empty()) return aparts;
+  }
   for (const std::string& name : MetricsToCompare(run, a, b, every_metric)) {
     CompareMetric(name, a, b, &aparts);
   }
   if (every_metric) return aparts;
   for (const std::string& name : DeclaredCurves(run)) CompareCurve(name, a, b, &aparts);
   for (const Artifact& declared : run.artifacts) {
-    if (!IsCheckpoint(declared)) continue;
+    const bool as_file = counts == WhatCounts::kAnswers && declared.role == "other";
+    if (!IsCheckpoint(declared) && !as_file) continue;
     const auto in_a = std::ranges::find(a.artifacts, declared.path, &Artifact::path);
     const auto in_b = std::ranges::find(b.artifacts, declared.path, &Artifact::path);
     if (in_a == a.artifacts.end() || in_b == b.artifacts.end()) continue;  // that leg failed
+    if (as_file) {
+      aparts.push_back(CompareFiles(*in_a, *in_b));
+      continue;
+    }
     ASSIGN_OR_RETURN(Apart apart, CompareArtifacts(*in_a, *in_b, folder));
     aparts.push_back(std::move(apart));
   }

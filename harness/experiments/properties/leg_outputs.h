@@ -2,7 +2,7 @@
 //
 // Role: between evidence and the judge. The run's declared metrics, curves and checkpoints count,
 // without times and memory. For an evaluation, whose record declares the outputs of another
-// program, every metric counts.
+// program, every metric counts. For an inference its answers do, item by item (leg_answers.h).
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEG_OUTPUTS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEG_OUTPUTS_H_
 
@@ -27,10 +27,16 @@ struct LegOutputs {
 // own values count if both have a step.
 LegOutputs OutputsOf(const Evidence& leg, const Evidence* before);
 
-// For every thing that at least one of the two has. `every_metric`: declared or not. Errors: the
-// machine's trouble, and integrity if a kept checkpoint is damaged.
+enum class WhatCounts {
+  kDeclared,     // metrics, curves, checkpoints
+  kEveryMetric,  // declared or not, and no more
+  kAnswers,      // item by item; of legs without any, what is declared, and other files
+};
+
+// For every thing that at least one of the two has. Errors: the machine's trouble, integrity if a
+// kept checkpoint is damaged, and those of CompareAnswers.
 Result<std::vector<Apart>> CompareOutputs(const Manifest& run, const LegOutputs& a,
-                                          const LegOutputs& b, bool every_metric,
+                                          const LegOutputs& b, WhatCounts counts,
                                           const std::filesystem::path& folder);
 
 // Two checkpoints, files or folders. Errors: those, and an unreadable one with its reason.

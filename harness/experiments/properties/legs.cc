@@ -11,6 +11,22 @@
 namespace rharness {
 namespace {
 
+// Outputs that may hold answers and are not kept as checkpoints and items are.
+std::vector<std::string> AnswerFiles(const Manifest& run) {
+  std::vector<std::string> paths;
+  for (const Artifact& artifact : run.artifacts) {
+    if (artifact.role == "other") paths.push_back(artifact.path);
+  }
+  return paths;
+}
+
+// "in batches of 4", "reversed".
+std::string WayWords(const Property& property, std::int64_t step) {
+  const OtherWay way = WaysOf(property).at(static_cast<std::size_t>(step - 1));
+  if (step > static_cast<std::int64_t>(property.sizes.size())) return way.label;
+  return way.label == "1" ? "alone" : "in batches of " + way.label;
+}
+
 // Appends legs of one repeat; the numbers are filled in at the end.
 class RepeatBuilder {
  public:
@@ -23,6 +39,12 @@ class RepeatBuilder {
       const bool there =
           std::ranges::find(straight.leaves, property.checkpoint) != straight.leaves.end();
       if (loads && !there) straight.leaves.push_back(property.checkpoint);
+      if (!IsOfAnswers(property.kind)) continue;
+      for (const std::string& path : AnswerFiles(run)) {
+        if (std::ranges::find(straight.leaves, path) == straight.leaves.end()) {
+          straight.leaves.push_back(path);
+        }
+      }
     }
     straight_ = Add(std::move(straight));
   }
@@ -42,6 +64,9 @@ class RepeatBuilder {
       case PropertyKind::kEvaluatedTwice:
         for (const std::size_t time : {0, 1}) AddEvaluation(index, time, &claim);
         break;
+      case PropertyKind::kBatchInvariant:
+        AddWays(index);
+        return;
       default:
         claim.legs.push_back(Add({.role = LegRole::kOther,
                                   .property = index,
@@ -79,6 +104,26 @@ class RepeatBuilder {
                             .step = step,
                             .straight = {straight_},
                             .legs = {resumed}});
+  }
+
+  // A way that is the recorded one would show nothing.
+  void AddWays(std::size_t index) {
+    const Property& property = run_.properties[index];
+    const std::vector<OtherWay> ways = WaysOf(property);
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      if (IsAsRecorded(run_, ways[i])) continue;
+      const auto step = static_cast<std::int64_t>(i) + 1;
+      const int leg = Add({.role = LegRole::kOther,
+                           .property = index,
+                           .step = step,
+                           .leaves = AnswerFiles(run_),
+                           .words = WayWords(property, step)});
+      plan_.claims.push_back({.name = fmt::format("{}@{}", NameOf(property), ways[i].label),
+                              .property = index,
+                              .step = step,
+                              .straight = {straight_},
+                              .legs = {leg}});
+    }
   }
 
   void AddSteps(std::size_t index, PropertyClaim* claim) {
@@ -120,6 +165,13 @@ bool IsOnce(const Manifest& run, const Leg& leg) {
   return leg.role != LegRole::kStraight && !IsHeldToStraight(run.properties[leg.property].kind);
 }
 
+// Checkpoints come from the first straight run alone.
+std::vector<std::string> LeavesAgain(const Manifest& run) {
+  const bool answers = std::ranges::any_of(
+      run.properties, [](const Property& property) { return IsOfAnswers(property.kind); });
+  return answers ? AnswerFiles(run) : std::vector<std::string>();
+}
+
 }  // namespace
 
 LegPlan PlanLegs(const Manifest& run, int repeats) {
@@ -136,7 +188,7 @@ LegPlan PlanLegs(const Manifest& run, int repeats) {
     }
     for (Leg& leg : one.legs) {
       if (IsOnce(run, leg)) continue;
-      if (leg.role == LegRole::kStraight) leg.leaves.clear();
+      if (leg.role == LegRole::kStraight) leg.leaves = LeavesAgain(run);
       plan.legs.push_back(std::move(leg));
     }
     for (std::size_t i = 0; i < plan.claims.size(); ++i) {
@@ -157,8 +209,11 @@ const Leg& LegOf(const LegPlan& plan, int number) {
 
 bool IsHeldToStraight(PropertyKind kind) {
   return kind == PropertyKind::kResumed || kind == PropertyKind::kAccumulated ||
-         kind == PropertyKind::kLoaderWorkers || kind == PropertyKind::kProcesses;
+         kind == PropertyKind::kLoaderWorkers || kind == PropertyKind::kProcesses ||
+         kind == PropertyKind::kBatchInvariant;
 }
+
+bool IsOfAnswers(PropertyKind kind) { return kind == PropertyKind::kBatchInvariant; }
 
 bool NeedsTwoStraight(const Manifest& run) {
   return std::ranges::any_of(run.properties, [](const Property& property) {
@@ -173,7 +228,9 @@ Manifest ManifestOf(const Manifest& run, const Leg& leg, const LeftCheckpoint& g
     case LegRole::kResumed:
       return ResumedLeg(run, run.properties[leg.property], leg.step, given);
     case LegRole::kOther:
-      return OtherLeg(run, run.properties[leg.property]);
+      return OtherLeg(run,
+                      WaysOf(run.properties[leg.property])
+                          .at(static_cast<std::size_t>(std::max<std::int64_t>(leg.step, 1)) - 1));
     case LegRole::kReshard:
       return ReshardLeg(run, run.properties[leg.property], leg.index, given);
     case LegRole::kEvaluation:
@@ -199,6 +256,8 @@ std::string ClaimWords(const Property& property, std::int64_t step) {
         return "one process, and several";
       case PropertyKind::kResharded:
         return "a checkpoint, and what loads and saves it again";
+      case PropertyKind::kBatchInvariant:
+        return "answers as recorded, and " + WayWords(property, step);
       case PropertyKind::kEvaluatedTwice:
         break;
     }

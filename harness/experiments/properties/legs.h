@@ -24,18 +24,18 @@ struct Leg {
   int number = 1;  // of the rerun
   int repeat = 1;
   LegRole role = LegRole::kStraight;
-  std::size_t property = 0;         // in the manifest; of a straight run nothing
-  std::int64_t step = 0;            // where it is cut
-  std::size_t index = 0;            // of kReshard the step, of kEvaluation 1 the second time
-  int from = 0;                     // the leg whose checkpoint it gets; 0: none
-  std::string given;                // the path there, relative to the working directory
+  std::size_t property = 0;  // in the manifest; of a straight run nothing
+  std::int64_t step = 0;     // where it is cut; of kBatchInvariant 1 and the place among WaysOf
+  std::size_t index = 0;     // of kReshard the step, of kEvaluation 1 the second time
+  int from = 0;              // the leg whose checkpoint it gets; 0: none
+  std::string given;         // the path there, relative to the working directory
   std::vector<std::string> leaves;  // inputs of later legs, likewise
   std::string words;                // "straight", "stopped after step 4"
 };
 
 // One thing that is held, lost or not judged.
 struct PropertyClaim {
-  std::string name;  // NameOf(property), of kResumed with "@STEP"
+  std::string name;  // NameOf(property), of kResumed with "@STEP", of kBatchInvariant "@LEG"
   std::size_t property = 0;
   std::int64_t step = 0;
   // By repeat. Of kRepeated `legs` is empty; kResharded and kEvaluatedTwice, which compare their
@@ -62,6 +62,9 @@ bool NeedsTwoStraight(const Manifest& run);
 
 // The record of a leg, for its ticket. `given`: the checkpoint of the leg that it resumes from.
 Manifest ManifestOf(const Manifest& run, const Leg& leg, const LeftCheckpoint& given);
+
+// Whether a property compares the answers of an inference; its legs leave the files that have them.
+bool IsOfAnswers(PropertyKind kind);
 
 // One sentence: the claim of a property.
 std::string ClaimWords(const Property& property, std::int64_t step);

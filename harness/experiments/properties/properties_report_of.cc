@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "harness/base/version.h"
@@ -57,14 +58,50 @@ std::string Answer(const PropertiesReport& report) {
                      within);
 }
 
+// "batch_invariant" of "batch_invariant@4", with its label.
+bool IsOfBatches(const PropertyResult& result) {
+  return result.name.starts_with(PropertyKindName(PropertyKind::kBatchInvariant));
+}
+
+std::string WithoutLeg(const std::string& name) { return name.substr(0, name.find('@')); }
+
+// One sentence for all legs of a claim about batches.
+std::vector<std::string> BatchNotes(const std::vector<PropertyResult>& results) {
+  std::vector<std::string> notes;
+  std::string told;
+  for (const PropertyResult& first : results) {
+    const std::string claim = first.run_id + " " + WithoutLeg(first.name);
+    if (!IsOfBatches(first) || claim == std::exchange(told, claim)) continue;
+    std::size_t legs = 0;
+    std::size_t held = 0;
+    std::uint64_t items = 0;
+    for (const PropertyResult& one : results) {
+      if (one.run_id + " " + WithoutLeg(one.name) != claim) continue;
+      ++legs;
+      if (!IsHeld(one.state)) continue;
+      ++held;
+      items = std::max(items, one.items);
+    }
+    const std::string of = items > 0 ? fmt::format(", by {} items each", items) : "";
+    notes.push_back(fmt::format("{}: {} held in {} of {} legs{}", first.run_id,
+                                WithoutLeg(first.name), held, legs, of));
+  }
+  return notes;
+}
+
+constexpr char kProbeOfBatches[] =
+    "; rharness probe run --probe 'batch_invariance*' shows whether the products of this stack "
+    "depend on the rows beside a row: more than one of its classes predicts this";
+
 std::string Next(const PropertiesReport& report) {
   if (report.interrupted) return "continue with --resume";
   const auto is_first = [&](PropertyState state) {
     return std::ranges::find(report.results, state, &PropertyResult::state);
   };
   if (const auto lost = is_first(PropertyState::kLost); lost != report.results.end()) {
-    return fmt::format("look at the legs of {}: {}", lost->name,
-                       lost->legs.empty() ? "" : lost->legs.back());
+    return fmt::format("look at the legs of {}: {}{}", lost->name,
+                       lost->legs.empty() ? "" : lost->legs.back(),
+                       IsOfBatches(*lost) ? kProbeOfBatches : "");
   }
   if (const auto open = is_first(PropertyState::kNotJudged); open != report.results.end()) {
     return fmt::format("{}: {}", open->name, open->headline);
@@ -110,6 +147,7 @@ PropertiesReport BuildPropertiesReport(PropertiesDone done) {
   for (const auto* more : {&done.damage, &done.notes}) {
     report.notes.insert(report.notes.end(), more->begin(), more->end());
   }
+  for (std::string& note : BatchNotes(report.results)) report.notes.push_back(std::move(note));
   report.headline = Answer(report);
   if (report.interrupted) report.headline = "interrupted; so far, " + report.headline;
   report.next = Next(report);

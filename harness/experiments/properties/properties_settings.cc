@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "harness/base/json_reader.h"
 #include "harness/drill/given_names.h"
 #include "harness/history/store.h"
+#include "harness/records/manifest/property_legs.h"
 
 namespace rharness {
 namespace {
@@ -29,6 +31,22 @@ Result<std::vector<Property>> Declared(const std::string& file) {
   if (file.empty()) return std::vector<Property>();
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(file));
   return ParseProperties(json, file);
+}
+
+// Ways that are all the recorded one show nothing.
+Status RequireOtherBatches(const Manifest& run) {
+  for (const Property& property : run.properties) {
+    if (property.kind != PropertyKind::kBatchInvariant) continue;
+    const std::vector<OtherWay> ways = WaysOf(property);
+    if (!std::ranges::all_of(ways, [&](const OtherWay& way) { return IsAsRecorded(run, way); })) {
+      continue;
+    }
+    return InvalidInput(fmt::format("every leg of {} is the recorded command itself; expected "
+                                    "another size or way",
+                                    NameOf(property)),
+                        run.run_id);
+  }
+  return {};
 }
 
 // A leg too large for every slot would wait forever.
@@ -101,6 +119,7 @@ Result<PropertiesSettings> GatherProperties(const PropertiesOptions& options, Cl
     if (!known.insert(run.run_id).second) {
       return InvalidInput(fmt::format("run {} is given twice", run.run_id), TerminalSafe(name));
     }
+    RETURN_IF_ERROR(RequireOtherBatches(run));
     RETURN_IF_ERROR(RequireRoom(run, options.drill.plan));
     settings.drill.run_ids.push_back(run.run_id);
     settings.runs.push_back(std::move(run));

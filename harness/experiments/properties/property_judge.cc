@@ -46,6 +46,12 @@ std::vector<Thing> ThingsOf(const Pairs& pairs, const Within& within) {
   return list;
 }
 
+std::uint64_t ItemsOf(const std::vector<Thing>& things) {
+  std::uint64_t items = 0;
+  for (const Thing& thing : things) items += thing.first.items;
+  return items;
+}
+
 PropertyReason ReasonOf(const Thing& thing, const Apart& worst, const std::string& behind) {
   return {.subject = worst.subject,
           .message = fmt::format("{}: {}{}", worst.subject, worst.words, behind),
@@ -173,13 +179,18 @@ class StraightJudge {
   const std::size_t legs_;
 };
 
+std::string HeldIn(std::uint64_t items, std::size_t things) {
+  if (items > 0) return fmt::format("{} {}", items, items == 1 ? "item" : "items");
+  return fmt::format("{} {}", things, things == 1 ? "thing" : "things");
+}
+
 std::string Headline(const JudgedClaim& judged, std::size_t things) {
   const std::string first = judged.reasons.empty() ? "" : ": " + judged.reasons.front().message;
   const std::string more =
       judged.reasons.size() > 1 ? fmt::format("; and {} more", judged.reasons.size() - 1) : "";
   switch (judged.state) {
     case PropertyState::kHeld:
-      return fmt::format("held to the bit in {} {}", things, things == 1 ? "thing" : "things");
+      return "held to the bit in " + HeldIn(judged.items, things);
     case PropertyState::kHeldWithin:
       return "held within its margins" + first + more;
     case PropertyState::kLost:
@@ -191,8 +202,9 @@ std::string Headline(const JudgedClaim& judged, std::size_t things) {
 }
 
 // The worst state counts; reports its reasons, the furthest apart first.
-JudgedClaim Merge(std::vector<JudgedThing> things) {
+JudgedClaim Merge(std::vector<JudgedThing> things, std::uint64_t items) {
   JudgedClaim judged;
+  judged.items = items;
   if (things.empty()) {
     judged.headline = "not judged: the legs left nothing that could be compared";
     return judged;
@@ -271,12 +283,13 @@ JudgedClaim JudgeAgainstStraight(const Pairs& pairs, std::size_t straight, std::
   const double alpha = kPropertyAlpha / static_cast<double>(std::max<std::ptrdiff_t>(tested, 1));
   std::vector<JudgedThing> judged;
   for (const Thing& thing : things) judged.push_back(judge.Judge(thing, alpha));
-  return Merge(std::move(judged));
+  return Merge(std::move(judged), ItemsOf(things));
 }
 
 JudgedClaim JudgeAmongThemselves(const Pairs& pairs, const Within& within) {
   std::vector<JudgedThing> judged;
-  for (const Thing& thing : ThingsOf(pairs, within)) {
+  const std::vector<Thing> things = ThingsOf(pairs, within);
+  for (const Thing& thing : things) {
     std::vector<const Apart*> all;
     for (const auto& [pair, apart] : thing.pairs) all.push_back(&apart);
     const bool held =
@@ -284,7 +297,7 @@ JudgedClaim JudgeAmongThemselves(const Pairs& pairs, const Within& within) {
     judged.push_back({.state = held ? HeldState(all) : PropertyState::kLost,
                       .reason = ReasonOf(thing, WorstOf(all), held ? "" : ClaimedWords(thing))});
   }
-  return Merge(std::move(judged));
+  return Merge(std::move(judged), ItemsOf(things));
 }
 
 }  // namespace rharness

@@ -18,6 +18,7 @@
 #define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_PROPERTY_JUDGE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -40,6 +41,7 @@ struct Apart {
   double distance = 0.0;  // in its unit, of a checkpoint its worst tensor, relative; infinite where
                           // it has none: absent from one, not finite, another shape, whole numbers
   std::string words;      // both values, or the tensors that differ; empty where equal
+  std::uint64_t items = 0;  // compared one by one; 0: the whole was
 };
 
 // By the two runs, the smaller first, straight ones before legs.
@@ -50,6 +52,7 @@ struct JudgedClaim {
   std::string headline;
   std::vector<PropertyReason> reasons;  // of the worst things
   int repeats = 0;                      // needed to decide; 0: none would, or nothing is open
+  std::uint64_t items = 0;              // of all things
 };
 
 JudgedClaim JudgeAgainstStraight(const Pairs& pairs, std::size_t straight, std::size_t legs,

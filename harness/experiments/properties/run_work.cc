@@ -32,6 +32,11 @@ Evidence WithoutItsOwn(const Leg& leg, Evidence evidence) {
   return evidence;
 }
 
+WhatCounts CountsFor(PropertyKind kind) {
+  if (kind == PropertyKind::kEvaluatedTwice) return WhatCounts::kEveryMetric;
+  return IsOfAnswers(kind) ? WhatCounts::kAnswers : WhatCounts::kDeclared;
+}
+
 }  // namespace
 
 RunWork::RunWork(const Manifest& run, int repeats, fs::path folder)
@@ -129,15 +134,22 @@ std::vector<int> RunWork::Good(const std::vector<int>& legs) const {
 LegOutputs RunWork::Outputs(int number) const {
   const Leg& leg = LegOf(plan_, number);
   const bool resumed = leg.role == LegRole::kResumed;
-  return OutputsOf(evidence_.at(number), resumed ? &evidence_.at(leg.from) : nullptr);
+  LegOutputs outputs = OutputsOf(evidence_.at(number), resumed ? &evidence_.at(leg.from) : nullptr);
+  const auto left = left_.find(number);
+  for (Artifact& artifact : outputs.artifacts) {
+    if (!artifact.location.empty() || left == left_.end()) continue;
+    const auto found = left->second.find(artifact.path);
+    if (found != left->second.end()) artifact.location = found->second.location;
+  }
+  return outputs;
 }
 
-Result<Pairs> RunWork::PairsOf(const std::vector<LegOutputs>& outputs, bool every_metric) const {
+Result<Pairs> RunWork::PairsOf(const std::vector<LegOutputs>& outputs, WhatCounts counts) const {
   Pairs pairs;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t j = i + 1; j < outputs.size(); ++j) {
       ASSIGN_OR_RETURN((pairs[{i, j}]),
-                       CompareOutputs(run_, outputs[i], outputs[j], every_metric, folder_));
+                       CompareOutputs(run_, outputs[i], outputs[j], counts, folder_));
     }
   }
   return pairs;
@@ -178,9 +190,15 @@ Result<JudgedClaim> RunWork::JudgeLegs(const PropertyClaim& claim) const {
     if (!anew.empty()) return JudgedClaim{.headline = "not judged: " + anew};
   }
   if (outputs.size() < 2) return JudgedClaim{.headline = "not judged: there is nothing to compare"};
-  ASSIGN_OR_RETURN(const Pairs pairs, PairsOf(outputs, evaluated));
+  ASSIGN_OR_RETURN(const Pairs pairs, PairsOf(outputs, CountsFor(property.kind)));
   if (!IsHeldToStraight(property.kind)) return JudgeAmongThemselves(pairs, property.within);
-  return JudgeAgainstStraight(pairs, straight.size(), legs.size(), property.within);
+  JudgedClaim judged = JudgeAgainstStraight(pairs, straight.size(), legs.size(), property.within);
+  if (IsOfAnswers(property.kind) && IsHeld(judged.state) && judged.items == 1) {
+    return JudgedClaim{.headline =
+                           "not judged: there is one item, which shares no batch; expected "
+                           "two or more"};
+  }
+  return judged;
 }
 
 Result<PropertyResult> RunWork::JudgeClaim(const PropertyClaim& claim) {
@@ -219,6 +237,13 @@ Result<PropertyResult> RunWork::JudgeClaim(const PropertyClaim& claim) {
   result.state = judged->state;
   result.headline = std::move(judged->headline);
   result.reasons = std::move(judged->reasons);
+  result.items = judged->items;
+  if (IsOfAnswers(property.kind) && result.items == 0 &&
+      result.state != PropertyState::kNotJudged) {
+    result.notes.push_back(
+        "compared by the bits of whole outputs: none of them has log-probabilities or scores by "
+        "item");
+  }
   // Two straight runs may be equal by luck: a loss is confirmed, as a drift is.
   const bool unsure = judged->repeats > 0 || judged->state == PropertyState::kLost;
   if (unsure && IsHeldToStraight(property.kind)) open_.insert(claim.name);
@@ -233,7 +258,7 @@ Status RunWork::LookForNoise() {
   }
   std::vector<LegOutputs> outputs;
   for (const int leg : Good(straight)) outputs.push_back(Outputs(leg));
-  ASSIGN_OR_RETURN(const Pairs pairs, PairsOf(outputs, false));
+  ASSIGN_OR_RETURN(const Pairs pairs, PairsOf(outputs, WhatCounts::kDeclared));
   for (const auto& [pair, aparts] : pairs) {
     for (const Apart& apart : aparts) {
       if (apart.equal) continue;

@@ -60,7 +60,7 @@ class RunWork {
   Result<PropertyResult> JudgeClaim(const PropertyClaim& claim);
   Result<JudgedClaim> JudgeLegs(const PropertyClaim& claim) const;
   Result<JudgedClaim> JudgeReshard(const PropertyClaim& claim) const;
-  Result<Pairs> PairsOf(const std::vector<LegOutputs>& outputs, bool every_metric) const;
+  Result<Pairs> PairsOf(const std::vector<LegOutputs>& outputs, WhatCounts counts) const;
   Status LookForNoise();
   LegOutputs Outputs(int leg) const;
   std::vector<int> Good(const std::vector<int>& legs) const;

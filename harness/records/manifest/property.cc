@@ -14,6 +14,7 @@
 #include "harness/base/strict_member_reader.h"
 #include "harness/records/manifest/command_arguments.h"
 #include "harness/records/manifest/fields.h"
+#include "harness/records/manifest/property_legs.h"
 #include "harness/records/manifest/property_members.h"
 
 namespace rharness {
@@ -37,7 +38,10 @@ const std::vector<KindRow>& Kinds() {
       {PropertyKind::kLoaderWorkers, {}, other_way},
       {PropertyKind::kProcesses, {}, other_way},
       {PropertyKind::kResharded, {"checkpoint", "steps"}, {"laid_at"}},
-      {PropertyKind::kEvaluatedTwice, {"checkpoint", "command"}, {"laid_at", "again"}}};
+      {PropertyKind::kEvaluatedTwice, {"checkpoint", "command"}, {"laid_at", "again"}},
+      {PropertyKind::kBatchInvariant,
+       {},
+       {"sizes", "ways", "arguments", "command", "environment"}}};
   return rows;
 }
 
@@ -57,7 +61,8 @@ void CheckPlaceholders(JsonReader& reader, std::string_view key, std::string_vie
     if (end == text.npos) return;
     const std::string_view found = text.substr(begin, end - begin + 1);
     if (Holds(allowed, found)) continue;
-    for (const std::string_view known : {kStepPlaceholder, kCheckpointPlaceholder}) {
+    for (const std::string_view known :
+         {kStepPlaceholder, kCheckpointPlaceholder, kSizePlaceholder}) {
       if (found.size() > 20 || EditDistance(found, known) > 2) continue;
       const std::string expected =
           allowed.empty() ? "no placeholder" : fmt::format("{}", fmt::join(allowed, " or "));
@@ -79,6 +84,15 @@ void CheckProgram(JsonReader& reader, const Names& placeholders,
   }
 }
 
+void CheckOtherWay(JsonReader& reader) {
+  if (reader.Has("arguments") && reader.Has("command")) {
+    return reader.Fail("expected arguments to set or a whole command, not both", "command");
+  }
+  if (!reader.Has("arguments") && !reader.Has("command") && !reader.Has("environment")) {
+    reader.Fail("expected what is otherwise: arguments, command or environment");
+  }
+}
+
 void RefuseMembersOfOthers(JsonReader& reader, const KindRow& row) {
   if (!reader.ok()) return;
   for (const auto& [name, value] : reader.json().AsObject()) {
@@ -97,11 +111,13 @@ void RefuseMembersOfOthers(JsonReader& reader, const KindRow& row) {
     }
   }
   if (!Holds(row.optional, "arguments")) return;
-  if (reader.Has("arguments") && reader.Has("command")) {
-    return reader.Fail("expected arguments to set or a whole command, not both", "command");
+  const bool sizes = Holds(row.optional, "sizes");
+  if (sizes && !reader.Has("sizes") && !reader.Has("ways")) {
+    return reader.Fail("expected sizes of batches, or ways, or both");
   }
-  if (!reader.Has("arguments") && !reader.Has("command") && !reader.Has("environment")) {
-    reader.Fail("expected what is otherwise: arguments, command or environment");
+  if (!sizes || reader.Has("sizes")) return CheckOtherWay(reader);
+  for (const std::string_view name : {"arguments", "command", "environment"}) {
+    if (reader.Has(name)) return reader.Fail("is for sizes; expected it in one of the ways", name);
   }
 }
 
@@ -133,16 +149,49 @@ void CheckSteps(JsonReader& reader, const Property& property) {
   }
 }
 
+void RequireChange(JsonReader& reader, const OtherWay& way) {
+  if (!way.arguments.empty() || !way.command.empty() || !way.environment.empty()) return;
+  reader.Fail("is empty; expected a variable or more", "environment");
+}
+
+// Each leg has a name of its own, and each size another way.
+void CheckBatches(JsonReader& reader, const Property& property) {
+  if (property.ways.size() > kMostCutPoints) {
+    return reader.Fail(
+        fmt::format("has {} ways; expected {} at most", property.ways.size(), kMostCutPoints),
+        "ways");
+  }
+  std::set<std::string> labels;
+  for (const OtherWay& way : WaysOf(property)) {
+    if (labels.insert(way.label).second) continue;
+    return reader.Fail(
+        fmt::format("two legs are named {}; expected a label of its own for each", way.label),
+        "ways");
+  }
+  if (property.sizes.empty()) return;
+  const bool placed =
+      HasPlaceholder(property.arguments, kSizePlaceholder) ||
+      HasPlaceholder(property.command, kSizePlaceholder) ||
+      std::ranges::any_of(property.environment, [](const auto& variable) {
+        return variable.second && variable.second->find(kSizePlaceholder) != std::string::npos;
+      });
+  if (!placed) {
+    reader.Fail(
+        "expected {size} in an argument or a variable: it passes on how many items a batch "
+        "has",
+        "sizes");
+  }
+}
+
 // What no single member shows.
 void CheckWhole(JsonReader& reader, const Property& property) {
   if (!reader.ok()) return;
   if (property.kind == PropertyKind::kResumed && !HasPlaceholder(property.stop, kStepPlaceholder)) {
     return reader.Fail("expected {step} in one of the arguments: they end the run there", "stop");
   }
-  const bool changed =
-      !property.arguments.empty() || !property.command.empty() || !property.environment.empty();
-  if (Holds(RowOf(property.kind).optional, "arguments") && !changed) {
-    return reader.Fail("is empty; expected a variable or more", "environment");
+  if (property.kind == PropertyKind::kBatchInvariant) return CheckBatches(reader, property);
+  if (Holds(RowOf(property.kind).optional, "arguments")) {
+    RequireChange(reader, WaysOf(property).front());
   }
   if (property.kind == PropertyKind::kResharded && property.steps.empty()) {
     return reader.Fail("is empty; expected one step or more", "steps");
@@ -162,12 +211,14 @@ void CheckAllPlaceholders(JsonReader& reader, const Property& property) {
   const Names checkpoint = {kCheckpointPlaceholder};
   const bool resumed = property.kind == PropertyKind::kResumed;
   const bool evaluated = property.kind == PropertyKind::kEvaluatedTwice;
+  const Names size =
+      property.kind == PropertyKind::kBatchInvariant ? Names{kSizePlaceholder} : Names();
   CheckWords(reader, "stop", step, property.stop);
   CheckWords(reader, "resume", {kStepPlaceholder, kCheckpointPlaceholder}, property.resume);
   CheckPlaceholders(reader, "checkpoint", property.checkpoint, resumed ? step : Names());
   CheckPlaceholders(reader, "laid_at", property.laid_at, resumed ? step : Names());
-  CheckWords(reader, "arguments", {}, property.arguments);
-  CheckProgram(reader, evaluated ? checkpoint : Names(), property.command);
+  CheckWords(reader, "arguments", size, property.arguments);
+  CheckProgram(reader, evaluated ? checkpoint : size, property.command);
   CheckWords(reader, "again", checkpoint, property.again);
 }
 
@@ -181,6 +232,14 @@ void CheckMembers(JsonReader& reader, const Within& within) {
 void CheckMembers(JsonReader& reader, const ReshardStep& step) {
   CheckProgram(reader, {kCheckpointPlaceholder}, step.command);
   CheckPlaceholders(reader, "saved", step.saved, {});
+}
+
+void CheckMembers(JsonReader& reader, const OtherWay& way) {
+  if (!reader.ok()) return;
+  CheckOtherWay(reader);
+  CheckWords(reader, "arguments", {}, way.arguments);
+  CheckProgram(reader, {}, way.command);
+  if (reader.ok()) RequireChange(reader, way);
 }
 
 void CheckMembers(JsonReader& reader, const Property& property) {

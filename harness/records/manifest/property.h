@@ -30,9 +30,10 @@ enum class PropertyKind {
   kProcesses,       // one process = several
   kResharded,       // a checkpoint = the same, loaded and saved again
   kEvaluatedTwice,  // one checkpoint, evaluated twice
+  kBatchInvariant,  // an item's answer as recorded = alone, in other batches, orders and settings
 };
 // "repeated", "resumed", "accumulated", "loader_workers", "processes", "resharded",
-// "evaluated_twice"
+// "evaluated_twice", "batch_invariant"
 std::string_view PropertyKindName(PropertyKind kind);
 
 // The largest allowed difference if not every bit is claimed.
@@ -52,6 +53,14 @@ struct ReshardStep {
   std::string saved;                 // its output: a file or a folder, relative
 };
 
+// Another way of running: arguments to set or a whole command, and variables (none: unset).
+struct OtherWay {
+  std::string label;  // of kBatchInvariant; as that of a property
+  std::vector<std::string> arguments;
+  std::vector<std::string> command;
+  std::map<std::string, std::optional<std::string>> environment;
+};
+
 struct Property {
   PropertyKind kind = PropertyKind::kRepeated;
   std::string label;  // tells several of a kind apart: letters, digits, '.', '_' and '-'; or empty
@@ -65,13 +74,17 @@ struct Property {
   // directory; of kResumed it may contain "{step}".
   std::string checkpoint;
   std::string laid_at;  // its place for the next leg; empty: at `checkpoint`
-  // Of kAccumulated, kLoaderWorkers and kProcesses: the other way, as arguments to set or as a
-  // whole command, and variables (none: unset). Of kEvaluatedTwice `command` is the evaluation.
+  // Of kAccumulated, kLoaderWorkers and kProcesses: the other way, as OtherWay has it. Of
+  // kBatchInvariant the same with "{size}", for each of `sizes`. Of kEvaluatedTwice `command` is
+  // the evaluation.
   std::vector<std::string> arguments;
   std::vector<std::string> command;
   std::map<std::string, std::optional<std::string>> environment;
   std::vector<std::string> again;  // of kEvaluatedTwice: set the second time; may be empty
   std::vector<ReshardStep> steps;  // of kResharded: one after the other
+  // Of kBatchInvariant: items in a batch, strictly increasing, 1 or more; and ways beside these.
+  std::vector<std::int64_t> sizes;
+  std::vector<OtherWay> ways;
   Within within;
 };
 
@@ -79,9 +92,10 @@ struct Property {
 std::string NameOf(const Property& property);
 
 inline constexpr std::size_t kMostProperties = 50;
-inline constexpr std::size_t kMostCutPoints = 20;
+inline constexpr std::size_t kMostCutPoints = 20;  // and batch sizes, and further ways
 inline constexpr std::string_view kStepPlaceholder = "{step}";
 inline constexpr std::string_view kCheckpointPlaceholder = "{checkpoint}";
+inline constexpr std::string_view kSizePlaceholder = "{size}";
 
 // "properties" of a manifest, optional. Errors stick to the reader: an unknown name or member, a
 // member that this property does not have or that is missing, placeholders without a meaning, paths

@@ -1,4 +1,6 @@
-// How the members of properties are read; see property_members.h.
+// How the members of properties are read.
+#include "harness/records/manifest/property_kinds.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "harness/base/json_reader.h"
 #include "harness/records/manifest/command_arguments.h"
 #include "harness/records/manifest/fields.h"
-#include "harness/records/manifest/property_members.h"
 
 namespace rharness {
 
@@ -29,7 +30,8 @@ void ReadPlace(JsonReader& reader, std::string_view key, Presence presence, std:
   if (out->empty()) reader.Fail("is empty; expected a file or a folder", key);
 }
 
-void LabelKind::Read(JsonReader& reader, std::string_view key, bool, std::string* out) {
+void LabelKind::Read(JsonReader& reader, std::string_view key, bool required, std::string* out) {
+  if (required && !reader.Has(key)) return reader.Fail("missing", key);
   reader.ReadOptional(key, out);
   if (!reader.ok() || !reader.Has(key) || (IsRunId(*out) && out->size() <= 64)) return;
   reader.Fail(
@@ -42,12 +44,12 @@ void CutPointsKind::Read(JsonReader& reader, std::string_view key, bool,
   reader.ReadArray(key, out);
   if (!reader.ok() || !reader.Has(key)) return;
   if (out->empty() || out->size() > kMostCutPoints) {
-    return reader.Fail(
-        fmt::format("has {} cut points; expected 1 to {}", out->size(), kMostCutPoints), key);
+    return reader.Fail(fmt::format("has {} numbers; expected 1 to {}", out->size(), kMostCutPoints),
+                       key);
   }
   const auto falling = [](std::int64_t a, std::int64_t b) { return a >= b; };
   if (out->front() < 1 || std::ranges::adjacent_find(*out, falling) != out->end()) {
-    reader.Fail("expected steps of 1 or more, strictly increasing", key);
+    reader.Fail("expected numbers of 1 or more, strictly increasing", key);
   }
 }
 

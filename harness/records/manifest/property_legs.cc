@@ -27,6 +27,21 @@ std::vector<std::string> Put(std::vector<std::string> words, std::int64_t step,
   return words;
 }
 
+OtherWay WithSize(OtherWay way, const std::string& size) {
+  way.label = size;
+  for (auto* words : {&way.arguments, &way.command}) {
+    for (std::string& word : *words) word = Put(std::move(word), kSizePlaceholder, size);
+  }
+  for (auto& [name, value] : way.environment) {
+    if (value) value = Put(std::move(*value), kSizePlaceholder, size);
+  }
+  return way;
+}
+
+std::vector<std::string> CommandOf(const Manifest& run, const OtherWay& way) {
+  return way.command.empty() ? SetArguments(run.command, way.arguments) : way.command;
+}
+
 // Where the next leg finds it.
 std::string LaidAt(const Property& property, std::int64_t step) {
   return property.laid_at.empty() ? CheckpointOf(property, step)
@@ -75,12 +90,44 @@ Manifest ResumedLeg(const Manifest& run, const Property& property, std::int64_t 
   return leg;
 }
 
-Manifest OtherLeg(const Manifest& run, const Property& property) {
+std::vector<OtherWay> WaysOf(const Property& property) {
+  std::vector<OtherWay> ways;
+  const OtherWay one{.label = {},
+                     .arguments = property.arguments,
+                     .command = property.command,
+                     .environment = property.environment};
+  switch (property.kind) {
+    case PropertyKind::kAccumulated:
+    case PropertyKind::kLoaderWorkers:
+    case PropertyKind::kProcesses:
+      ways.push_back(one);
+      break;
+    case PropertyKind::kBatchInvariant:
+      for (const std::int64_t size : property.sizes) {
+        ways.push_back(WithSize(one, std::to_string(size)));
+      }
+      ways.insert(ways.end(), property.ways.begin(), property.ways.end());
+      break;
+    default:
+      break;
+  }
+  return ways;
+}
+
+Manifest OtherLeg(const Manifest& run, const OtherWay& way) {
   Manifest leg = StraightLeg(run);
-  leg.command =
-      property.command.empty() ? SetArguments(run.command, property.arguments) : property.command;
-  for (const auto& [name, value] : property.environment) leg.environment.variables[name] = value;
+  leg.command = CommandOf(run, way);
+  for (const auto& [name, value] : way.environment) leg.environment.variables[name] = value;
   return leg;
+}
+
+bool IsAsRecorded(const Manifest& run, const OtherWay& way) {
+  if (CommandOf(run, way) != run.command) return false;
+  const auto& recorded = run.environment.variables;
+  return std::ranges::all_of(way.environment, [&](const auto& variable) {
+    const auto found = recorded.find(variable.first);
+    return found == recorded.end() ? !variable.second : found->second == variable.second;
+  });
 }
 
 Manifest ReshardLeg(const Manifest& run, const Property& property, std::size_t index,

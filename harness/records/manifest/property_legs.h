@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "harness/records/manifest/manifest.h"
 
@@ -29,6 +30,10 @@ inline constexpr char kLaidCheckpoint[] = "checkpoint of the leg before";
 // directory. For other properties than kResumed: `checkpoint` unchanged.
 std::string CheckpointOf(const Property& property, std::int64_t step = 0);
 
+// The other ways of a property, each a leg: of kAccumulated, kLoaderWorkers and kProcesses the one;
+// of kBatchInvariant one for each size, labelled by it, then `ways`; of others none.
+std::vector<OtherWay> WaysOf(const Property& property);
+
 // The run as it is.
 Manifest StraightLeg(const Manifest& run);
 // The run stopped after `step`: it declares no artifact, since it ends before them.
@@ -36,8 +41,10 @@ Manifest StoppedLeg(const Manifest& run, const Property& property, std::int64_t 
 // The run resumed from there. It declares the outputs of the run.
 Manifest ResumedLeg(const Manifest& run, const Property& property, std::int64_t step,
                     const LeftCheckpoint& checkpoint);
-// The other way of kAccumulated, kLoaderWorkers and kProcesses.
-Manifest OtherLeg(const Manifest& run, const Property& property);
+// The run in another way (WaysOf).
+Manifest OtherLeg(const Manifest& run, const OtherWay& way);
+// Whether that way is the recorded one: the same command and variables.
+bool IsAsRecorded(const Manifest& run, const OtherWay& way);
 // Step `index` of kResharded; it declares nothing: its output is its `saved`.
 Manifest ReshardLeg(const Manifest& run, const Property& property, std::size_t index,
                     const LeftCheckpoint& checkpoint);

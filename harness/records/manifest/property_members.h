@@ -2,62 +2,13 @@
 #ifndef RHARNESS_HARNESS_RECORDS_MANIFEST_PROPERTY_MEMBERS_H_
 #define RHARNESS_HARNESS_RECORDS_MANIFEST_PROPERTY_MEMBERS_H_
 
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "harness/base/strict_members.h"
 #include "harness/records/manifest/property.h"
-#include "harness/records/manifest/record_map_kinds.h"
+#include "harness/records/manifest/property_kinds.h"
 
 namespace rharness {
 
 class MemberSchema;
-
-inline constexpr NameTable<PropertyKind, 7> kPropertyKindNames = {
-    {{PropertyKind::kRepeated, "repeated"},
-     {PropertyKind::kResumed, "resumed"},
-     {PropertyKind::kAccumulated, "accumulated"},
-     {PropertyKind::kLoaderWorkers, "loader_workers"},
-     {PropertyKind::kProcesses, "processes"},
-     {PropertyKind::kResharded, "resharded"},
-     {PropertyKind::kEvaluatedTwice, "evaluated_twice"}}};
-
-// Arguments: at least one.
-struct ArgumentsKind {
-  static void Read(JsonReader& reader, std::string_view key, bool required,
-                   std::vector<std::string>* out);
-  static Json Describe(SchemaNoun&);
-};
-inline constexpr ArgumentsKind kArguments;
-struct LabelKind {
-  static void Read(JsonReader& reader, std::string_view key, bool, std::string* out);
-  static Json Describe(SchemaNoun&);
-};
-// Steps of 1 or more, strictly increasing.
-struct CutPointsKind {
-  static void Read(JsonReader& reader, std::string_view key, bool, std::vector<std::int64_t>* out);
-  static Json Describe(SchemaNoun&);
-};
-// A relative path that is not empty.
-void ReadPlace(JsonReader& reader, std::string_view key, Presence presence, std::string* out);
-inline constexpr TextKind<ReadPlace, DescribeRelativePath> kPlace;
-struct OtherVariablesKind {
-  static void Read(JsonReader& reader, std::string_view key, bool,
-                   std::map<std::string, std::optional<std::string>>* out);
-  static Json Describe(SchemaNoun& schema) { return VariablesKind::Describe(schema); }
-};
-struct MarginsKind {
-  static void Read(JsonReader& reader, std::string_view key, bool,
-                   std::map<std::string, double>* out);
-  static Json Describe(SchemaNoun&);
-};
-// At least 0 and less than 1.
-struct RelativeDistanceKind {
-  static void Read(JsonReader& reader, std::string_view key, bool, double* out);
-  static Json Describe(SchemaNoun&);
-};
 
 template <class Io, Is<Within> T>
 void Members(Io& io, T& within) {
@@ -74,6 +25,7 @@ void Members(Io& io, T& within) {
 
 void CheckMembers(JsonReader& reader, const Within& within);
 void CheckMembers(JsonReader& reader, const ReshardStep& step);
+void CheckMembers(JsonReader& reader, const OtherWay& way);
 void CheckMembers(JsonReader& reader, const Property& property);
 // What each kind of property needs.
 void DescribeRules(MemberSchema& io);
@@ -87,6 +39,17 @@ void Members(Io& io, T& step) {
           About("The file or folder that it leaves.").Examples("out/shards"));
 }
 
+template <class Io, Is<OtherWay> T>
+void Members(Io& io, T& way) {
+  io.Must(LabelKind(), "label", way.label, About("Names the leg.").Examples("reversed"));
+  io.UnlessEmpty(kArguments, "arguments", way.arguments,
+                 About("Set as those of resumed are.").Examples(R"(["--order=reversed"])"));
+  io.UnlessEmpty(kArguments, "command", way.command,
+                 About("The whole command instead.").Examples(R"(["python3", "score.py"])"));
+  io.UnlessEmpty(OtherVariablesKind(), "environment", way.environment,
+                 About("Variables; null unsets one.").Examples(R"({"PREFIX_CACHE": "0"})"));
+}
+
 template <class Io, Is<Property> T>
 void Members(Io& io, T& property) {
   io.Noun(
@@ -97,7 +60,8 @@ void Members(Io& io, T& property) {
           "repeated: the run twice. resumed: straight is stopped and gone on. accumulated: one "
           "batch is its parts. loader_workers: one worker that loads data is several. processes: "
           "one process is several. resharded: a checkpoint is the same, loaded and saved again. "
-          "evaluated_twice: one checkpoint, evaluated twice.");
+          "evaluated_twice: one checkpoint, evaluated twice. batch_invariant: an item's answer is "
+          "the same alone, in other batches, orders and settings.");
   io.UnlessEmpty(
       LabelKind(), "label", property.label,
       About("Tells several of one name apart: letters, digits, '.', '_' and '-'.").Examples("two"));
@@ -122,15 +86,16 @@ void Members(Io& io, T& property) {
                      .Examples("in/state.pt"));
   io.UnlessEmpty(kArguments, "arguments", property.arguments,
                  About("Of accumulated, loader_workers and processes: arguments of the other way, "
-                       "set as those of resumed are.")
+                       "set as those of resumed are. Of batch_invariant: with {size}.")
                      .Examples(R"(["--batch=8", "--accumulate=4"])"));
   io.UnlessEmpty(kArguments, "command", property.command,
                  About("Of accumulated, loader_workers and processes: the other way as a whole "
-                       "command. Of evaluated_twice: the evaluation, with {checkpoint}.")
+                       "command; of batch_invariant with {size}. Of evaluated_twice: the "
+                       "evaluation, with {checkpoint}.")
                      .Examples(R"(["torchrun", "--nproc-per-node=2", "train.py"])"));
   io.UnlessEmpty(OtherVariablesKind(), "environment", property.environment,
                  About("Of accumulated, loader_workers and processes: variables of the other way; "
-                       "null unsets one.")
+                       "null unsets one. Of batch_invariant: with {size}.")
                      .Examples(R"({"OMP_NUM_THREADS": "1"})"));
   io.UnlessEmpty(kArguments, "again", property.again,
                  About("Of evaluated_twice: arguments that are set the second time and must not "
@@ -139,6 +104,13 @@ void Members(Io& io, T& property) {
   io.ListUnlessEmpty("steps", property.steps,
                      About("Of resharded: commands that each load {checkpoint}, which is what the "
                            "one before saved, and save it again.")
+                         .LeastItems(1));
+  io.UnlessEmpty(CutPointsKind(), "sizes", property.sizes,
+                 About("Of batch_invariant: items in a batch, each a leg; strictly increasing.")
+                     .Examples("[1, 4, 16]"));
+  io.ListUnlessEmpty("ways", property.ways,
+                     About("Of batch_invariant: further legs, such as another order, chunked "
+                           "prefill, a prefix cache or a number of GPUs.")
                          .LeastItems(1));
   io.ObjectUnlessEmpty("within", property.within,
                        "How far the two may lie apart. What is not named is claimed to the bit.");

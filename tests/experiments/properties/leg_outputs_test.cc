@@ -28,8 +28,9 @@ class LegArtifacts : public CheckpointFiles {
   std::vector<Apart> Compare(const Artifact& a, const Artifact& b) {
     Manifest run;
     run.artifacts = {a};
-    const auto aparts = CompareOutputs(run, {.metrics = {}, .artifacts = {a}},
-                                       {.metrics = {}, .artifacts = {b}}, false, folder_path_);
+    const auto aparts =
+        CompareOutputs(run, {.metrics = {}, .artifacts = {a}}, {.metrics = {}, .artifacts = {b}},
+                       WhatCounts::kDeclared, folder_path_);
     EXPECT_TRUE(aparts.ok()) << aparts.error().ToString();
     return aparts.ok() ? *aparts : std::vector<Apart>();
   }

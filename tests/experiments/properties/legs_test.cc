@@ -66,6 +66,28 @@ TEST(PropertyLegPlan, RepeatsOnlyWhatIsHeldToStraightRuns) {
   EXPECT_THAT(plan.claims[4].legs, ElementsAre(7, 8));
 }
 
+TEST(PropertyLegPlan, TakesEveryOtherBatchForALegAndTheirAnswersWithIt) {
+  Manifest run = RunWith(R"({"properties": [{"name": "batch_invariant", "sizes": [1, 4],
+    "arguments": ["--batch={size}"], "ways": [{"label": "reversed", "arguments": ["--reversed"]}]},
+    {"name": "evaluated_twice", "checkpoint": "s.pt", "command": ["eval", "{checkpoint}"]}]})");
+  run.command = {"score", "--batch", "4"};
+  run.artifacts = {{.role = "other", .path = "answers.jsonl"}, {.role = "log", .path = "log"}};
+  const LegPlan plan = PlanLegs(run, 2);
+  ASSERT_EQ(plan.claims.size(), 3U) << "the recorded size is no leg";
+  EXPECT_EQ(plan.claims[0].name, "batch_invariant@1");
+  EXPECT_EQ(plan.claims[1].name, "batch_invariant@reversed");
+  EXPECT_THAT(plan.claims[1].straight, ElementsAre(1, 6));
+  EXPECT_THAT(plan.claims[1].legs, ElementsAre(3, 8));
+  EXPECT_THAT(LegOf(plan, 1).leaves, ElementsAre("answers.jsonl", "s.pt"));
+  EXPECT_THAT(LegOf(plan, 6).leaves, ElementsAre("answers.jsonl"));
+  EXPECT_THAT(LegOf(plan, 8).leaves, ElementsAre("answers.jsonl"));
+  EXPECT_EQ(ManifestOf(run, LegOf(plan, 2), {}).command[2], "1");
+  EXPECT_EQ(ManifestOf(run, LegOf(plan, 8), {}).command.back(), "--reversed");
+  EXPECT_EQ(LegOf(plan, 2).words, "alone");
+  EXPECT_EQ(ClaimWords(run.properties[0], 3),
+            "answers as recorded, and reversed: the same to the bit");
+}
+
 TEST(PropertyLegPlan, SaysWhatIsClaimed) {
   const Manifest run = RunWith(R"({"properties": [{"name": "accumulated", "arguments": ["a"],
     "within": {"metrics": {"loss": 0.001}, "tensors": 1e-6}}, {"name": "repeated"}]})");

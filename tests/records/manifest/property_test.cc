@@ -29,6 +29,11 @@ constexpr char kEvaluated[] = R"({"name": "evaluated_twice", "checkpoint": "out/
 constexpr char kWorkers[] = R"({"name": "loader_workers", "arguments": ["--workers=4"],
   "environment": {"A": "1", "HOME": null}})";
 
+constexpr char kBatches[] = R"({"name": "batch_invariant", "sizes": [1, 4],
+  "arguments": ["--batch={size}"], "environment": {"SLOTS": "{size}"},
+  "ways": [{"label": "reversed", "arguments": ["--order=reversed"]},
+           {"label": "cold", "environment": {"PREFIX_CACHE": null}}]})";
+
 Result<std::vector<Property>> Parse(const std::string& properties) {
   ASSIGN_OR_RETURN(const Json json,
                    ParseJson("{\"properties\": [" + properties + "]}", "declared.json"));
@@ -49,7 +54,8 @@ LeftCheckpoint Left() {
 }
 
 TEST(Properties, ComeBackAsTheyWereWritten) {
-  for (const char* text : {kResumed, kResharded, kEvaluated, kWorkers, R"({"name": "repeated"})"}) {
+  for (const char* text :
+       {kResumed, kResharded, kEvaluated, kWorkers, kBatches, R"({"name": "repeated"})"}) {
     const Property property = One(text);
     EXPECT_EQ(ToJson(One(ToJson(property).Dump())).Dump(), ToJson(property).Dump());
     const Json source = *ParseJson(text, "source");
@@ -64,7 +70,7 @@ TEST(Properties, AreDescribedByTheSchema) {
   const Json schema = ManifestSchema();
   Manifest manifest = ExampleManifest();
   manifest.properties.clear();
-  for (const char* text : {kResumed, kResharded, kEvaluated, kWorkers}) {
+  for (const char* text : {kResumed, kResharded, kEvaluated, kWorkers, kBatches}) {
     manifest.properties.push_back(One(text));
   }
   ExpectDescribed(schema, ToJson(manifest));
@@ -106,7 +112,7 @@ TEST(Properties, NameTheMemberThatAResumedRunLacksOrHasWrong) {
       {{"resumed", "resume", "$.properties[0].name", "found \"resume\""},
        {"\"at\"", "\"att\"", "$.properties[0]", "did you mean \"at\"?"},
        {"\"at\"", "\"x-at\"", "$.properties[0].at", "missing; the property resumed needs it"},
-       {"[4, 7]", "[]", "$.properties[0].at", "0 cut points; expected 1 to 20"},
+       {"[4, 7]", "[]", "$.properties[0].at", "has 0 numbers; expected 1 to 20"},
        {"[4, 7]", "[7, 7]", "$.properties[0].at", "strictly increasing"},
        {"[4, 7]", "[0]", "$.properties[0].at", "1 or more"},
        {"[4, 7]", "\"4\"", "$.properties[0].at", "expected an array"},
@@ -148,6 +154,50 @@ TEST(Properties, NameTheMemberThatOthersLackOrHaveWrong) {
   EXPECT_TRUE(Parse(twice + R"(, "label": "b"})").ok());
 }
 
+TEST(Properties, NameTheMemberThatBatchesLackOrHaveWrong) {
+  const char* at = "$.properties[0]";
+  ExpectRefusals(
+      kBatches,
+      {{"[1, 4]", "[4, 1]", "$.properties[0].sizes", "strictly increasing"},
+       {"[1, 4]", "[0]", "$.properties[0].sizes", "1 or more"},
+       {"[\"--batch={size}\"], \"environment\": {\"SLOTS\": \"{size}\"}", "[\"--batch=4\"]",
+        "$.properties[0].sizes", "expected {size}"},
+       {"{size}\"]", "{step}\"]", "$.properties[0].arguments", "expected {size} here"},
+       {"\"sizes\"", "\"x-a\"", "$.properties[0].arguments", "is for sizes"},
+       {"--order=reversed", "--order={size}", "$.properties[0].ways[0].arguments",
+        "expected no placeholder"},
+       {"\"label\": \"cold\", ", "", "$.properties[0].ways[1].label", "missing"},
+       {"\"cold\"", "\"4\"", "$.properties[0].ways", "two legs are named 4"},
+       {"{\"PREFIX_CACHE\": null}", "{}", "$.properties[0].ways[1].environment", "is empty"},
+       {", \"environment\": {\"PREFIX_CACHE\": null}", "", "$.properties[0].ways[1]",
+        "what is otherwise"},
+       {"\"label\": \"cold\", ", "\"label\": \"cold\", \"again\": [\"a\"], ",
+        "$.properties[0].ways[1]", "again"}});
+  const auto none = Parse(R"({"name": "batch_invariant"})");
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().where, std::string("declared.json: ") + at);
+  EXPECT_THAT(none.error().message, HasSubstr("expected sizes of batches, or ways"));
+}
+
+TEST(PropertyLegs, PutTheSizeWhereItIsPassedOn) {
+  const std::vector<OtherWay> ways = WaysOf(One(kBatches));
+  ASSERT_EQ(ways.size(), 4U);
+  EXPECT_EQ(ways[1].label, "4");
+  EXPECT_THAT(ways[1].arguments, ElementsAre("--batch=4"));
+  EXPECT_EQ(ways[1].environment.at("SLOTS"), "4");
+  EXPECT_EQ(ways[2].label, "reversed");
+  Manifest run = ExampleManifest();
+  const Manifest leg = OtherLeg(run, ways[1]);
+  EXPECT_EQ(leg.command.back(), "--batch=4");
+  EXPECT_EQ(leg.environment.variables.at("SLOTS"), "4");
+  EXPECT_FALSE(IsAsRecorded(run, ways[1]));
+  EXPECT_TRUE(IsAsRecorded(run, ways[3])) << "the variable is not set";
+  run.command = leg.command;
+  EXPECT_FALSE(IsAsRecorded(run, ways[1])) << "the variable is another";
+  run.environment.variables["SLOTS"] = "4";
+  EXPECT_TRUE(IsAsRecorded(run, ways[1]));
+}
+
 TEST(PropertyLegs, StopAndGoOnFromWhatWasLeft) {
   const Manifest run = ExampleManifest();
   const Property property = One(kResumed);
@@ -179,7 +229,7 @@ TEST(PropertyLegs, ChainWhatIsSavedAgain) {
 
 TEST(PropertyLegs, SetWhatIsOtherwise) {
   const Manifest run = ExampleManifest();
-  const Manifest workers = OtherLeg(run, One(kWorkers));
+  const Manifest workers = OtherLeg(run, WaysOf(One(kWorkers)).front());
   EXPECT_EQ(workers.command.back(), "--workers=4");
   EXPECT_EQ(workers.environment.variables.at("A"), "1");
   EXPECT_EQ(workers.environment.variables.at("HOME"), std::nullopt);
