@@ -28,7 +28,7 @@ struct TokenComparison {
   TokenDifference difference;
   std::optional<MetricDecision> decision;  // "KL(A||B)"; empty: no token was compared, or
                                            // the values are of whole continuations
-  // Not decisive but "other_tokens" and "other_sequences", which make two files not comparable.
+  // Not decisive but "other_tokens", "other_prompts" and "other_sequences": not comparable.
   // "missing_tokens", "missing_token_names": something that decides is not known. "non_finite".
   // "logprobs_differ", "ratio_tail", "routing_differs": how far.
   std::vector<Finding> findings;

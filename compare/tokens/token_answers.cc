@@ -125,6 +125,28 @@ bool IsScoring(const Json* prompt_logprobs, const Json* output) {
   return prompt_logprobs != nullptr && output != nullptr && output->AsArray().size() <= 1;
 }
 
+// What a prompt that was scored states holds the answer, too.
+void ForgetPrompt(TokenPrompt* prompt) { *prompt = {.scored = prompt->scored}; }
+
+// Of an echoed prompt the first token has no log-probability.
+std::size_t EchoedTokens(const Json& response) {
+  const Json* usage = ObjectIn(response, "usage");
+  const Json* tokens = usage == nullptr ? nullptr : usage->Find("prompt_tokens");
+  const auto count = tokens == nullptr ? std::nullopt : tokens->ToInt64();
+  return static_cast<std::size_t>(std::max<std::int64_t>(count.value_or(1), 1) - 1);
+}
+
+// What an answer says: its text, or that of its message.
+std::string ContentOf(const TokenRecord& record, const Json& answer) {
+  if (!answer.IsObject()) return {};
+  const Json* message = ObjectIn(answer, "message");
+  const Json* content = answer.Find("text");
+  if (content == nullptr && message != nullptr) content = message->Find("content");
+  if (content == nullptr) content = answer.Find("token_ids");
+  return fmt::format("{}\n{}\n{}", record.prompt.value_or(""), record.sample.value_or(0),
+                     content == nullptr ? "" : content->Dump());
+}
+
 Status AddResponseChoice(const Json& response, const Json& choice, TokenRecord record,
                          TokenBuilder* out) {
   if (!choice.IsObject()) return out->Fail("'choices' has no object");
@@ -134,6 +156,8 @@ Status AddResponseChoice(const Json& response, const Json& choice, TokenRecord r
     const Json* own = ArrayIn(choice, name);
     return own != nullptr ? own : ArrayIn(response, name);
   };
+  StatePrompt(choice, &record.of_prompt);
+  StatePrompt(response, &record.of_prompt);
   const Json* prompt = either("prompt_logprobs");
   RETURN_IF_ERROR(
       AddChoices(prompt, prompt == nullptr ? nullptr : either("prompt_token_ids"), &record, out));
@@ -141,6 +165,7 @@ Status AddResponseChoice(const Json& response, const Json& choice, TokenRecord r
   const Json* content = logprobs == nullptr ? nullptr : ArrayIn(*logprobs, "content");
   const bool completion = logprobs != nullptr && ArrayIn(*logprobs, "token_logprobs") != nullptr;
   const std::size_t begin = record.tokens.size();
+  record.of_prompt.scored = begin;
   const Json* written = content != nullptr ? content
                         : completion       ? ArrayIn(*logprobs, "token_logprobs")
                                            : nullptr;
@@ -150,11 +175,12 @@ Status AddResponseChoice(const Json& response, const Json& choice, TokenRecord r
     RETURN_IF_ERROR(NameLast(ArrayIn(choice, "token_ids"), begin, &record, *out));
   }
   if (prompt == nullptr && written == nullptr) {
-    out->LeaveOut("answers without log-probabilities");
-    return {};
+    return out->LeaveOutAnswer(ContentOf(record, choice));
   }
   // An echoed prompt begins with a token without a log-probability.
   const bool echoed = completion && !written->AsArray().empty() && written->AsArray()[0].IsNull();
+  if (echoed) record.of_prompt.scored += EchoedTokens(response);
+  if (echoed || IsScoring(prompt, written)) ForgetPrompt(&record.of_prompt);
   out->Sampled(prompt == nullptr && !echoed);
   RETURN_IF_ERROR(AddExperts(ExpertsIn(choice, out), &record, *out));
   return Give(record, out);
@@ -218,12 +244,15 @@ Status AddRequestOutput(const Json& request, const TokenRecord& of, TokenBuilder
     const Json* index = output.IsObject() ? output.Find("index") : nullptr;
     record.sample = index == nullptr ? std::nullopt : index->ToInt64();
     RETURN_IF_ERROR(AddChoices(prompt, ArrayIn(request, "prompt_token_ids"), &record, out));
+    record.of_prompt.scored = record.tokens.size();
     const Json* logprobs = ArrayIn(output, "logprobs");
-    if (!IsScoring(prompt, logprobs)) {
+    if (IsScoring(prompt, logprobs)) {
+      ForgetPrompt(&record.of_prompt);
+    } else {
       RETURN_IF_ERROR(AddChoices(logprobs, ArrayIn(output, "token_ids"), &record, out));
     }
     if (prompt == nullptr && logprobs == nullptr) {
-      out->LeaveOut("answers without log-probabilities");
+      RETURN_IF_ERROR(out->LeaveOutAnswer(ContentOf(record, output)));
       continue;
     }
     out->Sampled(prompt == nullptr);
@@ -239,12 +268,16 @@ Status AddSglang(const Json& answer, TokenRecord record, TokenBuilder* out) {
   if (input != nullptr && input->AsArray().empty()) input = nullptr;
   const Json* output = ArrayIn(meta, "output_token_logprobs");
   if (input == nullptr && output == nullptr) {
-    out->LeaveOut("answers without log-probabilities");
-    return {};
+    return out->LeaveOutAnswer(ContentOf(record, answer));
   }
   out->Format("SGLang's answers");
   RETURN_IF_ERROR(AddTriples(input, &record, out));
-  if (!IsScoring(input, output)) RETURN_IF_ERROR(AddTriples(output, &record, out));
+  record.of_prompt.scored = record.tokens.size();
+  if (IsScoring(input, output)) {
+    ForgetPrompt(&record.of_prompt);
+  } else {
+    RETURN_IF_ERROR(AddTriples(output, &record, out));
+  }
   out->Sampled(input == nullptr);
   RETURN_IF_ERROR(AddExperts(ExpertsIn(meta, out), &record, *out));
   return Give(record, out);

@@ -8,12 +8,13 @@
 
 #include "compare/curves/printed_number.h"
 #include "harness/base/crc32c.h"
+#include "harness/base/digest.h"
 
 namespace rharness {
 namespace {
 
 // Rounding makes log-probabilities slightly positive; logits and probabilities are others.
-constexpr double kMostLogprob = 1.0;
+constexpr double kMostLogprob = 1e-3;
 // Numbers whose digits are looked at, and the decimals from which they have those of a float.
 constexpr int kMostLookedAt = 1000;
 constexpr int kLeastLookedAt = 20;
@@ -21,8 +22,16 @@ constexpr int kFloatDecimals = 7;
 
 }  // namespace
 
-std::uint32_t DigestOfText(std::string_view text) {
-  return std::min(Crc32c(text), TokenName::kNotStated - 1);
+std::uint64_t DigestOfText(std::string_view text) {
+  constexpr std::size_t kMostHeld = 7;
+  std::uint64_t digest = 0;
+  if (text.size() <= kMostHeld) {
+    for (const char byte : text) digest = digest << 8 | static_cast<std::uint8_t>(byte);
+    return text.size() << 56 | digest;
+  }
+  const Sha256Bytes bytes = Sha256Of(std::as_bytes(std::span(text)));
+  for (std::size_t i = 0; i < sizeof digest; ++i) digest = digest << 8 | bytes[i];
+  return std::min(std::uint64_t{1} << 63 | digest, TokenName::kNoText - 1);
 }
 
 std::uint32_t DigestOfExperts(std::vector<std::int64_t> experts) {
@@ -33,7 +42,8 @@ std::uint32_t DigestOfExperts(std::vector<std::int64_t> experts) {
 
 Status TokenBuilder::Add(const std::optional<std::string>& prompt,
                          std::optional<std::int64_t> sample, std::span<const ScoredToken> tokens,
-                         bool has_sampler, std::span<const std::uint32_t> experts) {
+                         bool has_sampler, std::span<const std::uint32_t> experts,
+                         const TokenPrompt& of_prompt) {
   if (has_sampler_.value_or(has_sampler) != has_sampler) {
     return Fail("has the sampler's log-probabilities in some records and not in others");
   }
@@ -59,7 +69,8 @@ Status TokenBuilder::Add(const std::optional<std::string>& prompt,
       .begin = scores_.logprobs.size(),
       .count = tokens.size(),
       .experts = scores_.experts.size(),
-      .layers = tokens.empty() ? 0 : experts.size() / tokens.size()};
+      .layers = tokens.empty() ? 0 : experts.size() / tokens.size(),
+      .of_prompt = of_prompt};
   unnamed_ = unnamed_ || !prompt;
   sequence.sample = sample ? *sample : next_sample_[sequence.prompt]++;
   if (!stated_.emplace(sequence.prompt, sequence.sample).second) {
@@ -73,6 +84,15 @@ Status TokenBuilder::Add(const std::optional<std::string>& prompt,
   }
   scores_.experts.insert(scores_.experts.end(), experts.begin(), experts.end());
   scores_.sequences.push_back(std::move(sequence));
+  return {};
+}
+
+Status TokenBuilder::LeaveOutAnswer(std::string_view content) {
+  if (scores_.unscored.size() >= kMostSequences) {
+    return Fail(fmt::format("more than {} answers; compare parts of the file", kMostSequences));
+  }
+  LeaveOut("answers without log-probabilities");
+  scores_.unscored.push_back(DigestOfText(content));
   return {};
 }
 
@@ -103,6 +123,7 @@ Result<TokenScores> TokenBuilder::Finish() && {
     scores_.notes.push_back(fmt::format("left out: {} {}", count, why));
   }
   std::ranges::sort(scores_.notes);
+  std::ranges::sort(scores_.unscored);
   return std::move(scores_);
 }
 

@@ -55,7 +55,7 @@ class TokenBuilder {
   // `experts`: digests of sets, `layers` for each token; or none.
   Status Add(const std::optional<std::string>& prompt, std::optional<std::int64_t> sample,
              std::span<const ScoredToken> tokens, bool has_sampler,
-             std::span<const std::uint32_t> experts = {});
+             std::span<const std::uint32_t> experts = {}, const TokenPrompt& of_prompt = {});
   // States of every sequence so far and to come; two that disagree are not stated.
   void Sampled(bool sampled);
   void Format(std::string_view name) {
@@ -66,6 +66,8 @@ class TokenBuilder {
   // Of every sequence: one value for each given text.
   void OfContinuations() { scores_.continuations = true; }
   void LeaveOut(std::string why) { ++left_out_[std::move(why)]; }
+  // An answer without log-probabilities: what it says must be the same on both sides.
+  Status LeaveOutAnswer(std::string_view content);
 
   std::size_t records = 0;  // begun; the place of one without an id
 
@@ -86,8 +88,8 @@ class TokenBuilder {
   int most_decimals_ = 0;
 };
 
-// Of a token's text or bytes. Of a set of experts, whatever their order.
-std::uint32_t DigestOfText(std::string_view text);
+// Of a token's text or bytes; see TokenName. Of a set of experts, whatever their order.
+std::uint64_t DigestOfText(std::string_view text);
 std::uint32_t DigestOfExperts(std::vector<std::int64_t> experts);
 
 // Reads one JSON record into the builder. Errors: invalid_input, at the builder's place.

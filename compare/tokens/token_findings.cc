@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -46,7 +47,7 @@ void AddOtherSequences(const TokenScores& a, const TokenScores& b, const Sequenc
       true));
 }
 
-void AddOtherTokens(TokenComparison* out) {
+void AddOtherTokens(const TokenScores& a, const TokenScores& b, TokenComparison* out) {
   const TokenDifference& d = out->difference;
   if (d.other_tokens > 0) {
     // Texts that are cut into other tokens differ nearly everywhere; answers that part do not.
@@ -64,18 +65,52 @@ void AddOtherTokens(TokenComparison* out) {
     out->findings.push_back(FindingOf(
         "missing_tokens", Layer::kData, fmt::format("{} sequences", d.ended), "equal lengths",
         "what decides must be on both sides",
-        fmt::format("{} of {} sequences end on one side before the other", d.ended, d.sequences)));
+        fmt::format("{} of {} sequences lack tokens on one side, at their end or before the others",
+                    d.ended, d.sequences)));
   }
+  if (a.unscored != b.unscored) {
+    out->findings.push_back(FindingOf(
+        "missing_tokens", Layer::kData, fmt::format("{} answers of A", a.unscored.size()),
+        fmt::format("{} answers of B", b.unscored.size()), "what decides must be on both sides",
+        fmt::format("{} answers of A and {} of B have no log-probabilities, and do not say the "
+                    "same",
+                    a.unscored.size(), b.unscored.size())));
+  }
+}
+
+void AddOtherPrompts(const TokenScores& a, const TokenScores& b, const SequencePairs& pairs,
+                     TokenComparison* out) {
+  const auto other = [&](const SequencePair& pair) { return HasOtherPrompts(a, b, pair); };
+  const auto first = std::ranges::find_if(pairs.pairs, other);
+  if (first == pairs.pairs.end()) return;
+  const auto count = std::ranges::count_if(pairs.pairs, other);
+  out->findings.push_back(
+      FindingOf("other_prompts", Layer::kData, fmt::format("{} sequences", count),
+                "the same prompts", "log-probabilities after other prompts are not comparable",
+                fmt::format("other prompts in {} of {} sequences, first {}", count,
+                            pairs.pairs.size(), NameOf(a.sequences[first->a])),
+                true));
+}
+
+std::string DistanceWords(const TokenDifference& d) {
+  std::string text;
+  if (d.non_finite > 0) {
+    text = fmt::format("; {} have no finite value on a side or both", d.non_finite);
+  }
+  if (d.max_ulp == 0 && d.non_finite > 0) return text;  // the finite ones are equal
+  return text + fmt::format(
+                    "; |B - A|{} is at most {:.3g} nats, {:.3g} at the median and {:.3g} "
+                    "for 99 %",
+                    d.non_finite > 0 ? " of the others" : "", d.max_abs, d.median_abs, d.p99_abs);
 }
 
 void AddDistances(TokenComparison* out) {
   const TokenDifference& d = out->difference;
   if (d.differing == 0) return;
-  out->findings.push_back(FindingOf(
-      "logprobs_differ", Layer::kEnvironment, fmt::format("{} of {} tokens", d.differing, d.tokens),
-      {}, "one model, precision and order of sums give the same bits",
-      fmt::format("{}; |B - A| is at most {:.3g} nats, {:.3g} at the median and {:.3g} for 99 %",
-                  BitsWords(d), d.max_abs, d.median_abs, d.p99_abs)));
+  out->findings.push_back(FindingOf("logprobs_differ", Layer::kEnvironment,
+                                    fmt::format("{} of {} tokens", d.differing, d.tokens), {},
+                                    "one model, precision and order of sums give the same bits",
+                                    BitsWords(d) + DistanceWords(d)));
   if (d.became_non_finite + d.ceased > 0) {
     out->findings.push_back(
         FindingOf("non_finite_logprobs", Layer::kEnvironment,
@@ -193,7 +228,8 @@ std::string BitsWords(const TokenDifference& d) {
 void AddTokenFindings(const TokenScores& a, const TokenScores& b, const SequencePairs& pairs,
                       const TokenRules& rules, TokenComparison* out) {
   AddOtherSequences(a, b, pairs, out);
-  AddOtherTokens(out);
+  AddOtherPrompts(a, b, pairs, out);
+  AddOtherTokens(a, b, out);
   AddDistances(out);
   AddRoutingFinding(out);
   AddEstimates(out);

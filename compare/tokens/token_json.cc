@@ -96,10 +96,48 @@ Status AddExperts(const Json* list, TokenRecord* record, const TokenBuilder& out
 }
 
 Status Give(const TokenRecord& record, TokenBuilder* out) {
-  return out->Add(record.prompt, record.sample, record.tokens, record.has_sampler, record.experts);
+  return out->Add(record.prompt, record.sample, record.tokens, record.has_sampler, record.experts,
+                  record.of_prompt);
 }
 
 namespace {
+
+constexpr std::array<std::string_view, 4> kStatedPrompt = {"prompt_token_ids", "prompt_ids",
+                                                           "messages", "prompt"};
+
+// Without the answers at the end; members in one order, without nulls.
+std::string MessagesText(const Json::Array& messages) {
+  const auto is_answer = [](const Json& message) {
+    const Json* role = message.Find("role");
+    return role != nullptr && role->kind() == Json::Kind::kString &&
+           role->AsString() == "assistant";
+  };
+  std::size_t size = messages.size();
+  while (size > 0 && messages[size - 1].IsObject() && is_answer(messages[size - 1])) --size;
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i) {
+    std::vector<std::string> members;
+    if (!messages[i].IsObject()) return Json::MakeArray(messages).Dump();
+    for (const auto& [name, value] : messages[i].AsObject()) {
+      if (!value.IsNull()) members.push_back(Json(name).Dump() + value.Dump());
+    }
+    std::ranges::sort(members);
+    for (const std::string& member : members) text += member;
+    text += '\n';
+  }
+  return text;
+}
+
+void StatePromptAs(const Json& prompt, TokenPrompt* out) {
+  const auto state = [](std::uint64_t* kind, std::string_view text) {
+    if (*kind == TokenName::kNoText) *kind = DigestOfText(text);
+  };
+  if (prompt.kind() == Json::Kind::kString) state(&out->text, prompt.AsString());
+  if (!prompt.IsArray() || prompt.AsArray().empty()) return;
+  const Json& first = prompt.AsArray().front();
+  if (first.IsObject()) state(&out->messages, MessagesText(prompt.AsArray()));
+  if (first.ToInt64()) state(&out->ids, prompt.Dump());
+}
 
 constexpr std::array<std::string_view, 4> kNamedPrompt = {"prompt_id", "custom_id", "uid",
                                                           "doc_id"};
@@ -137,9 +175,12 @@ const Json* AtEnd(const Json* list, std::size_t i, std::size_t size) {
   return &list->AsArray()[list->AsArray().size() - size + i];
 }
 
-bool IsMasked(const Json& value) {
-  return value.kind() == Json::Kind::kBool ? !value.AsBool()
-                                           : value.ToDouble().value_or(1.0) == 0.0;
+Result<bool> IsMasked(const Json& value, std::size_t i, const TokenBuilder& out) {
+  if (value.kind() == Json::Kind::kBool) return !value.AsBool();
+  const auto number = value.ToDouble();
+  if (number == 0.0 || number == 1.0) return number == 0.0;
+  return out.Fail(fmt::format("token {}: expected a mask of 0 or 1, found {}", i,
+                              ExcerptForError(value.Dump())));
 }
 
 Status NameToken(const Json& value, std::size_t i, TokenName* name, const TokenBuilder& out) {
@@ -167,7 +208,11 @@ Status AddColumns(const Columns& columns, TokenRecord record, TokenBuilder* out)
   Json::Array experts;
   for (std::size_t i = FirstStated(values); i < size; ++i) {
     const Json* mask = AtEnd(columns.mask, i, size);
-    if (mask != nullptr && IsMasked(*mask)) continue;
+    if (mask != nullptr) {
+      ASSIGN_OR_RETURN(const bool masked, IsMasked(*mask, i, *out));
+      if (masked && record.tokens.empty()) ++record.of_prompt.masked;
+      if (masked) continue;
+    }
     ScoredToken token;
     ASSIGN_OR_RETURN(token.logprob, LogprobAt(values[i], i, out));
     if (record.has_sampler) {
@@ -212,6 +257,10 @@ Status AddRows(const Json& object, const Columns& columns, TokenBuilder* out) {
       return out->Fail(fmt::format("row {}: expected a list of log-probabilities", i));
     }
     TokenRecord record{.prompt = NameOf(in_row(kNamedPrompt, i))};
+    for (const std::string_view name : kStatedPrompt) {
+      const Json* stated = in_row(std::array{name}, i);
+      if (stated != nullptr) StatePromptAs(*stated, &record.of_prompt);
+    }
     const Json* sample = in_row(kSamples, i);
     record.sample = sample == nullptr ? std::nullopt : sample->ToInt64();
     if (i > 0) ++out->records;
@@ -249,6 +298,12 @@ Status AddLists(const Json& object, TokenRecord record, TokenBuilder* out) {
 
 }  // namespace
 
+void StatePrompt(const Json& object, TokenPrompt* out) {
+  for (const std::string_view name : kStatedPrompt) {
+    if (const Json* stated = object.Find(name)) StatePromptAs(*stated, out);
+  }
+}
+
 Status AddTokenRecord(const Json& json, TokenBuilder* out) {
   if (json.IsArray()) {
     for (const Json& one : json.AsArray()) RETURN_IF_ERROR(AddTokenRecord(one, out));
@@ -258,7 +313,8 @@ Status AddTokenRecord(const Json& json, TokenBuilder* out) {
     return out->Fail(fmt::format("expected an object, found {}", json.KindName()));
   }
   ++out->records;
-  const TokenRecord record{.prompt = NameOf(FirstIn(json, kNamedPrompt))};
+  TokenRecord record{.prompt = NameOf(FirstIn(json, kNamedPrompt))};
+  StatePrompt(json, &record.of_prompt);
   if (const Json* response = ObjectIn(json, "response")) return AddResponse(*response, record, out);
   if (ArrayIn(json, "choices") != nullptr) return AddResponse(json, record, out);
   if (ArrayIn(json, "outputs") != nullptr) return AddRequestOutput(json, record, out);

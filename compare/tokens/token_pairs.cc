@@ -16,7 +16,7 @@ namespace {
 
 bool IsSameToken(const TokenName& a, const TokenName& b) {
   if (a.id != TokenName::kNotStated && b.id != TokenName::kNotStated) return a.id == b.id;
-  if (a.text != TokenName::kNotStated && b.text != TokenName::kNotStated) return a.text == b.text;
+  if (a.text != TokenName::kNoText && b.text != TokenName::kNoText) return a.text == b.text;
   return true;  // not known; NamesTokens says so
 }
 
@@ -49,7 +49,7 @@ SequencePairs PairByName(const TokenScores& a, const TokenScores& b) {
 
 // Of the ids, or of the texts.
 std::uint64_t DigestOf(std::span<const TokenName> names, bool by_id) {
-  std::vector<std::uint32_t> words;
+  std::vector<std::uint64_t> words;
   words.reserve(names.size());
   for (const TokenName& name : names) words.push_back(by_id ? name.id : name.text);
   const auto bytes = std::as_bytes(std::span(words));
@@ -129,12 +129,27 @@ CommonTokens CommonOf(const TokenScores& a, const TokenScores& b, const Sequence
   const auto tail_b = names_b.last(shorter);
   if (names_a.size() != names_b.size() && shorter > 0 && NamesTokens(a, b) &&
       std::ranges::equal(tail_a, tail_b, IsSameToken)) {
-    return {
+    const TokenPrompt& of_a = a.sequences[pair.a].of_prompt;
+    const TokenPrompt& of_b = b.sequences[pair.b].of_prompt;
+    common = {
         .skip_a = names_a.size() - shorter, .skip_b = names_b.size() - shorter, .count = shorter};
+    common.ended = common.skip_a > std::max(of_a.scored, of_b.masked) ||
+                   common.skip_b > std::max(of_b.scored, of_a.masked);
+    return common;
   }
   common.other = common.count < shorter;
   common.ended = !common.other;
   return common;
+}
+
+bool HasOtherPrompts(const TokenScores& a, const TokenScores& b, const SequencePair& pair) {
+  const TokenPrompt& of_a = a.sequences[pair.a].of_prompt;
+  const TokenPrompt& of_b = b.sequences[pair.b].of_prompt;
+  for (const auto kind : {&TokenPrompt::ids, &TokenPrompt::messages, &TokenPrompt::text}) {
+    if (of_a.*kind == TokenName::kNoText || of_b.*kind == TokenName::kNoText) continue;
+    return of_a.*kind != of_b.*kind;
+  }
+  return false;
 }
 
 bool NamesTokens(const TokenScores& a, const TokenScores& b) {
@@ -142,7 +157,7 @@ bool NamesTokens(const TokenScores& a, const TokenScores& b) {
   const TokenName& one = a.names.front();
   const TokenName& other = b.names.front();
   return (one.id != TokenName::kNotStated && other.id != TokenName::kNotStated) ||
-         (one.text != TokenName::kNotStated && other.text != TokenName::kNotStated);
+         (one.text != TokenName::kNoText && other.text != TokenName::kNoText);
 }
 
 }  // namespace rharness

@@ -31,10 +31,15 @@ struct CommonTokens {
   std::size_t skip_b = 0;
   std::size_t count = 0;
   bool other = false;  // the next token is another one
-  bool ended = false;  // the next is on one side alone
+  bool ended = false;  // the next is on one side alone, or one before that no side states to be of
+                       // the prompt
 };
 
 CommonTokens CommonOf(const TokenScores& a, const TokenScores& b, const SequencePair& pair);
+
+// Whether both sides state the prompt and it differs: by its token ids, messages or text, the first
+// of these that both state.
+bool HasOtherPrompts(const TokenScores& a, const TokenScores& b, const SequencePair& pair);
 
 // Whether both sides name their tokens in one way: any token of both, by id or text.
 bool NamesTokens(const TokenScores& a, const TokenScores& b);

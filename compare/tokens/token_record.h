@@ -22,6 +22,7 @@ struct TokenRecord {
   std::vector<ScoredToken> tokens;
   bool has_sampler = false;
   std::vector<std::uint32_t> experts;
+  TokenPrompt of_prompt;
 };
 
 // A member of that kind; nullptr without one.
@@ -35,6 +36,10 @@ Result<std::uint32_t> TokenIdAt(const Json& value, std::size_t place, const Toke
 TokenName NameOfText(std::string_view text);
 // Past the nulls that a list begins with: a first token has no log-probability.
 std::size_t FirstStated(const Json::Array& list);
+
+// Texts, messages or token ids of a prompt, in the members that have them; what is stated already
+// stays.
+void StatePrompt(const Json& object, TokenPrompt* out);
 
 // [[first layer's experts], ...] of each token; those of the last tokens count. nullptr: none.
 Status AddExperts(const Json* list, TokenRecord* record, const TokenBuilder& out);

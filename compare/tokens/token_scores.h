@@ -44,11 +44,22 @@ inline constexpr std::size_t kMostExpertSets = std::size_t{1} << 27;
 inline constexpr std::size_t kMostTokenLine = std::size_t{16} << 20;       // bytes
 inline constexpr std::size_t kMostTokenDocument = std::size_t{256} << 20;  // one value, no lines
 
-// By which a token is the same on both sides: its id, and the CRC-32C of its text or bytes.
+// By which a token is the same on both sides: its id, and its text or bytes: themselves up to 7 of
+// them, else 63 bits of their SHA-256.
 struct TokenName {
   static constexpr std::uint32_t kNotStated = 0xffffffff;
+  static constexpr std::uint64_t kNoText = ~std::uint64_t{0};
   std::uint32_t id = kNotStated;
-  std::uint32_t text = kNotStated;
+  std::uint64_t text = kNoText;
+};
+
+// What a record states of its prompt beside its id.
+struct TokenPrompt {
+  std::uint64_t ids = TokenName::kNoText;  // digests; kNoText: not stated
+  std::uint64_t messages = TokenName::kNoText;
+  std::uint64_t text = TokenName::kNoText;
+  std::size_t scored = 0;  // so many of the first tokens are of the prompt
+  std::size_t masked = 0;  // so many before the first token are left out by a mask
 };
 
 // The tokens of one answer to one prompt, in order; those without a log-probability are left out.
@@ -59,6 +70,7 @@ struct TokenSequence {
   std::size_t count = 0;
   std::size_t experts = 0;  // where its expert sets begin
   std::size_t layers = 0;   // of routed experts, for each of its tokens; 0: none are stated
+  TokenPrompt of_prompt;
 };
 
 struct TokenScores {
@@ -67,12 +79,13 @@ struct TokenScores {
   bool names_prompts = false;    // every record states the id of its prompt
   std::vector<double> logprobs;  // natural, exactly as stated: widened, or as printed
   std::vector<TokenName> names;
-  std::vector<double> sampler;         // a second column: of the program that sampled; or empty
-  std::vector<std::uint32_t> experts;  // a digest of each set: by token, then layer
-  bool continuations = false;          // of given texts, one value for each: nobody drew them
-  std::optional<bool> sampled;         // this program drew the tokens itself; empty: not stated
-  std::optional<int> decimals;         // printed with at most so many, fewer than single precision
-  std::vector<std::string> notes;      // what was left out
+  std::vector<double> sampler;          // a second column: of the program that sampled; or empty
+  std::vector<std::uint32_t> experts;   // a digest of each set: by token, then layer
+  bool continuations = false;           // of given texts, one value for each: nobody drew them
+  std::optional<bool> sampled;          // this program drew the tokens itself; empty: not stated
+  std::optional<int> decimals;          // printed with at most so many, fewer than single precision
+  std::vector<std::uint64_t> unscored;  // digests of answers without log-probabilities, sorted
+  std::vector<std::string> notes;       // what was left out
 };
 
 // Whether JSON that begins so has log-probabilities of tokens.
@@ -80,9 +93,9 @@ bool LooksLikeTokenScores(std::string_view head);
 // The same of tensors, by their names.
 bool LooksLikeTokenScores(const Checkpoint& checkpoint);
 
-// Errors: invalid_input with file, line or array element, and token: a log-probability above 1
-// (rounding makes small positive ones), lists of unequal length, a prompt with one sample twice,
-// more than the limits above. Not finite values are read.
+// Errors: invalid_input with file, line or array element, and token: a log-probability above
+// 0.001 (rounding makes small positive ones), a mask of other values than 0 and 1, lists of unequal
+// length, a prompt with one sample twice, more than the limits above. Not finite values are read.
 Result<TokenScores> ParseTokenScores(std::string_view text, std::string_view file);
 // Reads line by line. Errors also: io, not_found, integrity.
 Result<TokenScores> LoadTokenScores(const std::filesystem::path& path);

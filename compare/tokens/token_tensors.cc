@@ -70,10 +70,8 @@ std::optional<std::int64_t> IntegerAt(DType type, const std::byte* at) {
     case DType::kI64:
     case DType::kU64:
       return Load<std::int64_t>(at);
-    default: {
-      const auto number = NumberAt(type, at);  // a mask of floating point
-      return number ? std::optional(static_cast<std::int64_t>(*number != 0.0)) : std::nullopt;
-    }
+    default:
+      return std::nullopt;
   }
 }
 
@@ -113,6 +111,11 @@ class Rows {
   }
   std::int64_t Integer(std::uint64_t column) const {
     return IntegerAt(info().dtype, buffer_.data() + column * bytes_).value_or(0);
+  }
+
+  // A mask may be of floating point.
+  double MaskValue(std::uint64_t column) const {
+    return IsFloating(info().dtype) ? Number(column) : static_cast<double>(Integer(column));
   }
 
  private:
@@ -232,8 +235,16 @@ Status AddRange(const TensorColumns& columns, std::uint64_t begin, std::uint64_t
   const std::uint64_t width = columns.logprobs.width();
   std::vector<ScoredToken> tokens;
   std::vector<std::uint32_t> experts;
+  TokenPrompt of_prompt;
   for (std::uint64_t i = begin; i < end; ++i) {
-    if (columns.mask && columns.mask.Integer(columns.mask.width() - width + i) == 0) continue;
+    if (columns.mask) {
+      const double mask = columns.mask.MaskValue(columns.mask.width() - width + i);
+      if (mask != 0.0 && mask != 1.0) {
+        return out->Fail(fmt::format("token {}: expected a mask of 0 or 1, found {:g}", i, mask));
+      }
+      if (mask == 0.0 && tokens.empty()) ++of_prompt.masked;
+      if (mask == 0.0) continue;
+    }
     ScoredToken token{.logprob = columns.logprobs.Number(i)};
     if (columns.sampler) {
       token.sampler = columns.sampler.Number(columns.sampler.width() - width + i);
@@ -256,7 +267,7 @@ Status AddRange(const TensorColumns& columns, std::uint64_t begin, std::uint64_t
   std::optional<std::int64_t> sample;
   if (columns.samples) sample = columns.samples.Integer(sequence);
   ++out->records;
-  return out->Add(prompt, sample, tokens, static_cast<bool>(columns.sampler), experts);
+  return out->Add(prompt, sample, tokens, static_cast<bool>(columns.sampler), experts, of_prompt);
 }
 
 // Every sequence a row; a length counts from the first token.
@@ -268,9 +279,10 @@ Status AddPadded(TensorColumns* columns, std::string_view file, TokenBuilder* ou
       RETURN_IF_ERROR(rows->Read(row));
     }
     const auto width = static_cast<std::int64_t>(columns->logprobs.width());
-    const std::int64_t length =
-        columns->lengths ? std::clamp<std::int64_t>(columns->lengths.Integer(row), 0, width)
-                         : width;
+    const std::int64_t length = columns->lengths ? columns->lengths.Integer(row) : width;
+    if (length < 0 || length > width) {
+      return out->Fail(fmt::format("a length of {}; expected 0 to {}", length, width));
+    }
     RETURN_IF_ERROR(AddRange(*columns, 0, static_cast<std::uint64_t>(length), row, out));
   }
   return {};
@@ -284,7 +296,8 @@ Status AddFlat(TensorColumns* columns, std::string_view file, TokenBuilder* out)
   }
   const std::uint64_t size = columns->logprobs.width();
   std::uint64_t begin = 0;
-  for (std::uint64_t sequence = 0; begin < size; ++sequence) {
+  std::uint64_t sequence = 0;
+  for (; begin < size; ++sequence) {
     out->At(fmt::format("{}: sequence {}", file, sequence));
     std::uint64_t end = begin + 1;
     if (columns->lengths) {
@@ -304,6 +317,10 @@ Status AddFlat(TensorColumns* columns, std::string_view file, TokenBuilder* out)
       RETURN_IF_ERROR(AddRange(*columns, begin, end, begin, out));
     }
     begin = end;
+  }
+  for (; columns->lengths && sequence < columns->lengths.width(); ++sequence) {
+    if (columns->lengths.Integer(sequence) == 0) continue;
+    return out->Fail(fmt::format("the lengths do not add up to the {} log-probabilities", size));
   }
   return {};
 }

@@ -146,6 +146,29 @@ TEST_F(CompareTokensVerb, NamesOtherTokensAndPassesOverNone) {
                                             "1 of 40 sequences"));
 }
 
+// One token of each answer, or the same answers to other prompts, are no equal files.
+TEST_F(CompareTokensVerb, PassesOverNoTokenAndNoPrompt) {
+  const auto write = [&](const std::string& name, const std::string& of_each) {
+    std::string text;
+    for (int p = 0; p < 25; ++p) text += fmt::format("{{\"prompt_id\":{},{}}}\n", p, of_each);
+    return Write(name, text);
+  };
+  const std::string whole =
+      write("a.jsonl", R"("prompt":"x","token_ids":[7,8,9],"logprobs":[-1.25,-0.5,-0.125])");
+  const std::string last = write("b.jsonl", R"("token_ids":[9],"logprobs":[-0.125])");
+  const std::string other =
+      write("c.jsonl", R"("prompt":"y","token_ids":[7,8,9],"logprobs":[-1.25,-0.5,-0.125])");
+  for (const std::string& b : {last, other}) {
+    const std::string verdict = b == last ? "inconclusive" : "not_comparable";
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--expect", "bitwise"}, {"--metric", "kl,margin=0.001"}}) {
+      std::vector<std::string> arguments = {whole, b};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      EXPECT_EQ(CompareJson(arguments, 3).Find("verdict")->AsString(), verdict);
+    }
+  }
+}
+
 TEST_F(CompareTokensVerb, ComparesPairs) {
   WriteTrainer("golden/x/before.jsonl", 0.0);
   WriteServed("golden/x/after.jsonl", 0.0);

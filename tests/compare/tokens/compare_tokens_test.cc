@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace rharness {
 namespace {
@@ -125,14 +126,68 @@ TEST(CompareTokens, NamesAnswersOfOneSideAndEarlyEnds) {
   EXPECT_NE(FindingOf(early, "missing_tokens"), nullptr);
 }
 
-// One side scored the prompt, too.
+// One side scored the prompt, too: it says so, or the mask of the other does.
 TEST(CompareTokens, LinesUpTheTokensOfBoth) {
-  const TokenComparison comparison = CompareTokens(
-      Scores(Line("p", "7, 8, 1, 2", "-9, -9, -1, -2")), Scores(Line("p", "1, 2", "-1, -2")), {});
-  EXPECT_EQ(comparison.difference.tokens, 2U);
-  EXPECT_EQ(comparison.difference.differing, 0U);
-  EXPECT_EQ(comparison.difference.unscored, 2U);
-  EXPECT_TRUE(comparison.findings.empty());
+  const TokenScores whole = Scores(Line("p", "7, 8, 1, 2", "-9, -9, -1, -2"));
+  const TokenScores answer = Scores(Line("p", "1, 2", "-1, -2"));
+  const TokenScores masked =
+      Scores(Line("p", "7, 8, 1, 2", "-9, -9, -1, -2", ", \"response_mask\": [0, false, 1, 1.0]"));
+  const TokenScores scored = Scores(
+      "{\"uid\": \"p\", \"meta_info\": {\"input_token_logprobs\": [[null, 6, null], [-9, 7, "
+      "null], [-9, 8, null]], \"output_token_logprobs\": [[-1, 1, null], [-2, 2, null]]}}");
+  for (const auto& [a, b] : {std::pair{&whole, &masked}, {&masked, &whole}, {&scored, &answer}}) {
+    const TokenComparison comparison = CompareTokens(*a, *b, {});
+    EXPECT_EQ(comparison.difference.tokens, 2U);
+    EXPECT_EQ(comparison.difference.differing, 0U);
+    EXPECT_EQ(comparison.difference.unscored, 2U);
+    EXPECT_TRUE(comparison.findings.empty());
+  }
+  // Nobody says that what one side lacks is of the prompt.
+  for (const auto& [a, b] : {std::pair{&whole, &answer}, {&answer, &whole}}) {
+    const TokenComparison comparison = CompareTokens(*a, *b, {});
+    EXPECT_EQ(comparison.difference.tokens, 2U);
+    EXPECT_NE(FindingOf(comparison, "missing_tokens"), nullptr);
+  }
+}
+
+TEST(CompareTokens, NamesPromptsThatDiffer) {
+  const auto with = [](const std::string& more) { return Scores(Line("p", "1", "-1", more)); };
+  const auto differ = [&](const std::string& a, const std::string& b) {
+    return FindingOf(CompareTokens(with(a), with(b), {}), "other_prompts") != nullptr;
+  };
+  const std::string text = ", \"prompt\": \"x\"";
+  EXPECT_TRUE(differ(text, ", \"prompt\": \"y\""));
+  EXPECT_FALSE(differ(text, text));
+  EXPECT_FALSE(differ(text, ""));
+  EXPECT_TRUE(differ(", \"prompt_token_ids\": [1, 2]", ", \"prompt_token_ids\": [1, 3]"));
+  // Token ids decide over the text.
+  EXPECT_FALSE(differ(text + ", \"prompt_ids\": [1]", ", \"prompt\": \"y\", \"prompt_ids\": [1]"));
+  const std::string asked = ", \"messages\": [{\"role\": \"user\", \"content\": \"x\"}";
+  EXPECT_TRUE(differ(asked + "]", ", \"messages\": [{\"role\": \"user\", \"content\": \"y\"}]"));
+  EXPECT_FALSE(differ(asked + ", {\"role\": \"assistant\", \"content\": \"z\"}]",
+                      ", \"prompt\": [{\"content\": \"x\", \"role\": \"user\", \"name\": null}]"));
+  const TokenComparison comparison = CompareTokens(with(text), with(", \"prompt\": \"y\""), {});
+  EXPECT_TRUE(FindingOf(comparison, "other_prompts")->decisive);
+}
+
+TEST(CompareTokens, TellsTextsOfOneChecksumApart) {
+  const auto text = [](const std::string& token) {
+    return Scores("{\"tokens\": [\"" + token + "\"], \"logprobs\": [-1]}");
+  };
+  EXPECT_NE(FindingOf(CompareTokens(text(" ebblgkjwh"), text(" gjunzdtpb"), {}), "other_tokens"),
+            nullptr);
+}
+
+TEST(CompareTokens, CallsAnswersWithoutNumbersNotTheSame) {
+  const auto answers = [](const std::string& text) {
+    return Scores(
+        "{\"choices\": [{\"index\": 0, \"logprobs\": {\"tokens\": [\"a\"], \"token_logprobs\": "
+        "[-1]}}, {\"index\": 1, \"text\": \"" +
+        text + "\", \"logprobs\": null}]}");
+  };
+  EXPECT_TRUE(CompareTokens(answers("x"), answers("x"), {}).findings.empty());
+  EXPECT_THAT(FindingOf(CompareTokens(answers("x"), answers("y"), {}), "missing_tokens")->message,
+              HasSubstr("1 answers of A and 1 of B have no log-probabilities"));
 }
 
 TEST(CompareTokens, PairsUnnamedAnswersByPlaceAndElseByTokens) {
@@ -161,6 +216,8 @@ TEST(CompareTokens, CountsWhatIsNotFinite) {
   const TokenComparison became = CompareTokens(finite, lost, {.kl_margin = 1.0});
   EXPECT_EQ(became.decision->verdict, MetricVerdict::kDrifted);
   EXPECT_EQ(became.decision->reason, "non_finite");
+  EXPECT_THAT(FindingOf(became, "logprobs_differ")->message,
+              testing::EndsWith("-2 in A, -inf in B; 1 have no finite value on a side or both"));
   EXPECT_EQ(CompareTokens(lost, finite, {}).decision->reason, "non_finite_history");
   // Equal bits of what is not finite show nothing; vLLM's servers write -9999 for it.
   EXPECT_EQ(CompareTokens(lost, lost, {}).decision->verdict, MetricVerdict::kInconclusive);

@@ -31,6 +31,11 @@ TEST(HostileTokens, NamesFileLineAndToken) {
 TEST(HostileTokens, RefusesWhatIsNoLogProbability) {
   EXPECT_THAT(ErrorOf("{\"tokens\": [1], \"logprobs\": [5.25]}"),
               HasSubstr("token 0: a log-probability of 5.25; expected at most 0"));
+  EXPECT_THAT(ErrorOf("{\"tokens\": [1], \"logprobs\": [0.01]}"), HasSubstr("expected at most 0"));
+  for (const std::string mask : {"0.5", "NaN", "2", "\"1\"", "null"}) {
+    EXPECT_THAT(ErrorOf("{\"logprobs\": [-1, -2], \"loss_mask\": [1, " + mask + "]}"),
+                HasSubstr("f: line 1: token 1: expected a mask of 0 or 1"));
+  }
   EXPECT_THAT(ErrorOf("{\"tokens\": [1], \"logprobs\": [1e999]}"), HasSubstr("f"));
   EXPECT_THAT(ErrorOf("{\"tokens\": [1, 2], \"logprobs\": [-1, null]}"), HasSubstr("token 1"));
   EXPECT_THAT(ErrorOf("{\"tokens\": [-4], \"logprobs\": [-1]}"), HasSubstr("expected the id"));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,8 @@ TEST_F(TokenTensors, ReadsSequencesThatFollowEachOther) {
   EXPECT_EQ(by_prompt.sequences[1].count, 2U);
   EXPECT_THAT(ErrorOf({{"lengths", "I64", "[2]", BytesOf<std::int64_t>({2, 7})}, flat, ids}),
               HasSubstr("do not add up to the 3"));
+  EXPECT_THAT(ErrorOf({{"lengths", "I64", "[2]", BytesOf<std::int64_t>({3, 7})}, flat, ids}),
+              HasSubstr("do not add up to the 3"));
 }
 
 TEST_F(TokenTensors, ReadsExpertsByLayer) {
@@ -108,6 +111,16 @@ TEST_F(TokenTensors, RefusesShapesThatDoNotAgree) {
       HasSubstr("sequence 0"));
   EXPECT_THAT(ErrorOf({{"lengths", "I64", "[1]", BytesOf<std::int64_t>({2})}, kLogprobs, kIds}),
               HasSubstr("expected 2 integers"));
+  EXPECT_THAT(ErrorOf({{"lengths", "I64", "[2]", BytesOf<std::int64_t>({2, 3})}, kLogprobs, kIds}),
+              HasSubstr("sequence 1: a length of 3; expected 0 to 2"));
+  EXPECT_THAT(ErrorOf({{"lengths", "I64", "[2]", BytesOf<std::int64_t>({-1, 2})}, kLogprobs, kIds}),
+              HasSubstr("sequence 0: a length of -1"));
+  for (const float mask : {0.5F, std::nanf(""), 2.0F}) {
+    EXPECT_THAT(
+        ErrorOf(
+            {kLogprobs, kIds, {"response_mask", "F32", "[2,2]", BytesOf<float>({1, 1, 0, mask})}}),
+        HasSubstr("sequence 1: token 1: expected a mask of 0 or 1"));
+  }
   EXPECT_THAT(
       ErrorOf({kLogprobs, kIds, {"routed_experts", "U8", "[2,2]", BytesOf<char>({1, 2, 3, 4})}}),
       HasSubstr("routed_experts"));
