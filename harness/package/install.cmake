@@ -21,7 +21,7 @@ install(FILES harness/records/observe/python/sitecustomize.py harness/records/ob
               harness/records/observe/python/rharness_trace.py harness/records/observe/python/rharness_trace_torch.py
               harness/records/observe/python/rharness_calls.py harness/records/observe/python/rharness_calls_jax.py
               harness/records/observe/python/rharness_calls_torch.py harness/records/observe/python/rharness_calls_units.py
-              harness/records/observe/python/rharness_contents_torch.py
+              harness/records/observe/python/rharness_contents_torch.py harness/records/observe/python/rharness_modes_torch.py
         DESTINATION lib/rharness/observe/python COMPONENT programs)
 # Here a link into another build folder; there the program itself.
 install(CODE "

@@ -60,6 +60,56 @@ weights = hashlib.sha256(b"".join(one.detach().numpy().tobytes() for one in net.
 print(Own.calls, weights.hexdigest())
 )py";
 
+// Steps whose model is called in another thread than their optimizer, or whose optimizer is
+// compiled.
+constexpr char kElsewhere[] = R"py(
+import hashlib, sys, threading
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+import rharness_trace
+
+torch.set_num_threads(1)
+
+class Own(TorchDispatchMode):
+    calls = 0
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        Own.calls += 1
+        return func(*args, **(kwargs or {}))
+
+def in_thread(work):
+    found = []
+    one = threading.Thread(target=lambda: found.append(work()))
+    one.start()
+    one.join()
+    return found[0]
+
+def train(kind):
+    torch.manual_seed(1)
+    net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 2))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    watch = rharness_trace.watch(net, optimizer, steps="0-9", operators=True)
+    step = torch.compile(optimizer.step, backend="eager") if kind == "compiled" else optimizer.step
+    for _ in range(3):
+        work = lambda: net(torch.ones(4, 8)).square().mean()
+        loss = work() if kind == "compiled" else in_thread(work)
+        if kind == "gradient": in_thread(loss.backward)
+        else: loss.backward()
+        step()
+        optimizer.zero_grad()
+    watch.close()
+    return net.parameters()
+
+if sys.argv[1] == "mode":
+    with Own():
+        weights = list(train("mode"))
+        assert len(_get_current_dispatch_mode_stack()) == 1
+else:
+    weights = list(train(sys.argv[1]))
+    assert not _get_current_dispatch_mode_stack()
+print(Own.calls > 0, hashlib.sha256(b"".join(one.detach().numpy().tobytes() for one in weights)).hexdigest())
+)py";
+
 constexpr char kBroken[] = R"py(
 import os, sys
 import rharness_contents_torch as contents
@@ -147,6 +197,27 @@ TEST_F(CallHooks, ThatFailAnywhereFailNoRun) {
     EXPECT_EQ(Run(python_, program.c_str(), {Traced(after)}, variables), bare) << after;
     EXPECT_THAT(Text(std::string(after) + "/rank-0.calls"), HasSubstr("RuntimeError: planted"));
   }
+}
+
+TEST_F(CallHooks, LeaveStepsOfSeveralThreadsAsTheyAre) {
+  for (const char* kind : {"thread", "mode", "gradient"}) {
+    const auto bare = Run(python_, kElsewhere, {kind});
+    EXPECT_EQ(Run(python_, kElsewhere, {kind}, {{"RHARNESS_TRACE", (At(kind) / "").string()}}),
+              bare);
+    EXPECT_EQ(errors_, "");
+    EXPECT_THAT(Text(std::string(kind) + "/rank-0.calls"), HasSubstr("in another thread")) << kind;
+  }
+}
+
+TEST_F(CallHooks, DoNothingInACompiledOptimizer) {
+  if (!Execute({python_, "-c", "import torch; torch.compiler.is_compiling"}, {})
+           .outcome.Succeeded()) {
+    GTEST_SKIP() << "needs a PyTorch with torch.compiler.is_compiling";
+  }
+  const auto bare = Run(python_, kElsewhere, {"compiled"});
+  EXPECT_EQ(Run(python_, kElsewhere, {"compiled"}, {{"RHARNESS_TRACE", (At("a") / "").string()}}),
+            bare);
+  EXPECT_TRUE(Text("a/rank-0.calls").ends_with("{\"end\": true}\n"));
 }
 
 TEST_F(CallHooks, StandWithModesCheckpointsAndLongLists) {

@@ -12,8 +12,10 @@ that bypass the dispatcher the call itself: the next reader of their output says
 import hashlib
 import os
 import sys
+import threading
 
 import rharness_calls_units
+import rharness_modes_torch
 from rharness_calls import MOST_TENSORS, CallsFile, quote, value_text
 from rharness_contents_torch import Contents
 
@@ -57,7 +59,7 @@ class Calls:
         self.torch, self.watch = torch, watch
         self.file = CallsFile(watch.file, header)
         self.contents, self.plans, self.sites = Contents(torch), {}, {}
-        self.mode, self.active, self.pid = None, False, os.getpid()
+        self.mode, self.thread, self.active, self.pid = None, None, False, os.getpid()
         self.plain = (torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size)
         self.library = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
         self.groups, self.patches, self.names, self.inside = {}, [], {}, False
@@ -79,8 +81,8 @@ class Calls:
             self.contents.read(tensor.detach())
         self._name_gradients()
         self._name_state()
-        self.mode = _mode_of(self.torch)(self)
-        self.enter_mode()
+        self.mode, self.thread = rharness_modes_torch.mode_of(self.torch)(self), threading.get_ident()
+        rharness_modes_torch.enter(self.mode)
         self.patches = rharness_calls_units.patch(self.torch, self)
         self.active = True
 
@@ -89,20 +91,14 @@ class Calls:
         for undo in self.patches:
             undo()
         self.patches = []
-        if self.mode is not None:
-            self.leave_mode()
-            self.mode = None
+        mode, self.mode = self.mode, None
+        if mode is not None:
+            if threading.get_ident() != self.thread or not rharness_modes_torch.leave(mode):
+                # It stays where it is, and does nothing any more: nobody leaves another thread's modes.
+                self.fail(RuntimeError("the step ended in another thread than its first call of the model"))
             self.contents.forget()
             if self.file is not None:
                 self.file.flush()
-
-    def enter_mode(self):
-        self.mode.__enter__()
-        _lower(self.mode, 0)
-
-    def leave_mode(self):
-        _lower(self.mode, None)
-        self.mode.__exit__(None, None, None)
 
     def stop(self, error):
         file, self.file = self.file, None
@@ -341,51 +337,3 @@ class Calls:
                 return "%s:%d" % (name, frame.f_lineno)
             frame = frame.f_back
         return ""
-
-
-def _mode_of(torch):
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class OperatorTrace(TorchDispatchMode):
-        supports_higher_order_operators = True
-
-        def __init__(self, calls):
-            super().__init__()
-            self.calls = calls
-
-        @classmethod
-        def is_infra_mode(cls):  # torch.compile compiles as without it
-            return True
-
-        @classmethod
-        def ignore_compile_internals(cls):
-            return True
-
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            calls = self.calls
-            if not calls.active or calls.inside or calls.pid != os.getpid() or not hasattr(func, "_schema"):
-                return func(*args, **(kwargs or {}))
-            if any(one not in _PLAIN for one in types):
-                return NotImplemented  # a subclass, whose own calls come here
-            return calls.call(func, args, kwargs or {})
-
-    _PLAIN = {torch.Tensor, torch.nn.Parameter, torch.nn.parameter.Buffer} if hasattr(
-        torch.nn.parameter, "Buffer") else {torch.Tensor, torch.nn.Parameter}
-    return OperatorTrace
-
-
-def _lower(mode, place):
-    """Moves a mode to this place of the stack of the program's modes, or to its top."""
-    from torch._C import _push_on_torch_dispatch_stack
-    from torch.utils._python_dispatch import _get_current_dispatch_mode_stack, _pop_mode
-
-    stack = list(_get_current_dispatch_mode_stack())
-    if not any(one is mode for one in stack):
-        return
-    order = [one for one in stack if one is not mode]
-    order.insert(len(order) if place is None else place, mode)
-    if order != stack:
-        for _ in stack:
-            _pop_mode(None)
-        for one in order:
-            _push_on_torch_dispatch_stack(one)

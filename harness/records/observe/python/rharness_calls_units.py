@@ -7,6 +7,8 @@ others could stop ranks that wait for one another: their result has no digest, a
 
 import sys
 
+import rharness_modes_torch
+
 _KEY = 16  # characters of a compiled graph's key
 
 
@@ -65,11 +67,13 @@ def _higher(calls, original):
     def call(operator, *args, **kwargs):
         if not calls.active or calls.inside or calls.mode is None:
             return original(operator, *args, **kwargs)
-        calls.leave_mode()
+        mode = calls.mode
+        left = rharness_modes_torch.leave(mode)
         try:
             return original(operator, *args, **kwargs)
         finally:
-            calls.enter_mode()
+            if left:
+                rharness_modes_torch.enter(mode)
 
     return call
 

@@ -174,16 +174,16 @@ class Contents:
         if memory.raw and not written:
             entry.digest, entry.norm = "", 0.0
             return entry
-        memory.entries[key] = entry
         if tensor.numel() == 0:
             entry.digest, entry.norm = hashlib.sha256().hexdigest()[:16], 0.0
-            return entry
-        entry.digest = self._digest(tensor)
-        entry.check = check if check is not None else self._check(tensor, entry.digest)
-        if same is not None and same.writes == memory.writes:
-            entry.norm, entry.nonfinite = same.norm, same.nonfinite
         else:
-            entry.norm, entry.nonfinite = self._norm(tensor)
+            entry.digest = self._digest(tensor)
+            entry.check = check if check is not None else self._check(tensor, entry.digest)
+            if same is not None and same.writes == memory.writes:
+                entry.norm, entry.nonfinite = same.norm, same.nonfinite
+            else:
+                entry.norm, entry.nonfinite = self._norm(tensor)
+        memory.entries[key] = entry  # whole: other threads may read it
         return entry
 
     def _check(self, tensor, digest=None):

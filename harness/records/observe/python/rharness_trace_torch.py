@@ -1,7 +1,7 @@
 """The PyTorch half of rharness_trace: the hooks of one model, and facts of its tensors.
 
 Not seen: what runs inside of compiled and scripted modules, and operations outside of modules, which
-show in the input of the next module.
+show in the input of the next module. A compiled step of the optimizer ends no step of the trace.
 """
 
 import atexit
@@ -101,6 +101,7 @@ class Watch:
 
     def __init__(self, torch, model, optimizer, steps, path, operators=False):
         self.torch, self.optimizer = torch, optimizer
+        self.compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
         parallel = (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)
         self.model = model.module if isinstance(model, parallel) else model
         self.steps = Steps(os.environ.get("RHARNESS_TRACE_STEPS") or steps)
@@ -120,7 +121,7 @@ class Watch:
     def guard(self, work, *args):
         """Nothing of ours gets out of here."""
         try:
-            if self.file is not None:
+            if self.file is not None and not self.compiling():
                 with self.torch.no_grad(), self.torch._C._DisableTorchDispatch():
                     work(*args)
         except Exception as error:
@@ -144,11 +145,10 @@ class Watch:
         file, self.file, self.active = self.file, None, False
         if file is not None:
             file.end(error)
-        if self.operators is not None:
-            self.operators.stop(error)
-        for handle in self.handles + self.lasting:
+        ends = [handle.remove for handle in self.handles + self.lasting]
+        for end in ends + ([lambda: self.operators.stop(error)] if self.operators is not None else []):
             try:
-                handle.remove()
+                end()
             except Exception:
                 pass
         self.handles, self.lasting = [], []
@@ -164,9 +164,10 @@ class Watch:
 
     def _hook_optimizer(self):
         if hasattr(self.optimizer, "register_step_post_hook"):
-            before = self.optimizer.register_step_pre_hook(lambda *_: self.guard(self._on_gradients))
-            after = self.optimizer.register_step_post_hook(lambda *_: self.guard(self._on_step))
-            self.lasting += [before, after]
+            guard, compiling = self.guard, self.compiling  # a compiled step has no hooks in it
+            before, after, one = self._on_gradients, self._on_step, self.optimizer
+            hooks = [lambda *_: None if compiling() else guard(before), lambda *_: None if compiling() else guard(after)]
+            self.lasting += [one.register_step_pre_hook(hooks[0]), one.register_step_post_hook(hooks[1])]
             return
         step = self.optimizer.step
 
@@ -265,7 +266,7 @@ class Watch:
     def _hook_module(self, name, module):
         """Inputs and outputs of each call; whether it drew random numbers; gradients of outputs."""
         rng = []
-        compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", lambda: False)
+        compiling = self.compiling
 
         def before(_, args, kwargs):
             if not compiling() and self.active and self._trains():
