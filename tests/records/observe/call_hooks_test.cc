@@ -11,6 +11,7 @@
 namespace rharness {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -155,6 +156,7 @@ TEST_F(CallHooks, ChangeNothingAndTwoRunsAreEqual) {
                          R"("phase":"optimizer")", R"("name":"grad:stem.weight")", R"("rng":")"}) {
     EXPECT_THAT(text, HasSubstr(op));
   }
+  EXPECT_THAT(text, ContainsRegex("native_batch_norm.default[^\n]*\"out\":[^\n]*running_var"));
   EXPECT_THAT(text, Not(HasSubstr("vector_norm")));  // of the hooks themselves
   const auto traces = LoadCalls(At("a"));
   ASSERT_TRUE(traces.ok());

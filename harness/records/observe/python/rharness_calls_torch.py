@@ -23,13 +23,18 @@ _ALLOCATE = {"empty", "empty_like", "empty_strided", "empty_permuted", "empty_qu
              "new_empty_strided", "resize_", "_resize_output_"}
 _OVERWRITE = {"copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_",
               "geometric_", "cauchy_", "log_normal_", "_foreach_copy_", "_foreach_zero_"}
+# Write running_mean and running_var in training, which not all of their schemas say.
+_BATCH_NORM = {"native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm", "_native_batch_norm_legit",
+               "_batch_norm_with_update", "batch_norm_update_stats", "batch_norm_gather_stats",
+               "batch_norm_gather_stats_with_counts"}
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class _Plan:
     """What the schema of an operator says: whether it writes, and which of its arguments."""
 
-    __slots__ = ("op", "names", "written", "dropped", "view", "allocates", "draws", "collective")
+    __slots__ = ("op", "names", "written", "dropped", "view", "allocates", "draws", "collective",
+                 "running")
 
     def __init__(self, torch, func):
         self.op = str(func)
@@ -42,6 +47,7 @@ class _Plan:
         if self.op.startswith("c10d.") and base not in ("send", "barrier"):  # its schemas do not say it
             wrote = {name for name in self.names if not name.startswith("input")}
         self.written = wrote
+        self.running = {"running_mean", "running_var"} if base in _BATCH_NORM else set()
         first = {self.names[0]} if base in _OVERWRITE and self.names else set()
         over = {one.name for one in arguments if one.is_out or (self.collective and one.name.startswith("output"))}
         self.dropped = over & wrote | first
@@ -185,13 +191,16 @@ class Calls:
             return None
         where, words, tensors, changed, source = self._where(), [], [], [], None
         named = list(zip(plan.names, args)) + list(kwargs.items())
+        written = plan.written
+        if plan.running and dict(named).get("training", True):
+            written = written | plan.running
         for name, value in named:
             found = self.tensors(value, [])
             if not found:
                 if value is not None and not plan.collective and name != "generator":
                     words.append("%s=%s" % (name, value_text(value, self.plain)))
                 continue
-            if name in plan.written:
+            if name in written:
                 changed += found
             if name not in plan.dropped:
                 tensors += found
