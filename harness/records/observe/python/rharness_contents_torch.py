@@ -17,6 +17,20 @@ _CHUNK = 1 << 15  # elements, of a sum in fp64
 _PIECE = 1 << 26  # bytes of a tensor that is copied to be read in C order
 
 
+def readable(torch, tensor):
+    """Whether the content can be read: not of what vmap and grad of torch.func wrap."""
+    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.device.type == "meta":
+        return False
+    wrapped = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
+    return wrapped is None or not wrapped(tensor)
+
+
+def transformed(torch):
+    """Whether this runs inside of vmap, grad or the like of torch.func, where nothing can be read."""
+    peek = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
+    return peek is not None and peek() is not None
+
+
 class Memory:
     """What one storage holds, and who wrote it last."""
 
@@ -68,8 +82,7 @@ class Contents:
             self.memory(tensor).names[self._key(tensor)] = name
 
     def readable(self, tensor):
-        torch = self.torch
-        return tensor.layout is torch.strided and not tensor.is_quantized and tensor.device.type != "meta"
+        return readable(self.torch, tensor)
 
     @staticmethod
     def _key(tensor):
@@ -191,8 +204,10 @@ class Contents:
         size = tensor.element_size()
         if tensor.numel() * size <= SMALL:
             return digest or self._digest(tensor)
+        if tensor.is_neg() or tensor.is_complex():
+            tensor = tensor.resolve_neg().resolve_conj()
         if size == 16:
-            tensor, size = self.torch.view_as_real(tensor.resolve_conj()), 8
+            tensor, size = self.torch.view_as_real(tensor), 8
         words = tensor.view(self.words[size])
         if size < 8 and words.is_contiguous() and words.data_ptr() % 8 == 0:
             flat = words.view(-1)

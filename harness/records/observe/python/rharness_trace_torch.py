@@ -12,6 +12,7 @@ import os
 import types
 import weakref
 
+from rharness_contents_torch import readable, transformed
 from rharness_trace import BUCKETS, MOST_TENSORS, PERIOD, Steps, TraceFile
 from rharness_trace import complain, line_of, number, signs, torch_header
 
@@ -22,9 +23,8 @@ class Tensors:
         self.torch, self.signs, self.seen = torch, {}, {}
 
     def facts(self, tensor, keep=True):
-        key = id(tensor)
-        held = self.seen.get(key) if keep else None
-        version = getattr(tensor, "_version", 0)
+        key, keep = id(tensor), keep and not tensor.is_inference()  # these have no version
+        held, version = (self.seen.get(key), tensor._version) if keep else (None, 0)
         if held is not None and held[0]() is tensor and held[1] == version:
             return held[2]
         facts = self._facts(tensor.detach())
@@ -38,9 +38,9 @@ class Tensors:
     def _facts(self, tensor):
         torch = self.torch
         facts = {"shape": list(tensor.shape), "dtype": str(tensor.dtype).replace("torch.", "")}
-        if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type == "meta":
+        if not readable(torch, tensor):
             return facts
-        flat = tensor.contiguous().reshape(-1)
+        flat = tensor.resolve_neg().resolve_conj().contiguous().reshape(-1)
         facts["digest"] = "sha256:" + self._sha256(flat)
         if flat.numel() == 0:
             return facts
@@ -121,7 +121,7 @@ class Watch:
     def guard(self, work, *args):
         """Nothing of ours gets out of here."""
         try:
-            if self.file is not None and not self.compiling():
+            if self.file is not None and not self.compiling() and not transformed(self.torch):
                 with self.torch.no_grad(), self.torch._C._DisableTorchDispatch():
                     work(*args)
         except Exception as error:
