@@ -186,8 +186,10 @@ TEST(CompareTokens, CallsAnswersWithoutNumbersNotTheSame) {
         text + "\", \"logprobs\": null}]}");
   };
   EXPECT_TRUE(CompareTokens(answers("x"), answers("x"), {}).findings.empty());
-  EXPECT_THAT(FindingOf(CompareTokens(answers("x"), answers("y"), {}), "missing_tokens")->message,
-              HasSubstr("1 answers of A and 1 of B have no log-probabilities"));
+  const TokenComparison other = CompareTokens(answers("x"), answers("y"), {});
+  const Finding* missing = FindingOf(other, "missing_tokens");
+  ASSERT_NE(missing, nullptr);
+  EXPECT_THAT(missing->message, HasSubstr("1 answers of A and 1 of B have no log-probabilities"));
 }
 
 TEST(CompareTokens, PairsUnnamedAnswersByPlaceAndElseByTokens) {
