@@ -51,6 +51,17 @@ void Members(Io& io, T& way) {
 }
 
 template <class Io, Is<Property> T>
+void BatchMembers(Io& io, T& property) {
+  io.UnlessEmpty(CutPointsKind(), "sizes", property.sizes,
+                 About("Of batch_invariant: items in a batch, each a leg; strictly increasing.")
+                     .Examples("[1, 4, 16]"));
+  io.ListUnlessEmpty("ways", property.ways,
+                     About("Of batch_invariant: further legs, such as another order, chunked "
+                           "prefill, a prefix cache or a number of GPUs.")
+                         .LeastItems(1));
+}
+
+template <class Io, Is<Property> T>
 void Members(Io& io, T& property) {
   io.Noun(
       "What must be the same between two ways of running the program; rharness properties "
@@ -105,13 +116,7 @@ void Members(Io& io, T& property) {
                      About("Of resharded: commands that each load {checkpoint}, which is what the "
                            "one before saved, and save it again.")
                          .LeastItems(1));
-  io.UnlessEmpty(CutPointsKind(), "sizes", property.sizes,
-                 About("Of batch_invariant: items in a batch, each a leg; strictly increasing.")
-                     .Examples("[1, 4, 16]"));
-  io.ListUnlessEmpty("ways", property.ways,
-                     About("Of batch_invariant: further legs, such as another order, chunked "
-                           "prefill, a prefix cache or a number of GPUs.")
-                         .LeastItems(1));
+  BatchMembers(io, property);
   io.ObjectUnlessEmpty("within", property.within,
                        "How far the two may lie apart. What is not named is claimed to the bit.");
   if constexpr (std::same_as<Io, MemberSchema>) DescribeRules(io);
