@@ -195,13 +195,24 @@ Result<Apart> ApartOfAnswers(const std::string& path, const TokenScores& a, cons
         "matched; expected prompt_id or custom_id in every record",
         path);
   }
-  const TokenDifference d = CompareTokens(a, b, {}).difference;
+  const TokenComparison compared = CompareTokens(a, b, {});
+  const auto asked = std::ranges::find(compared.findings, "other_prompts", &Finding::code);
+  if (asked != compared.findings.end()) {
+    return InvalidInput("the second was asked otherwise: " + asked->message, path);
+  }
+  const TokenDifference& d = compared.difference;
   Apart apart{.subject = "log-probabilities " + path,
               .name = kMarginOfLogprobs,
               .equal = true,
               .words = {},
               .items = d.sequences};
   SayTokens(d, &apart);
+  if (a.unscored != b.unscored) {
+    Say(fmt::format("{} and {} answers without log-probabilities, not the same", a.unscored.size(),
+                    b.unscored.size()),
+        &apart);
+    apart.distance = kBeyondAll;
+  }
   if (!apart.equal) return apart;
   if (d.tokens == d.non_finite) {
     return InvalidInput("has no finite log-probability to compare", path);

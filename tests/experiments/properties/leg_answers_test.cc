@@ -78,6 +78,26 @@ TEST(LegAnswers, OfOtherTokensOrOtherPromptsAreBeyondEveryMargin) {
   EXPECT_TRUE(std::isinf(shorter.distance));
 }
 
+TEST(LegAnswers, WithoutNumbersOrOfOtherPromptsAreNotEqual) {
+  TokenScores one = *ParseTokenScores(kP + kQ, "a");
+  TokenScores two = one;
+  one.unscored = {7};
+  two.unscored = {8};
+  EXPECT_TRUE(Told(ApartOfAnswers("answers.jsonl", one, one)).equal);
+  const Apart apart = Told(ApartOfAnswers("answers.jsonl", one, two));
+  EXPECT_FALSE(apart.equal);
+  EXPECT_THAT(apart.words, HasSubstr("1 and 1 answers without log-probabilities, not the same"));
+  const auto asked = [](const char* prompt) {
+    return fmt::format(
+        "{{\"prompt_id\": \"r\", \"prompt\": \"{}\", \"token_ids\": [1], "
+        "\"logprobs\": [-0.5]}}\n",
+        prompt);
+  };
+  const auto other = OfTokens(kP + asked("one"), kP + asked("two"));
+  ASSERT_FALSE(other.ok());
+  EXPECT_THAT(other.error().message, HasSubstr("asked otherwise"));
+}
+
 TEST(LegAnswers, ShowNothingWithoutIdsDigitsOrFiniteValues) {
   const std::string unnamed = "{\"token_ids\": [1, 2], \"logprobs\": [-0.5, -1]}\n";
   EXPECT_THAT(OfTokens(unnamed, unnamed).error().message, HasSubstr("does not name the prompt"));
