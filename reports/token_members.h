@@ -37,7 +37,7 @@ void Members(Io& io, T& tokens) {
   io.May("only_b", tokens.only_b);
   io.May("other_tokens", tokens.other_tokens, "Answers whose tokens differ from a place on.");
   io.MayObject("first_other", tokens.first_other);
-  io.May("ended", tokens.ended, "Answers that end on one side before the other.");
+  io.May("ended", tokens.ended, "Answers with fewer tokens on one side.");
   io.May("unscored", tokens.unscored, "Tokens before those of both that one side alone scored.");
   io.Must("tokens", tokens.tokens, "Compared.");
   io.Must("differing", tokens.differing, "Of them, by bits.");

@@ -36,9 +36,9 @@ struct TokenComparison {
 };
 
 // Sequences are paired by prompt and sample. Where a side does not name its prompts they are paired
-// by place, and those whose tokens are others by equal tokens, in their order. In a pair, tokens
-// are compared up to the first that is another one; where one side scored further tokens before
-// those of both, as of a prompt, from the first of both on. Tokens are the same by their ids if
+// by place; pairs with different tokens are then paired again by equal tokens, in their order. In a
+// pair, tokens are compared up to the first that differs. Tokens that one side alone scored before
+// the first common one, such as those of a prompt, are skipped. Tokens are the same by their ids if
 // both sides state these, else by their texts.
 // Cost: O(tokens), 4 bytes for each beside the two sides.
 TokenComparison CompareTokens(const TokenScores& a, const TokenScores& b, const TokenRules& rules);

@@ -37,7 +37,7 @@ struct TokenDifference {
   std::uint64_t only_b = 0;
   std::uint64_t other_tokens = 0;  // sequences in which the tokens differ from a place on
   std::optional<TokenPlace> first_other;
-  std::uint64_t ended = 0;     // sequences of which one side lacks tokens at an end
+  std::uint64_t ended = 0;     // sequences with fewer tokens on one side
   std::uint64_t unscored = 0;  // tokens that one side alone scored, before those of both
 
   std::uint64_t tokens = 0;      // compared

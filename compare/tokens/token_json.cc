@@ -141,7 +141,7 @@ void StatePromptAs(const Json& prompt, TokenPrompt* out) {
 
 constexpr std::array<std::string_view, 4> kNamedPrompt = {"prompt_id", "custom_id", "uid",
                                                           "doc_id"};
-// Beside lists of log-probabilities only: a server's "id" is another one in every response.
+// Beside lists of log-probabilities only: the "id" of a server's response changes every time.
 constexpr std::array<std::string_view, 4> kOwnPrompt = {"id", "group_index", "idx", "index"};
 constexpr std::array<std::string_view, 4> kSamples = {"sample", "sample_index", "sample_id",
                                                       "rollout_index"};

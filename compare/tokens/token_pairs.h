@@ -30,7 +30,7 @@ struct CommonTokens {
   std::size_t skip_a = 0;  // tokens before the first of both
   std::size_t skip_b = 0;
   std::size_t count = 0;
-  bool other = false;  // the next token is another one
+  bool other = false;  // the next tokens differ
   bool ended = false;  // the next is on one side alone, or one before that no side states to be of
                        // the prompt
 };

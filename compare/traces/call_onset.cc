@@ -36,6 +36,7 @@ class CallSearch {
 
   Result<CallOnset> Run() {
     onset_.rank = a_.rank;
+    onset_.damaged = a_.bad_lines + b_.bad_lines > 0;
     if (a_.digest != b_.digest) {
       onset_.notes.push_back(fmt::format("rank {}: digests are made by {} in A and by {} in B",
                                          a_.rank, a_.digest, b_.digest));

@@ -1,8 +1,8 @@
 // Where two runs part, call by call: the first whose output differs on equal inputs.
 //
 // Role: pure, from the traces of calls of two runs (calls.h). The calls of a step are aligned as
-// sequences (align_calls.h); calls that one run alone has, or has elsewhere, are told, and are an
-// origin only where what differs was computed from them.
+// sequences (align_calls.h). Calls that only one run has, or has in another order, are listed. They
+// are an origin only if the difference was computed from them.
 #ifndef RHARNESS_COMPARE_TRACES_CALL_ONSET_H_
 #define RHARNESS_COMPARE_TRACES_CALL_ONSET_H_
 
@@ -60,8 +60,10 @@ struct CallOnset {
   std::size_t moved = 0;
   std::size_t unknown = 0;       // equal as far as their digests go, which are not all there
   std::vector<OnsetStep> steps;  // counts alone
-  std::string headline;          // one sentence
-  std::string next;              // what to do now
+  // Lines of the two could not be read: a call that seems to be missing may have stood there.
+  bool damaged = false;
+  std::string headline;  // one sentence
+  std::string next;      // what to do now
   std::vector<std::string> reasons;
   std::vector<std::string> notes;
 };

@@ -172,8 +172,8 @@ class Parting {
     return {};
   }
 
-  // An input was last written by a call in A and by another one in B: where one run copies first
-  // and the other does not, the copy is the call that one run has alone.
+  // An input was last written by different calls in A and B. If one run copies a tensor first and
+  // the other does not, the copy is named.
   Status OfOtherWriters(const std::string& name, const Writer& in_a, const Writer& in_b) {
     // What the earlier writer left, and one run alone read before.
     for (std::size_t i = index_; i-- > 0;) {

@@ -61,6 +61,9 @@ void DescribeCallParting(CallOnset* onset) {
                                   fmt::format(fmt::runtime(words.sentence), NameOfCall(call)));
     onset->next = words.next;
   }
+  if (onset->damaged) {
+    onset->headline += ", as far as the traces can be read: lines that cannot may part before";
+  }
   onset->reasons.push_back(
       fmt::format("call {} of step {}: {}", call.order, call.step, onset->difference));
   if (onset->origin->state == RecordState::kOnlyA)

@@ -34,7 +34,7 @@ class CallWriters {
 
   // Nothing: no call of the step, or one that was not written.
   std::optional<Writer> WriterOf(const CallTensor& tensor, bool of_a) const;
-  // The same call of the other side; kNoCall: it has none.
+  // The same call of the other side; kNoCall: the other side does not have it.
   std::uint32_t PartnerOf(const Writer& writer) const;
   bool IsOwnCall(const Writer& writer) const { return PartnerOf(writer) == kNoCall; }
   Result<Call> Read(const Writer& writer) const;

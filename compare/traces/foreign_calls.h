@@ -1,6 +1,6 @@
 // Traces of operators by other tools, as traces of calls.
 //
-// Role: private to this folder. Two formats, neither of which anything in them is executed of:
+// Role: private to this folder. Nothing in a file is executed. Two formats:
 //   PyTorch's DebugMode, what DebugMode.save_logs writes: JSON, "format"
 //     "torch.utils._debug_mode.DebugMode.logs", version 1 (torch 2.15,
 //     torch/utils/_debug_mode/_mode.py and _calls.py). With record_ids=True it says which call

@@ -121,6 +121,11 @@ TEST_F(TraceProgram, NamesTheCallWhereBothHaveTheirOperators) {
   EXPECT_EQ(ExitOf(result), 0);
   EXPECT_THAT(result.stdout_text, HasSubstr("the output of fc2 differs on equal inputs"));
   EXPECT_EQ(ExitOf(TraceOf("a/rank-0.calls", "b/rank-0.calls")), 3);
+  // Nothing is named for certain where lines cannot be read.
+  std::string damaged = CallsText("3");
+  damaged.insert(damaged.find('\n') + 1, "no call\n");
+  Write("b/rank-0.calls", damaged);
+  EXPECT_EQ(ExitOf(TraceOf("a/rank-0.calls", "b/rank-0.calls")), 3);
 }
 
 TEST_F(TraceProgram, BoundsWhereKeptCheckpointsPart) {

@@ -208,7 +208,7 @@ class WhereSearch {
   bool ConcludeTraces() {
     const Onset& modules = report_.traces;
     const bool by_modules = report_.traced && modules.end == "parts" && !modules.damaged;
-    bool by_calls = report_.calls && report_.calls->end == "parts";
+    bool by_calls = report_.calls && report_.calls->end == "parts" && !report_.calls->damaged;
     if (by_calls && by_modules) {
       const bool earlier = modules.origin->a.step < report_.calls->origin->a.step;
       const bool begins = modules.what == "batch" || modules.what == "batch_order" ||

@@ -15,7 +15,7 @@ namespace rharness {
 
 inline constexpr std::size_t kMostFabricPorts = 64;
 
-// The active ports, sorted by name. An empty list: this machine has none. No value: the folder
+// The active ports, sorted by name. An empty list: this machine has no port. Nothing: the folder
 // cannot be listed. Members that no file states stay empty.
 std::optional<std::vector<FabricPort>> ReadFabric(
     const std::filesystem::path& folder = "/sys/class/infiniband");

@@ -335,6 +335,17 @@ TEST_F(CallOnsets, WhatWasGivenOtherwiseWithoutAnEffectIsToldWhereNothingDiffers
               testing::Contains(HasSubstr("adam in net (t.py:16): lr=0.1 in A, lr=0.2 in B")));
 }
 
+// As with modules: what seems to be missing may stand in a line that cannot be read.
+TEST_F(CallOnsets, OfADamagedTraceIsNamedWithThatReserve) {
+  std::string b = CallsText({Step(1, "'")});
+  EXPECT_FALSE(Onset({Step()}, {Step(1, "'")}).damaged);
+  b.insert(b.find('\n') + 1, "{\"step\":0,\"ord\n");
+  Write("B/rank-0.calls", b);
+  const CallOnset onset = OnsetOfFolders();
+  EXPECT_TRUE(onset.damaged);
+  EXPECT_THAT(onset.headline, HasSubstr("as far as the traces can be read"));
+}
+
 TEST_F(CallOnsets, TensorsWithoutADigestAreNotJudged) {
   const std::string line =
       R"({"step":0,"order":0,"op":"x","in":[{"shape":[1]}],"out":[{"shape":[1]}]})"
