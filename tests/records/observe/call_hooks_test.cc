@@ -222,6 +222,25 @@ TEST_F(CallHooks, DoNothingInACompiledOptimizer) {
   EXPECT_TRUE(Text("a/rank-0.calls").ends_with("{\"end\": true}\n"));
 }
 
+TEST_F(CallHooks, SeeWordsOfLargeTensorsThatOnlyChangePlaces) {
+  constexpr char kProgram[] = R"py(
+import torch
+from rharness_contents_torch import Contents
+look, said = Contents(torch)._check, []
+for dtype in (torch.float32, torch.bfloat16, torch.float64, torch.complex128, torch.int8):
+    x = torch.arange(64 * 515).reshape(64, 515).remainder(100).to(dtype)
+    rows, columns, last = x.clone(), x.clone(), x.clone()
+    rows[[1, 5]] = x[[5, 1]]
+    columns[:, [0, 1]] = x[:, [1, 0]]
+    last[-1, -1] += 1
+    said += [look(x) == look(x.clone()) == look(x.t().contiguous().t())]
+    said += [look(x) != look(other) for other in (rows, columns, last)]
+said += [look(torch.ones(1).expand(4096)) == look(torch.ones(4096))]
+print(all(said), len(said))
+)py";
+  EXPECT_EQ(Run(python_, kProgram, {}).front(), "True 21");
+}
+
 TEST_F(CallHooks, StandWithModesCheckpointsAndLongLists) {
   const auto bare = Run(python_, kOdd, {});
   Planted variables = {{"RHARNESS_TRACE", (At("a") / "").string()}};

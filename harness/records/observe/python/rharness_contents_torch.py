@@ -2,8 +2,8 @@
 
 Views, detached tensors and arrays of NumPy that share memory are one `Memory`, which knows the last
 call that wrote it. A digest is taken anew whenever a call wrote the memory since. Otherwise the
-content is checked: up to SMALL bytes by its digest, above by the sum of its words. So a write that no
-call shows is found, except one that leaves that sum as it was, such as one that only swaps words.
+content is checked: up to SMALL bytes by its digest, above by sums of its words that are weighted by
+their row and column, so that a write that no call shows is found, also one that only swaps words.
 """
 
 import ctypes
@@ -13,6 +13,7 @@ import math
 from rharness_calls import tensor_text
 
 SMALL = 4096  # bytes
+_ROW = 512  # words
 _CHUNK = 1 << 15  # elements, of a sum in fp64
 _PIECE = 1 << 26  # bytes of a tensor that is copied to be read in C order
 
@@ -53,7 +54,7 @@ class Contents:
         self.memories, self.at = {}, {}
         self.scratch = torch.empty(_CHUNK, dtype=torch.float64)
         self.words = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-        self.types = {}
+        self.types, self.weights = {}, None
 
     def forget(self):
         self.memories, self.at, self.kept = {}, {}, []
@@ -200,7 +201,7 @@ class Contents:
         return entry
 
     def _check(self, tensor, digest=None):
-        """What is compared where no call wrote: small ones' digest, large ones' sum of words."""
+        """What is compared where no call wrote: small ones' digest, large ones' weighted sums of words."""
         size = tensor.element_size()
         if tensor.numel() * size <= SMALL:
             return digest or self._digest(tensor)
@@ -208,13 +209,23 @@ class Contents:
             tensor = tensor.resolve_neg().resolve_conj()
         if size == 16:
             tensor, size = self.torch.view_as_real(tensor), 8
-        words = tensor.view(self.words[size])
-        if size < 8 and words.is_contiguous() and words.data_ptr() % 8 == 0:
-            flat = words.view(-1)
-            whole = flat.numel() // (8 // size) * (8 // size)
-            check = flat[:whole].view(self.torch.int64).sum().item()
-            return check + flat[whole:].sum().item() if whole < flat.numel() else check
-        return words.sum(dtype=self.torch.int64).item()
+        words = tensor.view(self.words[size]).reshape(-1).contiguous()
+        each = 8 // size
+        if each > 1 and words.data_ptr() % 8 == 0 and words.numel() >= each:
+            whole = words.numel() // each * each
+            rest = words[whole:].sum().item() if whole < words.numel() else 0
+            return self._weighted(words[:whole].view(self.torch.int64)), rest
+        return self._weighted(words)
+
+    def _weighted(self, words):
+        """Modulo 2^64. Odd weights: a single word that changes always shows."""
+        whole = words.numel() // _ROW * _ROW
+        rows, rest = words[:whole].view(-1, _ROW), words[whole:]
+        most = max(rows.shape[0], _ROW)
+        if self.weights is None or self.weights.numel() < most or self.weights.device != words.device:
+            self.weights = self.torch.arange(1, 2 * most, 2, device=words.device)
+        parts = [rows.sum(1), rows.sum(0), rest]
+        return tuple((part * self.weights[: part.numel()]).sum().item() for part in parts)
 
     def _digest(self, tensor):
         digest = hashlib.sha256()
