@@ -144,6 +144,58 @@ TEST_F(TorchHooks, ThatFailAnywhereFailNoRun) {
   }
 }
 
+// After the first step the model is saved, copied, scripted and traced by the program.
+constexpr char kKept[] = R"py(
+import copy, hashlib, io, sys, warnings
+import torch
+from torch import nn
+
+torch.manual_seed(1)
+net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+x, said = torch.ones(4, 8), []
+for step in range(4):
+    net(x).square().mean().backward()
+    if step == 2:
+        saved = io.BytesIO()
+        torch.save(net, saved)
+        said += [hashlib.sha256(saved.getvalue()).hexdigest()]
+        warnings.simplefilter("ignore")
+        for one in (copy.deepcopy(net), torch.jit.script(net), torch.jit.trace(net, x)):
+            said += [float(one(x).sum())]
+        said += [len(copy.deepcopy(net)._forward_pre_hooks), len(list(net._forward_pre_hooks.values()))]
+    optimizer.step()
+    optimizer.zero_grad()
+print(said, float(net(x).sum()))
+)py";
+
+TEST_F(TorchHooks, AreInNoCopyAndNoFileOfTheModel) {
+  const auto bare = Run(python_, kKept, {});
+  const Planted variables = {{"RHARNESS_TRACE", (At("a") / "").string()},
+                             {"RHARNESS_TRACE_STEPS", "0-9"}};
+  EXPECT_EQ(Run(python_, kKept, {}, variables), bare);
+  const auto traces = LoadTraces(At("a"));
+  ASSERT_TRUE(traces.ok()) << traces.error().ToString();
+  EXPECT_EQ(traces->front().trouble, "");
+}
+
+TEST_F(TorchHooks, EndWhereAStepHasNoEnd) {
+  constexpr char kProgram[] = R"py(
+import torch
+net = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(1100): net(torch.ones(1, 2))
+print("done")
+)py";
+  EXPECT_EQ(Run(python_, kProgram, {}, {{"RHARNESS_TRACE", (At("a") / "").string()}}).front(),
+            "done");
+  const auto traces = LoadTraces(At("a"));
+  ASSERT_TRUE(traces.ok()) << traces.error().ToString();
+  EXPECT_THAT(
+      traces->front().trouble,
+      HasSubstr("step 0 has no end in 1024 calls of the model; expected a call of SGD.step"));
+}
+
 TEST_F(TorchHooks, ThatCannotWriteFailNoRun) {
   const auto printed =
       Run(python_, kTorch,

@@ -27,7 +27,10 @@ def readable(torch, tensor):
 
 
 def transformed(torch):
-    """Whether this runs inside of vmap, grad or the like of torch.func, where nothing can be read."""
+    """Whether this runs inside of vmap, grad or the like of torch.func, where nothing can be read, or
+    inside of torch.jit.trace, which would take what is read for a part of the program."""
+    if torch._C._get_tracing_state() is not None:
+        return True
     peek = getattr(getattr(torch._C, "_functorch", None), "peek_interpreter_stack", None)
     return peek is not None and peek() is not None
 

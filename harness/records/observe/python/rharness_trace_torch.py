@@ -1,84 +1,23 @@
 """The PyTorch half of rharness_trace: the hooks of one model, and facts of its tensors.
 
 Not seen: what runs inside of compiled and scripted modules, and operations outside of modules, which
-show in the input of the next module. A compiled step of the optimizer ends no step of the trace.
+show in the input of the next module. A compiled step of the optimizer calls no hook: of one process
+it shows in the versions of the parameters at the model's next call, without its gradients.
 """
 
 import atexit
-import ctypes
-import hashlib
-import math
 import os
+import sys
 import types
+import warnings
 import weakref
 
-from rharness_contents_torch import readable, transformed
-from rharness_trace import BUCKETS, MOST_TENSORS, PERIOD, Steps, TraceFile
-from rharness_trace import complain, line_of, number, signs, torch_header
+import rharness_hooks_torch
+from rharness_contents_torch import transformed
+from rharness_tensors_torch import Tensors
+from rharness_trace import MOST_TENSORS, Steps, TraceFile, complain, line_of, torch_header
 
-class Tensors:
-    """Facts of tensors: of one that was looked at before, and did not change since, the same."""
-
-    def __init__(self, torch):
-        self.torch, self.signs, self.seen = torch, {}, {}
-
-    def facts(self, tensor, keep=True):
-        key, keep = id(tensor), keep and not tensor.is_inference()  # these have no version
-        held, version = (self.seen.get(key), tensor._version) if keep else (None, 0)
-        if held is not None and held[0]() is tensor and held[1] == version:
-            return held[2]
-        facts = self._facts(tensor.detach())
-        if keep:
-            self.seen[key] = (weakref.ref(tensor), version, facts)
-        return facts
-
-    def forget(self):
-        self.seen.clear()
-
-    def _facts(self, tensor):
-        torch = self.torch
-        facts = {"shape": list(tensor.shape), "dtype": str(tensor.dtype).replace("torch.", "")}
-        if not readable(torch, tensor):
-            return facts
-        flat = tensor.resolve_neg().resolve_conj().contiguous().reshape(-1)
-        facts["digest"] = "sha256:" + self._sha256(flat)
-        if flat.numel() == 0:
-            return facts
-        if flat.is_complex():
-            flat = torch.view_as_real(flat).reshape(-1)
-        if not flat.is_floating_point():
-            flat = flat.to(torch.float64)
-        norm = torch.linalg.vector_norm(flat, dtype=torch.float64).item()
-        if not math.isfinite(norm):
-            finite = torch.isfinite(flat)
-            facts["nonfinite"] = int((~finite).sum().item())
-            flat = torch.where(finite, flat, torch.zeros((), dtype=flat.dtype, device=flat.device)).double()
-            norm = torch.linalg.vector_norm(flat).item()
-        low, high = torch.aminmax(flat if flat.element_size() >= 4 else flat.float())
-        facts.update(norm=number(norm), max=number(max(-low.item(), high.item())))
-        facts["sketch"] = [number(one) for one in self._sketch(flat)]
-        return facts
-
-    def _sha256(self, flat):
-        flat = flat.cpu()
-        size = flat.numel() * flat.element_size()
-        if size == 0:
-            return hashlib.sha256().hexdigest()
-        return hashlib.sha256((ctypes.c_char * size).from_address(flat.data_ptr())).hexdigest()
-
-    def _sketch(self, flat):
-        torch, device = self.torch, flat.device
-        if device not in self.signs:
-            self.signs[device] = torch.tensor(signs(), dtype=torch.float64, device=device)
-        whole = flat.numel() // PERIOD * PERIOD
-        rest = flat.numel() - whole
-        if not whole:
-            sums = torch.zeros(-(-rest // BUCKETS) * BUCKETS, dtype=torch.float64, device=device)
-        else:
-            sums = flat[:whole].view(-1, PERIOD).sum(0, dtype=torch.float64)
-        if rest:
-            sums[:rest] += flat[whole:]
-        return (sums * self.signs[device][: sums.numel()]).view(-1, BUCKETS).sum(0).tolist()
+MOST_CALLS = 1024  # of the model in one step
 
 
 def _tensors(torch, value, found):
@@ -113,7 +52,9 @@ class Watch:
             from rharness_calls_torch import Calls
 
             self.operators = Calls(torch, self, torch_header(torch))
-        self.lasting.append(self._pre_hook(self.model, self._on_forward))
+        trained = [one for one in self.model.parameters() if one.requires_grad]
+        self.sample, self.versions, self.stepped = trained[:: len(trained) // 8 + 1], None, False
+        self.lasting.append(rharness_hooks_torch.before(self.model, self._on_forward))
         if optimizer is not None:
             self._hook_optimizer()
         atexit.register(self.close)
@@ -155,13 +96,6 @@ class Watch:
         self._forget_losses()
         self.tensors.forget()
 
-    @staticmethod
-    def _pre_hook(module, work):
-        try:
-            return module.register_forward_pre_hook(lambda m, args, kwargs: work(m, args, kwargs), with_kwargs=True)
-        except TypeError:  # before PyTorch 2.0
-            return module.register_forward_pre_hook(lambda m, args: work(m, args, {}))
-
     def _hook_optimizer(self):
         if hasattr(self.optimizer, "register_step_post_hook"):
             guard, compiling = self.guard, self.compiling  # a compiled step has no hooks in it
@@ -187,8 +121,20 @@ class Watch:
         if self.optimizer is None:
             self.guard(self._end_step)
             self.step, self.forwards = self.forwards, self.forwards + 1
+        elif not self.stepped and self._compiled_step():
+            self.guard(self._on_step)
+            self.stepped = False
         if self.steps.has(self.step):
             self.guard(self._begin_forward, args, kwargs)
+
+    def _compiled_step(self):
+        """Whether parameters were written since the last call, with a compiler at hand. Libraries for
+        several processes write them at other moments, too."""
+        distributed = sys.modules.get("torch.distributed")
+        if "torch._dynamo" not in sys.modules or (distributed and distributed.is_available() and distributed.is_initialized()):
+            return False
+        before, self.versions = self.versions, [one._version for one in self.sample]
+        return before is not None and before != self.versions
 
     def _trains(self):
         """What is called in evaluation mode is an evaluation, unless gradients are taken of it."""
@@ -197,6 +143,9 @@ class Watch:
     def _begin_forward(self, args, kwargs):
         if not self.active:
             self._begin_step()
+        if self.calls.get(("batch", ""), 0) >= MOST_CALLS:
+            raise RuntimeError("step %d has no end in %d calls of the model; expected a call of %s.step()"
+                               % (self.step, MOST_CALLS, type(self.optimizer).__name__))
         if self.operators is not None:
             self.operators.name_batch(args, kwargs)
         self._record("batch", "", (args, kwargs))
@@ -265,19 +214,19 @@ class Watch:
 
     def _hook_module(self, name, module):
         """Inputs and outputs of each call; whether it drew random numbers; gradients of outputs."""
-        rng = []
+        rng, step = [], self.step  # a hook that was removed is called once more if its call had begun
         compiling = self.compiling
 
         def before(_, args, kwargs):
-            if not compiling() and self.active and self._trains():
+            if not compiling() and self.active and self.step == step and self._trains():
                 self.guard(self._input, name, (args, kwargs), type(module).__name__, rng)
 
         def after(_, __, result):
-            if not compiling() and self.active and self._trains():
+            if not compiling() and self.active and self.step == step and self._trains():
                 self.guard(self._output, name, result, type(module).__name__, rng)
 
-        self.handles.append(self._pre_hook(module, before))
-        self.handles.append(module.register_forward_hook(after))
+        self.handles.append(rharness_hooks_torch.before(module, before))
+        self.handles.append(rharness_hooks_torch.after(module, after))
         if module is self.model:  # it is being called: its hooks of this moment were listed before
             rng.append(self.torch.get_rng_state())
 
@@ -329,6 +278,7 @@ class Watch:
                 self._record("gradient", name, parameter.grad, keep=False)
 
     def _on_step(self):
+        self.stepped = True
         if self.active:
             for name, parameter in self.model.named_parameters():
                 if parameter.requires_grad:
@@ -367,6 +317,8 @@ class Auto:
 
         __init__.__wrapped__ = self.original
         self.patch = torch.optim.Optimizer.__init__ = __init__
+        # torch.compile warns of hooks of all modules; ours is gone after its first call in training.
+        warnings.filterwarnings("ignore", message=".*global hooks on modules.*")
         self.handle = torch.nn.modules.module.register_module_forward_pre_hook(self.on_call)
 
     def stop(self):
