@@ -158,13 +158,15 @@ DocumentSection CallSection(const CallOnset& onset) {
       const CallTensor& a = in_a ? of_a[i] : none;
       const CallTensor& b = in_b ? of_b[i] : none;
       const bool same = in_a && in_b && IsSameTensor(a, b);
-      section.rows.push_back({.tone = same   ? Verdict::kIdentical
-                                      : both ? Verdict::kDrifted
-                                             : Verdict::kInconclusive,
+      const bool known = !a.digest.empty() && !b.digest.empty();
+      section.rows.push_back({.tone = same && known   ? Verdict::kIdentical
+                                      : both && !same ? Verdict::kDrifted
+                                                      : Verdict::kInconclusive,
                               .cells = {NameOfTensor(list, i, in_a ? a : b),
-                                        {same   ? "= equal"
-                                         : both ? "✗ differs"
-                                                : "in one run",
+                                        {same && known ? "= equal"
+                                         : same        ? "? no digest"
+                                         : both        ? "✗ differs"
+                                                       : "in one run",
                                          As::kBadge},
                                         in_a ? TensorWords(a) : "",
                                         in_b ? TensorWords(b) : "",

@@ -113,6 +113,7 @@ void Members(Io& io, T& onset) {
   io.Must("layer", onset.what.empty() ? "" : LayerName(onset.layer),
           About().OneOf(" data code environment hardware randomness"));
   io.Must("rank", onset.rank);
+  io.May("damaged", onset.damaged, "Lines could not be read: what seems missing may be there.");
   io.Must("equal_until", onset.equal_until);
   io.Must("growth", onset.growth,
           About().OneOf("none rounding_grows rounding_jumps change unknown"));
@@ -182,6 +183,7 @@ void Members(Io& io, T& onset) {
   io.Must("only_b", onset.only_b);
   io.Must("moved", onset.moved);
   io.Must("unknown", onset.unknown, "Not judged: a digest is missing.");
+  io.May("damaged", onset.damaged, "Lines could not be read: what seems missing may be there.");
   io.MayObject("origin", onset.origin);
   io.MustList("around", onset.around, "In the order of A.");
   io.MustList("further_origins", onset.further, "Of the step; 20 at most.");

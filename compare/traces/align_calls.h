@@ -24,6 +24,9 @@ struct CallMatch {
   std::uint32_t a = kNoCall;  // index in the step; kNoCall: B alone has it
   std::uint32_t b = kNoCall;
   bool moved = false;  // both have it, in another order
+  // Filled by StepCalls: the same but for digests that one side lacks.
+  bool same_given = false;
+  bool same_made = false;
 };
 
 // In the order of A, with B's own where B has them; each call once.

@@ -64,6 +64,7 @@ class CallSearch {
     StepCalls step{.a = a_, .b = b_, .step_a = a, .step_b = b};
     step.matches = AlignCalls(a_.Of(a), b_.Of(b));
     DropUnwritten(&step);
+    RETURN_IF_ERROR(step.ReadMissingDigests());
     Count(step);
     if (onset_.end != "nothing_compared") return {};
     const auto first =
@@ -90,7 +91,7 @@ class CallSearch {
   Status NoteAbsorbed(const StepCalls& step) {
     if (onset_.absorbed) return {};
     const auto first = std::ranges::find_if(step.matches, [&](const CallMatch& one) {
-      return !IsOwn(one) && step.EntryA(one).given != step.EntryB(one).given;
+      return !IsOwn(one) && step.GivenDiffers(one);
     });
     if (first == step.matches.end()) return {};
     ASSIGN_OR_RETURN(onset_.absorbed, step.Pair(*first));

@@ -82,6 +82,7 @@ std::string NameOfCall(const Call& call);
 std::string NameOfTensor(std::string_view list, std::size_t index, const CallTensor& tensor);
 // What of the other arguments differs: "eps=1e-08 in A, eps=1e-05 in B".
 std::string OtherArguments(const Call& a, const Call& b);
+// As far as their digests go: one without a digest may be equal to any of its shape and type.
 bool IsSameTensor(const CallTensor& a, const CallTensor& b);
 // Fills headline, next and reasons from the rest.
 void DescribeCallOnset(CallOnset* onset);

@@ -34,7 +34,7 @@ class Parting {
     const CallMatch& match = step_.matches[index_];
     ASSIGN_OR_RETURN(onset_.origin, step_.Pair(match));
     onset_.end = "parts";
-    if (step_.EntryA(match).given == step_.EntryB(match).given) {
+    if (!step_.GivenDiffers(match)) {
       RETURN_IF_ERROR(OfEqualInputs(match));
     } else {
       RETURN_IF_ERROR(OfOtherInputs());
@@ -261,7 +261,8 @@ class Parting {
       if (in_b == peers_.b.end()) continue;
       ASSIGN_OR_RETURN(const CallEntry* in_a, Collective(one, origin.a.group));
       ASSIGN_OR_RETURN(const CallEntry* there, Collective(*in_b, origin.b.group));
-      if (in_a != nullptr && there != nullptr && in_a->given != there->given) other = one.rank;
+      if (in_a == nullptr || there == nullptr || in_a->unknown || there->unknown) continue;
+      if (in_a->given != there->given) other = one.rank;
     }
     return other;
   }
@@ -345,50 +346,6 @@ class Parting {
 };
 
 }  // namespace
-
-RecordState StepCalls::StateOf(const CallMatch& match) const {
-  if (match.b == kNoCall) return RecordState::kOnlyA;
-  if (match.a == kNoCall) return RecordState::kOnlyB;
-  const CallEntry& one = EntryA(match);
-  const CallEntry& other = EntryB(match);
-  if (one.made != other.made) {
-    return one.given == other.given ? RecordState::kOrigin : RecordState::kHandedOn;
-  }
-  if (Differs(match)) return RecordState::kHandedOn;
-  return one.unknown || other.unknown ? RecordState::kUnknown : RecordState::kEqual;
-}
-
-bool StepCalls::Differs(const CallMatch& match) const {
-  if (IsOwn(match)) return false;
-  const CallEntry& one = EntryA(match);
-  const CallEntry& other = EntryB(match);
-  // Of what has no digest nobody knows that it is equal.
-  const bool unknown = one.unknown || other.unknown;
-  return one.made != other.made || (unknown && one.given != other.given);
-}
-
-Result<CallPair> StepCalls::Pair(const CallMatch& match) const {
-  CallPair pair{.state = StateOf(match), .moved = match.moved};
-  if (match.a != kNoCall) {
-    ASSIGN_OR_RETURN(pair.a, a.Read(EntryA(match)));
-  }
-  if (match.b != kNoCall) {
-    ASSIGN_OR_RETURN(pair.b, b.Read(EntryB(match)));
-  }
-  if (match.a == kNoCall) pair.a = pair.b;
-  if (match.b == kNoCall) pair.b = pair.a;
-  return pair;
-}
-
-Status AddOwnCalls(const StepCalls& step, CallOnset* onset) {
-  for (const CallMatch& one : step.matches) {
-    if (onset->own.size() == kMostOwnCalls) break;
-    if (!IsOwn(one) && !one.moved) continue;
-    ASSIGN_OR_RETURN(CallPair pair, step.Pair(one));
-    onset->own.push_back(std::move(pair));
-  }
-  return {};
-}
 
 Status FindParting(const StepCalls& step, std::size_t index, const Peers& peers,
                    const std::optional<CallPair>& before, bool is_first, CallOnset* onset) {

@@ -27,6 +27,16 @@ struct StepCalls {
 
   const CallEntry& EntryA(const CallMatch& match) const { return a.Of(step_a)[match.a]; }
   const CallEntry& EntryB(const CallMatch& match) const { return b.Of(step_b)[match.b]; }
+  // Other arguments, generator, group or inputs; other outputs. A digest that one side lacks is no
+  // difference, once ReadMissingDigests was called.
+  bool GivenDiffers(const CallMatch& match) const {
+    return EntryA(match).given != EntryB(match).given && !match.same_given;
+  }
+  bool MadeDiffers(const CallMatch& match) const {
+    return EntryA(match).made != EntryB(match).made && !match.same_made;
+  }
+  // Reads again what lacks a digest and differs. Errors: those of CallTrace::Read.
+  Status ReadMissingDigests();
   RecordState StateOf(const CallMatch& match) const;
   // A pair with other outputs.
   bool Differs(const CallMatch& match) const;

@@ -326,6 +326,39 @@ TEST_F(CallOnsets, AnInputWithoutADigestIsNotEqual) {
   EXPECT_THAT(onset.headline, HasSubstr("whether its inputs are equal is not known"));
 }
 
+// One run's hook could not read a type that the other's could.
+TEST_F(CallOnsets, ADigestOnOneSideIsNoDifference) {
+  const auto text = [](std::string_view digest, std::string_view beside, int last) {
+    std::string lines = CallHeader();
+    lines += fmt::format(
+        R"({{"step":0,"order":0,"op":"cast","args":"x","in":[{{"shape":[1]{0}}}],"out":[{{"shape":[1]{0}}}]}})"
+        "\n"
+        R"({{"step":0,"order":1,"op":"mm","in":[{{"shape":[1]{0},"from":0}},{{"digest":"{1}","shape":[2],"name":"fc.weight"}}],"out":[{{"digest":"{2}"}}]}})"
+        "\n",
+        digest, beside, last);
+    return lines + "{\"end\":true}\n";
+  };
+  constexpr std::string_view kDigest = R"(,"digest":"d")";
+  Write("A/rank-0.calls", text(kDigest, "w", 1));
+  Write("B/rank-0.calls", text("", "w", 1));
+  CallOnset onset = OnsetOfFolders();
+  EXPECT_EQ(onset.end, "nothing_compared");
+  EXPECT_EQ(onset.differing, 0U);
+  EXPECT_EQ(onset.unknown, 2U);
+  EXPECT_FALSE(onset.absorbed);
+
+  Write("B/rank-0.calls", text("", "w", 2));
+  onset = OnsetOfFolders();
+  EXPECT_EQ(onset.what, "unknown_input");
+  EXPECT_EQ(onset.origin->a.op, "mm");
+
+  // A known input that differs explains it.
+  Write("B/rank-0.calls", text("", "other", 2));
+  onset = OnsetOfFolders();
+  EXPECT_EQ(onset.what, "initial_weights");
+  EXPECT_THAT(onset.difference, HasSubstr("fc.weight"));
+}
+
 TEST_F(CallOnsets, WhatWasGivenOtherwiseWithoutAnEffectIsToldWhereNothingDiffers) {
   std::vector<Called> b = Step();
   b[6].more = R"(,"args":"lr=0.2, eps=1e-08")";
