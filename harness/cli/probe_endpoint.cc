@@ -125,10 +125,11 @@ std::string TextOf(const EndpointAnswers& answers, const EndpointFingerprint& ju
 }
 
 int ExitCodeOf(const EndpointFingerprint& judged) {
-  const auto any = [&](auto matches) { return std::ranges::any_of(judged.findings, matches); };
-  if (any([](const auto& one) { return one.kind != EndpointFindingKind::kOpen; })) {
-    return kExitDrift;
-  }
+  const auto is_open = [](const EndpointFinding& one) {
+    return one.kind == EndpointFindingKind::kOpen || one.kind == EndpointFindingKind::kChanged ||
+           one.kind == EndpointFindingKind::kStored;
+  };
+  if (!std::ranges::all_of(judged.findings, is_open)) return kExitDrift;
   if (judged.failed > 0) return kExitInfrastructure;
   return judged.findings.empty() ? kExitOk : kExitInconclusive;
 }
@@ -204,7 +205,9 @@ void AddProbeEndpoint(Command& probe) {
   verb.ExitCode(kExitOk, "every prompt has one answer");
   verb.ExitCode(kExitDrift, "answers differ: not deterministic, or not batch invariant");
   verb.ExitCode(kExitUsage, "usage, invalid input, or refused by the server");
-  verb.ExitCode(kExitInconclusive, "answers differ too rarely to say in what");
+  verb.ExitCode(kExitInconclusive,
+                "answers differ too rarely to say in what, come from a cache, or the server "
+                "changed meanwhile");
   verb.ExitCode(kExitInfrastructure, "the server does not answer, or prompts failed");
   verb.Example(
       "rharness probe endpoint http://localhost:8000 --prompts prompts.jsonl --out now.json");

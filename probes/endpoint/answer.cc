@@ -110,6 +110,7 @@ Result<EndpointAnswer> ParseEndpointAnswer(const Json& json, bool chat, std::str
   });
   if (reader.ok() && first) reader.Fail("expected an answer; the list is empty", "choices");
   reader.ReadOptional("model", &answer.model);
+  if (IsText(json.Find("id"))) answer.id = json.Find("id")->AsString();
   reader.ReadOptional("system_fingerprint", &answer.system_fingerprint);
   RETURN_IF_ERROR(reader.status());
   return answer;

@@ -23,6 +23,7 @@ struct EndpointAnswer {
   std::string finish;                 // "stop", "length"; empty: not said
   std::string model;                  // that says it has answered; empty: not said
   std::string system_fingerprint;     // empty: not said
+  std::string id;                     // of the response; empty: not said. No part of the answer
 
   bool SameCompletion(const EndpointAnswer& other) const {
     return tokens == other.tokens && text == other.text && finish == other.finish;

@@ -171,6 +171,7 @@ class EndpointJudge {
   ServingProbe JudgeAlone() {
     ServingProbe probe = Begin("endpoint_alone");
     std::string first;
+    std::size_t changed = 0;
     for (const EndpointCase& one : in_.alone) {
       ++probe.cases;
       if (!one.failed.empty()) {
@@ -190,10 +191,18 @@ class EndpointJudge {
         probe.differing += distinct.answers - 1;
         probe.unstable.push_back(NameOf(one.prompt));
         unstable_.insert(one.prompt);
+        changed += ChangedLater(one) ? 1 : 0;
       }
       probe.choices.AppendMember(NameOf(one.prompt), std::move(choice));
     }
-    if (!first.empty()) {
+    if (changed > 0 && changed == unstable_.size()) {
+      Tell(EndpointFindingKind::kChanged,
+           fmt::format("the server changed while it was measured, or is not deterministic: {} of {} "
+                       "asked alone {} another answer than at the beginning; {}; measure it again",
+                       changed, Counted(in_.prompts.size(), "prompt"),
+                       changed == 1 ? "gets" : "get", first),
+           &probe);
+    } else if (!first.empty()) {
       Tell(EndpointFindingKind::kNotDeterministic,
            fmt::format("not deterministic: {} of {} asked alone at temperature 0 {} different "
                        "answers; {}",
@@ -202,6 +211,19 @@ class EndpointJudge {
            &probe);
     }
     return probe;
+  }
+
+  // One answer in all of the first repeats, and from some later moment on another one.
+  bool ChangedLater(const EndpointCase& one) const {
+    const auto repeats = static_cast<std::size_t>(in_.repeats);
+    if (one.answers.size() <= repeats) return false;
+    std::size_t changes = 0;
+    for (std::size_t i = 1; i < one.answers.size(); ++i) {
+      const bool same = *one.answers[i] == *one.answers[i - 1];
+      if (!same && i < repeats) return false;
+      changes += same ? 0 : 1;
+    }
+    return changes == 1;
   }
 
   // A case that compares each answer with another: `reference_of` the answer's number. Those that
@@ -323,6 +345,14 @@ class EndpointJudge {
       }
     }
     models.erase("");
+    if (in_.stored > 0) {
+      out_.findings.push_back(
+          {EndpointFindingKind::kStored,
+           fmt::format("answers come from a cache of whole answers: {} of {} have the id of an "
+                       "earlier answer, so that it shows nothing that they are equal; ask the "
+                       "server itself, or without that cache",
+                       in_.stored, Counted(in_.requests, "answer"))});
+    }
     const std::vector<std::string> all(fingerprints.begin(), fingerprints.end());
     out_.endpoint = Json().Set("model", in_.identity.model);
     out_.endpoint.Set("answers_as", fmt::format("{}", fmt::join(models, ", ")));

@@ -9,7 +9,7 @@
 //                    ("as_alone"); where they never are, "differs" says where they part
 //   endpoint_order   the same of the answers in other orders
 //   endpoint_prefix  the same of warm answers and cold ones ("as_cold")
-// Answers that differ now and then make a case unstable. The model, the server, its version and
+// Answers that differ now and then make a case unstable; so does a server that was changed meanwhile. The model, the server, its version and
 // "system_fingerprint" are the stack's "endpoint".
 #ifndef RHARNESS_PROBES_ENDPOINT_FINDINGS_H_
 #define RHARNESS_PROBES_ENDPOINT_FINDINGS_H_
@@ -30,6 +30,8 @@ enum class EndpointFindingKind {
   kPrefix,             // not as cold from the cache
   kOpen,               // answers differ in one of these, too rarely to tell it from chance
   kSeveralServers,     // "system_fingerprint" changes from answer to answer
+  kChanged,            // alone, another answer than at the beginning: a restart, another model
+  kStored,             // whole answers come from a cache: that they are equal shows nothing
 };
 
 struct EndpointFinding {

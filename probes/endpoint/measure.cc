@@ -28,14 +28,20 @@ class EndpointStages {
       : client_(*client), plan_(plan), out_(*out) {
     const std::size_t each = out_.prompts.size() * static_cast<std::size_t>(plan.repeats);
     total_ = each * (4 + SizesBeside(plan.at_a_time).size());
+    total_ += (out_.prompts.size() + 1) * (plan.at_a_time > 1 ? 3 : 2);
   }
 
   Status Run() {
     RETURN_IF_ERROR(Alone(&out_.alone, "alone", false));
     RETURN_IF_ERROR(RefusedAll());
     for (const int size : SizesBeside(plan_.at_a_time)) RETURN_IF_ERROR(Beside(size));
+    if (plan_.at_a_time > 1) RETURN_IF_ERROR(AloneAgain());
     RETURN_IF_ERROR(Alone(&out_.order, "in other orders", true));
-    return ColdAndWarm();
+    RETURN_IF_ERROR(AloneAgain());
+    RETURN_IF_ERROR(ColdAndWarm());
+    RETURN_IF_ERROR(AloneAgain());
+    if (same_ids_) out_.stored = 0;  // one id for all says nothing
+    return {};
   }
 
  private:
@@ -62,6 +68,7 @@ class EndpointStages {
         return Status();
       }
       out_.answers_without_logprobs += answer->HasLogprobs() ? 0 : 1;
+      SeeId(answer->id, order[i]);
       to.answers.push_back(Kept(order[i], std::move(*answer)));
       if (bytes_ <= kMostAnswerBytes) return Status();
       return Status(InvalidInput(
@@ -70,6 +77,19 @@ class EndpointStages {
               kMostAnswerBytes),
           out_.prompts[order[i]].name));
     });
+  }
+
+  // A cache of whole answers gives the same request the same id again.
+  void SeeId(const std::string& id, std::size_t prompt) {
+    if (id.empty()) return;
+    if (ids_.empty() || prefix_ != ids_prefix_) ids_.assign(out_.prompts.size(), "");
+    ids_prefix_ = prefix_;
+    if (ids_[prompt] == id) {
+      ++out_.stored;
+    } else if (last_id_ == id) {
+      same_ids_ = true;
+    }
+    ids_[prompt] = last_id_ = id;
   }
 
   // One of the answers to this prompt that are known, if it is equal. The latest is the likeliest.
@@ -101,6 +121,15 @@ class EndpointStages {
     return {};
   }
 
+  // As in `Alone`: the first prompt follows the last.
+  Status AloneAgain() {
+    std::vector<EndpointCase> before = Cases(1);
+    RETURN_IF_ERROR(Ask({out_.prompts.size() - 1}, out_.prompts, 1, "alone again", &before));
+    std::vector<std::size_t> order(out_.prompts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    return Ask(order, out_.prompts, 1, "alone again", &out_.alone);
+  }
+
   Status RefusedAll() const {
     const bool all = std::ranges::none_of(
         out_.alone, [](const EndpointCase& one) { return one.failed.empty(); });
@@ -127,6 +156,7 @@ class EndpointStages {
     out_.cold = Cases(1);
     out_.warm = Cases(1);
     for (int repeat = 0; repeat < plan_.repeats; ++repeat) {
+      prefix_ = repeat;
       std::vector<EndpointPrompt> longer;
       for (const EndpointPrompt& prompt : out_.prompts) {
         longer.push_back(WithPrefix(prompt, PrefixOf(plan_.nonce, repeat)));
@@ -140,6 +170,7 @@ class EndpointStages {
       RETURN_IF_ERROR(Ask(order, longer, 1, "behind a new prefix", &out_.cold));
       RETURN_IF_ERROR(Ask(order, longer, 1, "behind a known prefix", &out_.warm));
     }
+    prefix_ = -1;
     return {};
   }
 
@@ -148,6 +179,12 @@ class EndpointStages {
   EndpointAnswers& out_;
   std::size_t total_ = 0;
   std::size_t bytes_ = 0;  // of the known answers
+  int prefix_ = -1;        // before the prompts that are asked now; -1: none
+  // The latest ids: of each prompt behind `ids_prefix_`, and of all.
+  std::vector<std::string> ids_;
+  int ids_prefix_ = -1;
+  std::string last_id_;
+  bool same_ids_ = false;
   std::map<std::size_t, std::vector<std::shared_ptr<const EndpointAnswer>>> known_;  // by prompt
 };
 

@@ -7,6 +7,8 @@
 //   cold     alone, behind a long prefix that no server has seen, so that nothing of it is cached;
 //            the prompts of one round share it
 //   warm     the same once more, from the cache if the server has one
+// Behind each of the three other conditions every prompt is asked once more as in `alone`: a server
+// that was replaced or restarted meanwhile answers otherwise there, too.
 #ifndef RHARNESS_PROBES_ENDPOINT_MEASURE_H_
 #define RHARNESS_PROBES_ENDPOINT_MEASURE_H_
 
@@ -40,12 +42,14 @@ struct EndpointAnswers {
   std::vector<EndpointPrompt> prompts;
   int repeats = 0;
   int at_a_time = 1;
-  std::vector<EndpointCase> alone;   // a case a prompt, here and below but for `beside`
+  // A case a prompt, here and below but for `beside`; `repeats` answers, and those asked later.
+  std::vector<EndpointCase> alone;
   std::vector<EndpointCase> beside;  // by number at a time, then by prompt
   std::vector<EndpointCase> order;
   std::vector<EndpointCase> cold;
   std::vector<EndpointCase> warm;
   std::size_t requests = 0;
+  std::size_t stored = 0;  // answers with the id of an earlier one to the same request
 };
 
 inline constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30;  // of all distinct answers

@@ -75,7 +75,7 @@ TEST_F(ProbeEndpoint, WritesAFingerprintOfASteadyServer) {
   const ProcessResult steady = Probe("steady");
   EXPECT_EQ(steady.outcome.exit_code, 0) << steady.stderr_text;
   EXPECT_THAT(steady.stdout_text,
-              AllOf(HasSubstr("tiny: 3 prompts, 148 answers"),
+              AllOf(HasSubstr("tiny: 3 prompts, 160 answers"),
                     HasSubstr("deterministic and batch invariant: every prompt got one answer with "
                               "one set of log-probabilities in 7 repeats")));
   const Json json = ReadJsonFile(At("steady.json")).value();
@@ -95,7 +95,7 @@ TEST_F(ProbeEndpoint, NamesWhatAnswersDependOn) {
   EXPECT_EQ(random.outcome.exit_code, 1);
   EXPECT_THAT(random.stdout_text,
               AllOf(HasSubstr("not deterministic: "),
-                    HasSubstr("2 distinct completions of 7, which part at token "
+                    HasSubstr("2 distinct completions of 10, which part at token "
                               "3: "),
                     HasSubstr("' otherwise'")));
   const ProcessResult batch = Probe("batch", {}, {"--seconds", "0.02"});
@@ -120,6 +120,28 @@ TEST_F(ProbeEndpoint, NamesWhatAnswersDependOn) {
   const ProcessResult order = Probe("order");
   EXPECT_THAT(order.stdout_text, AllOf(HasSubstr("depends on the order of prompts"),
                                        Not(HasSubstr("not deterministic"))));
+}
+
+// 1 + 21 answers alone, 63 beside others, then each once more.
+TEST_F(ProbeEndpoint, ARestartMeanwhileIsNotBlamedOnTheBatch) {
+  for (const char* after : {"40", "95", "130", "150"}) {
+    const ProcessResult restarted = Probe("restarted", {}, {"--after", after});
+    EXPECT_EQ(restarted.outcome.exit_code, 3) << restarted.stdout_text;
+    EXPECT_THAT(restarted.stdout_text,
+                AllOf(HasSubstr("the server changed while it was measured, or is not "
+                                "deterministic: 3 of 3 prompts asked alone get another answer"),
+                      Not(HasSubstr("batch")), Not(HasSubstr("order of")), Not(HasSubstr("prefix"))))
+        << after;
+  }
+}
+
+TEST_F(ProbeEndpoint, AnswersOfACacheShowNothing) {
+  const ProcessResult stored = Probe("stored");
+  EXPECT_EQ(stored.outcome.exit_code, 3);
+  EXPECT_THAT(stored.stdout_text,
+              AllOf(HasSubstr("from a cache of whole answers: 132 of 160 answers"),
+                    Not(HasSubstr("deterministic"))));
+  EXPECT_EQ(Probe("one-id").outcome.exit_code, 0) << "one id for all says nothing";
 }
 
 TEST_F(ProbeEndpoint, IsComparedAndGatedLikeAnyFingerprint) {

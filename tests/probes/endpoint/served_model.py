@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 WORDS = [" red", " blue", " green", " of", " the", " a", " and", " sea", " sky", " tree"]
 LOCK = threading.Lock()
-STATE = {"in_flight": 0, "answers": 0, "busy": 0, "seen": set(), "keys": set(), "bodies": []}
+STATE = {"in_flight": 0, "answers": 0, "busy": 0, "seen": set(), "keys": set(), "bodies": [], "stored": {}}
 
 
 def tokens_of(prompt, count, swap=None):
@@ -102,6 +102,8 @@ class Handler(BaseHTTPRequestHandler):
             STATE["last"] = prompt
         if behaviour == "upgraded" and "green" in prompt:
             swap = 5
+        if behaviour == "restarted" and number > ARGS.after:
+            swap = 2
         tokens, logprobs = tokens_of(prompt, body["max_tokens"], swap)
         if behaviour == "upgraded-logprobs":
             logprobs[1] -= 2**-40
@@ -118,7 +120,11 @@ class Handler(BaseHTTPRequestHandler):
             choice["text"] = "".join(tokens)
             if "logprobs" in body:
                 choice["logprobs"] = {"tokens": tokens, "token_logprobs": logprobs}
-        self.reply(200, {"model": body["model"], "system_fingerprint": fingerprint, "choices": [choice]})
+        answer = {"model": body["model"], "system_fingerprint": fingerprint, "choices": [choice]}
+        answer["id"] = "cmpl-0" if behaviour == "one-id" else "cmpl-%d" % number
+        if behaviour == "stored":
+            answer = STATE["stored"].setdefault(prompt, answer)
+        self.reply(200, answer)
 
     def hostile(self, behaviour):
         body = HOSTILE[behaviour]
