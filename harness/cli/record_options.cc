@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -184,9 +185,9 @@ Status ReadMetricField(std::string_view field, Metric* metric) {
     metric->direction = *ParseMetricDirection(value);
   } else if (key == "unit" && !value.empty()) {
     metric->unit = value;
-  } else if (key == "margin" && number && *number > 0) {
+  } else if (key == "margin" && number && *number > 0 && std::isfinite(*number)) {
     metric->margin = *number;
-  } else if (key == "quantum" && number && *number >= 0) {
+  } else if (key == "quantum" && number && *number >= 0 && std::isfinite(*number)) {
     metric->quantum = *number;
   } else if (key == "on" && !value.empty()) {
     metric->evaluated_on = value;

@@ -259,9 +259,9 @@ void AddInputOptions(Command* verb, CompareArguments* arguments) {
       .Value("PERCENT")
       .Between(1e-4, 100);
   verb->Add("--metric", &arguments->metrics,
-            "Of evaluations with their items: the difference of the means that matters, of a score "
-            "or TASK/SCORE. Of log-probabilities: kl, the divergence that matters in nats a token; "
-            "may be repeated")
+            "The difference that matters: of a metric of records, instead of the record's own; of "
+            "evaluations with their items of a score or TASK/SCORE; of log-probabilities of kl, the "
+            "divergence in nats a token; may be repeated")
       .Value("NAME,margin=X")
       .OneEach();
   verb->Add("--sampled-by", &arguments->sampled_by,

@@ -190,6 +190,37 @@ TEST_F(CompareTokensVerb, RefusesOtherUnitsAndUnreadableFiles) {
   EXPECT_THAT(broken.stderr_text, HasSubstr("b.jsonl: line 1: token 0: a log-probability of 7"));
 }
 
+TEST_F(CompareTokensVerb, RefusesAMarginThatDecidesNothing) {
+  const std::string a = WriteTrainer("a.jsonl", 0.0);
+  for (const char* margin : {"kl,margin=inf", "kl,margin=nan", "kl,margin=0", "kl,margin=-1"}) {
+    EXPECT_EQ(Compare({a, a, "--metric", margin}).outcome.exit_code, 2) << margin;
+  }
+  const ProcessResult other = Compare({a, a, "--metric", "accuracy,margin=0.1"});
+  EXPECT_EQ(other.outcome.exit_code, 2);
+  EXPECT_THAT(other.stderr_text, HasSubstr("no metric 'accuracy' is compared; compared are kl"));
+  const ProcessResult none = Compare(
+      {WriteLoss("x.json", 0.0), WriteLoss("y.json", 0.0), "--metric", "accuracy,margin=0.1"});
+  EXPECT_EQ(none.outcome.exit_code, 2);
+  EXPECT_THAT(none.stderr_text, HasSubstr("these two have none that a margin decides"));
+}
+
+// A prompt of 20,000 ids is longer than what is read to see what a file is.
+TEST_F(CompareTokensVerb, ReadsRecordsThatBeginWithALongPrompt) {
+  const auto write = [&](const std::string& name, double last) {
+    std::string ids = "0";
+    for (int i = 1; i < 20000; ++i) ids += fmt::format(",{}", i);
+    std::string text;
+    for (int i = 0; i < 3; ++i) {
+      text += fmt::format(R"({{"step":{},"prompt_ids":[{}],"token_ids":[7,8],"logprobs":[-1,{}]}})"
+                          "\n",
+                          i, ids, last);
+    }
+    return Write(name, text);
+  };
+  const Json json = CompareJson({write("a.jsonl", -0.5), write("b.jsonl", -0.75)}, 3);
+  EXPECT_EQ(json.Find("tokens")->Find("differing")->ToInt64(), 3);
+}
+
 // The scores agree, and the likelihoods behind them do not: only bits ask for these.
 TEST_F(CompareTokensVerb, ShowsTheLikelihoodsBehindAnEvaluation) {
   const auto samples = [&](const std::string& folder, double likelihood) {

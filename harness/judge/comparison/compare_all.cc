@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compare/curves/tensorboard.h"
 #include "compare/curves/tracker_log.h"
@@ -187,6 +188,35 @@ Comparison Unreadable(const PathPair& pair, const Error& error) {
   return comparison;
 }
 
+// A margin that decides nothing was meant for something: a name is misspelt, or the metric is on
+// one side alone. MLPerf results decide by rules of their own.
+Status CheckMargins(const Margins& margins, const std::vector<Gathered>& gathered) {
+  std::set<std::string> names;
+  for (const Gathered& one : gathered) {
+    if (one.judged) continue;
+    if (one.comparison.tokens) names.insert("kl");
+    for (const MetricDecision& metric : one.comparison.metrics) {
+      if (one.comparison.tokens && metric.name.starts_with("KL(")) continue;
+      names.insert(metric.name);
+    }
+  }
+  for (const auto& [name, unused] : margins) {
+    const std::string score = "/" + name;
+    if (std::ranges::any_of(
+            names, [&](const std::string& one) { return one == name || one.ends_with(score); })) {
+      continue;
+    }
+    return InvalidInput(
+        names.empty() ? fmt::format("no metric '{}' is compared: these two have none that a margin "
+                                    "decides",
+                                    name)
+                      : fmt::format("no metric '{}' is compared; compared are {}", name,
+                                    fmt::join(names, ", ")),
+        "--metric");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ComparisonSet> CompareAll(ComparisonRequest request) {
@@ -234,6 +264,7 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
                                        : Finished(Unreadable(pair, comparison.error())));
   }
   if (work.skips_unknown && gathered.empty()) RETURN_IF_ERROR(CheckLogs(request, &sides));
+  RETURN_IF_ERROR(CheckMargins(request.compare.margins, gathered));
   for (const auto& [name, why] : work.pairs.unpaired) {
     gathered.push_back(Finished(Undone(name, "unpaired", why)));
   }

@@ -184,8 +184,9 @@ bool IsRerunOf(const Subject& a, const Subject& b) {
          a.manifest.run_id == b.manifest.run_id;
 }
 
-// The metrics of A that B has as well and that can be compared.
-std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
+// The metrics of A that B has as well and that can be compared; a margin of `margins` replaces the
+// record's own.
+std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b, const Margins& margins) {
   // Evidence has no units and margins; if the other side is a manifest, its definitions hold.
   std::vector<Metric> reference = a.manifest.metrics;
   if (a.side.kind == SideKind::kEvidence && b.side.kind == SideKind::kManifest) {
@@ -208,6 +209,10 @@ std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b) {
            b.manifest.metrics.end();
   });
   LeaveOut(OtherEvalSets(a, b), &reference);
+  for (Metric& metric : reference) {
+    const auto margin = margins.find(metric.name);
+    if (margin != margins.end()) metric.margin = margin->second;
+  }
   return reference;
 }
 
@@ -233,12 +238,13 @@ void GatherTokens(const Subject& a, const Subject& b, const CompareOptions& opti
 }  // namespace
 
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
-                                           const std::vector<Subject>& replicates) {
+                                           const std::vector<Subject>& replicates,
+                                           const Margins& margins) {
   if (a.manifest.metrics.empty() || b.manifest.metrics.empty()) return {};
   // A rerun is compared with its own record, as in a drill of this run alone. Else replicates show
   // how runs of A differ: each is a draw, with any seed.
   const bool rerun = replicates.empty() && IsRerunOf(a, b);
-  RecordedMetrics reference{.run_id = a.manifest.run_id, .metrics = ReferenceOf(a, b)};
+  RecordedMetrics reference{.run_id = a.manifest.run_id, .metrics = ReferenceOf(a, b, margins)};
   if (rerun) reference.seeds = SeedsOf(a.manifest);
   std::vector<RecordedMetrics> members = {reference};
   for (const Subject& replicate : replicates) {
@@ -279,7 +285,8 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
     std::ranges::move(items.notes, std::back_inserter(comparison.notes));
     comparison.metrics = std::move(items.decisions);
   }
-  const ItemOutputs outputs = CompareItemOutputs(a.kept_items, b.kept_items, ReferenceOf(a, b));
+  const ItemOutputs outputs =
+      CompareItemOutputs(a.kept_items, b.kept_items, ReferenceOf(a, b, options.margins));
   std::ranges::copy(outputs.facts_a, std::back_inserter(gathered.facts_a));
   std::ranges::copy(outputs.facts_b, std::back_inserter(gathered.facts_b));
   std::ranges::copy(outputs.notes, std::back_inserter(comparison.notes));
@@ -299,7 +306,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
     CompareOutputFiles(WithoutItems(a.manifest, outputs.compared),
                        WithoutItems(b.manifest, outputs.compared), &comparison);
   }
-  if (!a.items) comparison.metrics = CompareMetrics(a, b, replicates);
+  if (!a.items) comparison.metrics = CompareMetrics(a, b, replicates, options.margins);
   if (a.tokens && b.tokens) GatherTokens(a, b, options, &comparison);
   TakeItemDecisions(outputs.decisions, &comparison.metrics);
   NoteMissing(a, b, &comparison);

@@ -3,6 +3,7 @@
 #ifndef RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_SUBJECTS_H_
 #define RHARNESS_HARNESS_JUDGE_COMPARISON_COMPARE_SUBJECTS_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,14 +15,18 @@
 
 namespace rharness {
 
+// Differences that matter, by the name of a metric.
+using Margins = std::map<std::string, double>;
+
 struct CompareOptions {
   // Empty: bits are expected for checkpoints and environments, for manifests if both declare them,
   // and never for curves and results.
   std::optional<bool> expect_bitwise;
   CurveRules curves;
   std::optional<RcpSet> rcp;  // reference convergence points: adds the official checker's decision
-  // Of scores of evaluations, by "TASK/SCORE" or "SCORE"; of tokens "kl", in nats a token.
-  std::map<std::string, double> margins;
+  // Of metrics by name; of scores of evaluations by "TASK/SCORE" or "SCORE"; of tokens "kl", in nats
+  // a token.
+  Margins margins;
   std::optional<bool> sampled_by_b;  // who drew the tokens; empty: as the files say
   bool weights_only = false;  // compare the weights alone of a checkpoint with optimizer state
   int threads = 0;            // 0: one per core
@@ -50,9 +55,10 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
                                    const std::vector<Subject>& replicates,
                                    const CompareOptions& options);
 
-// The metrics that both sides have.
+// The metrics that both sides have. A margin of `margins` replaces the record's own.
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
-                                           const std::vector<Subject>& replicates);
+                                           const std::vector<Subject>& replicates,
+                                           const Margins& margins = {});
 
 // Fingerprints decide by their probes: fills verdict, headline and findings, one per changed probe.
 // Layers and causes report changes of the stack around them.

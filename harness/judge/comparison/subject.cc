@@ -144,7 +144,11 @@ Result<Subject> LoadTensors(const fs::path& path, const SubjectOptions& options)
   return TokensSubject(path, std::move(tokens));
 }
 
-// Members that say so may follow a long prompt.
+// Members that say what a record is may follow a long prompt.
+bool EndsInARecord(std::string_view head) {
+  return head.size() >= kHeadBytes && LooksLikeJson(head) && head.find('\n') == head.npos;
+}
+
 Result<bool> HoldsTokenScores(const fs::path& path, std::string_view head) {
   if (LooksLikeTokenScores(head)) return true;
   if (head.size() < kHeadBytes) return false;
@@ -174,7 +178,13 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
   if (index || IsTextCheckpoint(head)) return LoadCheckpointSubject(path, options);
   // The samples of an evaluation are known by their name, whatever they hold.
   const bool samples = LooksLikeEvalItems(path, "");
-  if (!samples && LooksLikeTokenScores(head)) return LoadTokensSubject(path);
+  if (!samples) {
+    bool tokens = LooksLikeTokenScores(head);
+    if (!tokens && EndsInARecord(head)) {
+      ASSIGN_OR_RETURN(tokens, HoldsTokenScores(path, head));
+    }
+    if (tokens) return LoadTokensSubject(path);
+  }
   if (LooksLikeEvalItems(path, head)) return LoadItemsSubject(path);
   const auto format = DetectCurveFormat(head);
   if (LooksLikeRunMetrics(head, format)) return LoadRunMetricsSubject(path);
