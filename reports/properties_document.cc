@@ -64,7 +64,12 @@ DocumentRow RowOf(const PropertyResult& result, bool planned) {
     row.details.push_back((result.newly_lost ? "Lost since: " : "The drill before: ") + before);
   }
   if (result.state != PropertyState::kHeld) {
-    for (const PropertyReason& reason : result.reasons) row.details.push_back(reason.message);
+    for (const PropertyReason& reason : result.reasons) {
+      // The headline has the first.
+      if (result.headline.find(reason.message) == result.headline.npos) {
+        row.details.push_back(reason.message);
+      }
+    }
   }
   row.details.insert(row.details.end(), result.notes.begin(), result.notes.end());
   return row;
