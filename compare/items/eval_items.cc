@@ -27,6 +27,10 @@ constexpr std::array<std::string_view, 5> kPrompts = {"prompt_hash", "prompt", "
                                                       "doc_hash"};
 constexpr std::array<std::string_view, 6> kTargets = {"target_hash", "target", "expected",
                                                       "gold",        "answer", "reference"};
+// What a model said; a number of such a name is a score.
+constexpr std::array<std::string_view, 11> kAnswers = {
+    "filtered_resps", "resps",      "response",     "responses",  "output", "generated_text",
+    "completion",     "generation", "model_output", "prediction", "text"};
 constexpr std::array<std::string_view, 2> kClusters = {"cluster", "group"};
 constexpr std::array<std::string_view, 3> kSteps = {"step", "_step", "global_step"};
 constexpr std::string_view kSamples = "samples_";
@@ -56,6 +60,18 @@ std::string DigestOf(const Json& line, const std::array<std::string_view, n>& na
   return found == nullptr ? std::string() : Sha256HexOf(TextOf(*found));
 }
 
+std::optional<double> ScoreOf(const Json& json) {
+  if (json.kind() == Json::Kind::kBool) return json.AsBool() ? 1.0 : 0.0;
+  if (json.IsNull()) return std::nullopt;
+  const auto number = PrintedOf(json);
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
+std::string DigestOfAnswer(const Json& line) {
+  const Json* answer = FirstOf(line, kAnswers);
+  return answer == nullptr || ScoreOf(*answer) ? std::string() : Sha256HexOf(TextOf(*answer));
+}
+
 // All values in what a model was called with, and the names of settings: lists, and members such as
 // "gen_args_0" and "arg_1", are names of places, which differ from version to version.
 void AppendValues(const Json& json, std::string* text) {
@@ -78,13 +94,6 @@ std::string DigestOfArguments(const Json& line) {
   std::string text;
   AppendValues(*arguments, &text);
   return Sha256HexOf(text);
-}
-
-std::optional<double> ScoreOf(const Json& json) {
-  if (json.kind() == Json::Kind::kBool) return json.AsBool() ? 1.0 : 0.0;
-  if (json.IsNull()) return std::nullopt;
-  const auto number = PrintedOf(json);
-  return number ? std::optional(number->value) : std::nullopt;
 }
 
 bool IsScoreName(std::string_view name) {
@@ -138,8 +147,9 @@ Status AddItem(const Json& line, EvalTask* items) {
     name = fmt::format("{} (filter {})", TextOf(*id), i);
   }
   const Json* cluster = FirstOf(line, kClusters);
-  EvalItem item{ScoresOf(line), cluster == nullptr ? "" : TextOf(*cluster),
-                DigestOf(line, kPrompts), DigestOfArguments(line), DigestOf(line, kTargets)};
+  EvalItem item{ScoresOf(line),           cluster == nullptr ? "" : TextOf(*cluster),
+                DigestOf(line, kPrompts), DigestOfArguments(line),
+                DigestOf(line, kTargets), DigestOfAnswer(line)};
   if (!items->try_emplace(name, std::move(item)).second) {
     return InvalidInput(fmt::format("item {} is there twice", QuoteForError(name)));
   }
@@ -251,6 +261,17 @@ Result<EvalFiles> FilesIn(const SourceFolder& folder, const CountsAsItems& count
   return files;
 }
 
+// The first line, if it is an object with an identifier, and neither a step nor a schema.
+std::optional<Json> FirstItem(std::string_view head) {
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  auto json = ParseJsonWithNonFinite(head.substr(0, head.find('\n')), "");
+  if (!json.ok() || !json->IsObject() || json->Find("schema") != nullptr ||
+      FirstOf(*json, kIds) == nullptr || FirstOf(*json, kSteps) != nullptr) {
+    return std::nullopt;
+  }
+  return std::move(*json);
+}
+
 }  // namespace
 
 bool IdLess::operator()(const std::string& a, const std::string& b) const {
@@ -265,12 +286,13 @@ bool IdLess::operator()(const std::string& a, const std::string& b) const {
 
 bool LooksLikeEvalItems(const fs::path& file, std::string_view head) {
   if (!TaskOf(file.filename().string()).empty()) return true;
-  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
-  const auto end = head.find('\n');
-  const auto json = ParseJsonWithNonFinite(head.substr(0, end), "");
-  if (!json.ok() || !json->IsObject() || json->Find("schema") != nullptr) return false;
-  return FirstOf(*json, kIds) != nullptr && FirstOf(*json, kSteps) == nullptr &&
-         !ScoresOf(*json).empty();
+  const std::optional<Json> line = FirstItem(head);
+  return line && !ScoresOf(*line).empty();
+}
+
+bool LooksLikeAnswerTexts(std::string_view head) {
+  const std::optional<Json> line = FirstItem(head);
+  return line && !DigestOfAnswer(*line).empty();
 }
 
 bool HoldsEvalItems(const fs::path& folder) {

@@ -28,6 +28,7 @@ struct EvalItem {
   std::string prompt;
   std::string arguments;  // of the model's calls: with choices and settings of the generation
   std::string target;
+  std::string answer;  // of what the model said, no number; empty: not stated
 };
 
 // Numbers by their size, before all other ids.
@@ -50,6 +51,8 @@ struct EvalItems {
 // "sample_id", "question_id", "item_id", "example_id", "task_id", "idx", "index", "qid" or "id")
 // and a score, and no step.
 bool LooksLikeEvalItems(const std::filesystem::path& file, std::string_view head);
+// JSON Lines whose first line has an identifier and what a model said, with scores or without.
+bool LooksLikeAnswerTexts(std::string_view head);
 // Whether a samples_*.jsonl lies in the folder, or in a folder of a model in it.
 bool HoldsEvalItems(const std::filesystem::path& folder);
 

@@ -55,7 +55,7 @@ Result<Answers> LoadAnswers(const Artifact& artifact, const fs::path& folder) {
   const bool samples = LooksLikeEvalItems(path, "");
   if (!samples && LooksLikeTokenScores(head)) {
     ASSIGN_OR_RETURN(answers.tokens, LoadTokenScores(path));
-  } else if (LooksLikeEvalItems(path, head)) {
+  } else if (LooksLikeEvalItems(path, head) || LooksLikeAnswerTexts(head)) {
     ASSIGN_OR_RETURN(answers.items, LoadEvalItems(path));
   } else if (const auto checkpoint = OpenCheckpoint(path);
              checkpoint.ok() && LooksLikeTokenScores(**checkpoint)) {
@@ -138,7 +138,8 @@ class ItemMeter {
                         "to another question",
                         NameOfItem(task, id)));
       }
-      AddItem(NameOfItem(task, id), PairScores(item, other->second));
+      AddItem(NameOfItem(task, id), PairScores(item, other->second), item.answer,
+              other->second.answer);
     }
     only_b_ += static_cast<std::uint64_t>(
         std::ranges::count_if(b, [&](const auto& one) { return !a.contains(one.first); }));
@@ -148,8 +149,8 @@ class ItemMeter {
   void Finish() {
     SayMissing(only_a_, only_b_, &apart_);
     if (differing_ == 0) return;
-    Say(fmt::format("{} of {} items differ, first {}, at most {:g} apart", differing_, apart_.items,
-                    first_, apart_.distance),
+    Say(fmt::format("{} of {} items differ, first {}", differing_, apart_.items, first_) +
+            (apart_.distance > 0 ? fmt::format(", at most {:g} apart", apart_.distance) : ""),
         &apart_);
   }
 
@@ -158,10 +159,13 @@ class ItemMeter {
     return SafeText(task.empty() ? id : task + " " + id, 200);
   }
 
-  void AddItem(const std::string& name, const std::vector<ScorePair>& scores) {
-    if (scores.empty()) return;
+  void AddItem(const std::string& name, const std::vector<ScorePair>& scores,
+               const std::string& answer, const std::string& other_answer) {
+    if (scores.empty() && answer.empty() && other_answer.empty()) return;
     ++apart_.items;
-    bool differs = false;
+    // A margin is of scores: where one is stated, what was said may differ.
+    bool differs = answer != other_answer;
+    if (differs && first_.empty()) first_ = name + " (another text)";
     for (const auto& [score, a, b] : scores) {
       if (std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b)) continue;
       if (first_.empty())
@@ -240,7 +244,8 @@ Result<Apart> ApartOfAnswers(const std::string& path, const EvalItems& a, const 
     if (!a.tasks.contains(task)) RETURN_IF_ERROR(meter.AddTask(task, kNone, items));
   }
   meter.Finish();
-  if (apart.equal && apart.items == 0) return InvalidInput("has no finite score to compare", path);
+  if (apart.equal && apart.items == 0)
+    return InvalidInput("has no finite score and no text to compare", path);
   return apart;
 }
 

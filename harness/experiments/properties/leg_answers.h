@@ -1,8 +1,8 @@
 // The answers of two legs of an inference, matched item by item, whatever the order of each leg.
 //
 // Role: beside leg_outputs.h, for batch_invariant: log-probabilities of tokens by prompt and sample
-// (compare/tokens), evaluations by task and item (compare/items). Reads kept outputs, which any
-// program may have written.
+// (compare/tokens); scores and texts of an evaluation, or texts alone, by task and item
+// (compare/items). Reads kept outputs, which any program may have written.
 #ifndef RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEG_ANSWERS_H_
 #define RHARNESS_HARNESS_EXPERIMENTS_PROPERTIES_LEG_ANSWERS_H_
 

@@ -127,6 +127,26 @@ TEST(LegAnswers, OfAnEvaluationAreItsItems) {
               HasSubstr("item 1 was asked otherwise"));
 }
 
+// The scores may hide that a model said something else.
+TEST(LegAnswers, OfAnEvaluationAreTheTextsToo) {
+  const auto line = [](int id, const std::string& text, const std::string& more) {
+    return fmt::format("{{\"id\": {}, \"output\": \"{}\"{}}}\n", id, text, more);
+  };
+  const std::string score = ", \"score\": 1";
+  const Apart scored = Told(OfItems(line(1, "a", score) + line(2, "b", score),
+                                    line(2, "c", score) + line(1, "a", score)));
+  EXPECT_EQ(scored.words, "1 of 2 items differ, first 2 (another text)");
+  EXPECT_EQ(scored.distance, 0.0) << "a margin of scores passes it";
+  EXPECT_FALSE(scored.equal);
+  const Apart texts =
+      Told(OfItems(line(1, "a", "") + line(2, "b", ""), line(2, "b", "") + line(1, "a", "")));
+  EXPECT_TRUE(texts.equal);
+  EXPECT_EQ(texts.items, 2U);
+  EXPECT_TRUE(LooksLikeAnswerTexts(line(1, "a", "")));
+  EXPECT_FALSE(LooksLikeAnswerTexts("{\"id\": 1, \"prediction\": 3}\n")) << "a score";
+  EXPECT_FALSE(LooksLikeAnswerTexts("{\"id\": 1, \"name\": \"a\"}\n"));
+}
+
 class AnswerOutputs : public testing::Test {
  protected:
   AnswerOutputs() : folder_(*ScopedTempDir::Make("rharness-answers-")) {}
