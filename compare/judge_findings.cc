@@ -269,8 +269,9 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
     if (!counts || IsEqual(metric) || metric.history.empty() || metric.reruns.empty()) continue;
     if (metric.variance_basis == kSequencesBasis) continue;  // their bits: above
     if (metric.variance_basis == kItemsBasis) {
-      findings.push_back(BitsFinding(comparison, "metric " + metric.name, "other scores",
-                                     metric.name + ": items have other scores"));
+      const std::string other = metric.reason == "other_answers" ? "other answers" : "other scores";
+      findings.push_back(BitsFinding(comparison, "metric " + metric.name, other,
+                                     metric.name + ": items have " + other));
       continue;
     }
     const double before = metric.recorded.value_or(metric.history.front());

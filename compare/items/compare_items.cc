@@ -100,6 +100,9 @@ class TaskComparison {
       items.decision.verdict = MetricVerdict::kWithin;
       items.decision.reason = "equal";
     }
+    // The same score for something else that was said is not bit-equal.
+    const std::size_t others = CountOf(a_, b_, &EvalItem::answer);
+    if (others > 0 && items.decision.reason == "equal") items.decision.reason = "other_answers";
     // A score that some items lack on either side is not shown to be kept.
     if (ids.size() + not_finite < common_.size() &&
         items.decision.verdict == MetricVerdict::kWithin) {
@@ -108,6 +111,19 @@ class TaskComparison {
     }
     Tell(scores, items, ids, not_finite);
     out_.decisions.push_back(std::move(items.decision));
+  }
+
+  void TellAnswers() {
+    const std::size_t others = CountOf(a_, b_, &EvalItem::answer);
+    if (others == 0) return;
+    const auto first = std::ranges::find_if(common_, [&](const std::string& id) {
+      const std::string& here = a_.at(id).answer;
+      const std::string& there = b_.at(id).answer;
+      return !here.empty() && !there.empty() && here != there;
+    });
+    out_.notes.push_back(fmt::format("{}: {} of {} items have another answer, first {}",
+                                     task_.empty() ? "evaluation" : task_, others, common_.size(),
+                                     ExcerptForError(*first)));
   }
 
   std::set<std::string> Scores() {
@@ -247,6 +263,7 @@ ItemComparison CompareItems(const EvalItems& a, const EvalItems& b,
     TaskComparison comparison(task, items, other->second, &out);
     comparison.AddFacts();
     for (const std::string& score : comparison.Scores()) comparison.Judge(score, margins);
+    comparison.TellAnswers();
   }
   return out;
 }

@@ -60,18 +60,6 @@ std::string DigestOf(const Json& line, const std::array<std::string_view, n>& na
   return found == nullptr ? std::string() : Sha256HexOf(TextOf(*found));
 }
 
-std::optional<double> ScoreOf(const Json& json) {
-  if (json.kind() == Json::Kind::kBool) return json.AsBool() ? 1.0 : 0.0;
-  if (json.IsNull()) return std::nullopt;
-  const auto number = PrintedOf(json);
-  return number ? std::optional(number->value) : std::nullopt;
-}
-
-std::string DigestOfAnswer(const Json& line) {
-  const Json* answer = FirstOf(line, kAnswers);
-  return answer == nullptr || ScoreOf(*answer) ? std::string() : Sha256HexOf(TextOf(*answer));
-}
-
 // All values in what a model was called with, and the names of settings: lists, and members such as
 // "gen_args_0" and "arg_1", are names of places, which differ from version to version.
 void AppendValues(const Json& json, std::string* text) {
@@ -93,6 +81,21 @@ std::string DigestOfArguments(const Json& line) {
   if (arguments == nullptr || arguments->IsNull()) return "";
   std::string text;
   AppendValues(*arguments, &text);
+  return Sha256HexOf(text);
+}
+
+std::optional<double> ScoreOf(const Json& json) {
+  if (json.kind() == Json::Kind::kBool) return json.AsBool() ? 1.0 : 0.0;
+  if (json.IsNull()) return std::nullopt;
+  const auto number = PrintedOf(json);
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
+std::string DigestOfAnswer(const Json& line) {
+  const Json* answer = FirstOf(line, kAnswers);
+  if (answer == nullptr || ScoreOf(*answer)) return "";
+  std::string text;  // numbers as texts: versions of one program differ in it
+  AppendValues(*answer, &text);
   return Sha256HexOf(text);
 }
 

@@ -28,7 +28,7 @@ struct EvalItem {
   std::string prompt;
   std::string arguments;  // of the model's calls: with choices and settings of the generation
   std::string target;
-  std::string answer;  // of what the model said, no number; empty: not stated
+  std::string answer;  // SHA-256 of what the model said, no number; empty: not stated
 };
 
 // Numbers by their size, before all other ids.
@@ -80,8 +80,9 @@ struct ItemComparison {
   std::vector<Fact> facts_b;
 };
 // `margins`: by "TASK/SCORE" or "SCORE". Only items that both sides have, with a finite score, are
-// tested. One that is not finite on both sides alike is equal; with any other the score is at best
-// inconclusive ("unscored_items"). Both are counted in a note.
+// tested. Scores that are equal for other answers have the reason "other_answers": within, and not
+// bit-equal. One that is not finite on both sides alike is equal; with any other the score is at
+// best inconclusive ("unscored_items"). Both are counted in a note.
 ItemComparison CompareItems(const EvalItems& a, const EvalItems& b,
                             const std::map<std::string, double>& margins);
 

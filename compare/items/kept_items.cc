@@ -33,7 +33,8 @@ std::string LineOf(const std::string& task, const std::string& id, const EvalIte
   for (const auto& [name, value] : {std::pair{"cluster", &item.cluster},
                                     {"prompt", &item.prompt},
                                     {"arguments", &item.arguments},
-                                    {"target", &item.target}}) {
+                                    {"target", &item.target},
+                                    {"answer", &item.answer}}) {
     if (!value->empty()) line += fmt::format(R"(,"{}":{})", name, Quoted(*value));
   }
   return line + "}\n";
@@ -63,6 +64,7 @@ Status ReadKeptItem(const Json& line, EvalItems* items) {
   ASSIGN_OR_RETURN(item.prompt, TextAt(line, "prompt"));
   ASSIGN_OR_RETURN(item.arguments, TextAt(line, "arguments"));
   ASSIGN_OR_RETURN(item.target, TextAt(line, "target"));
+  ASSIGN_OR_RETURN(item.answer, TextAt(line, "answer"));
   items->tasks[task].insert_or_assign(id, std::move(item));
   return {};
 }

@@ -2,7 +2,8 @@
 //
 // Role: the same items have the same text, whatever files they came from, so its SHA-256 says
 // whether two evaluations are equal. One line of facts that say what was asked, then one item a
-// line, as JSON, by task and id. Answers, dates and the context of a run are not in it.
+// line, as JSON, by task and id. Of an answer its SHA-256 is in it; dates and the context of a run
+// are not.
 #ifndef RHARNESS_COMPARE_ITEMS_KEPT_ITEMS_H_
 #define RHARNESS_COMPARE_ITEMS_KEPT_ITEMS_H_
 

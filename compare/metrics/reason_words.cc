@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 29> kWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 30> kWords = {{
     {"non_finite", "a rerun's value is not finite"},
     {"missing", "a rerun did not report it"},
     {"no_variance_basis", "how much runs differ among themselves is not known"},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 29> kWords =
     {"too_few_items", "there are fewer than 10 items, or groups of items"},
     {"too_few_sequences", "there are fewer than 20 sequences"},
     {"coarsely_printed", "equal as printed, with fewer digits than the numbers have"},
+    {"other_answers", "equal scores of other answers"},
     {"unscored_items", "some items have no finite score on one side"},
     {"no_history", "no run of this configuration was recorded"},
     {"non_finite_history", "a recorded value is not finite"},

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 EvalItems EvaluationOf(const std::string& text) { return ParseEvalItems(text, "f.jsonl").value(); }
 
-TEST(KeptItems, AreOneTextWhateverTheOrderAndTheAnswers) {
+TEST(KeptItems, AreOneTextWhateverTheOrderAndTheContext) {
   const std::string first = R"({"id": 1, "acc": 1, "f1": 0.1, "question": "q", "group": "g"})";
   const std::string second = R"({"id": 2, "acc": 0, "f1": NaN, "question": "r", "latency": 3})";
   const std::string again = R"({"latency": 4, "question": "r", "f1": NaN, "acc": 0, "id": 2})";
@@ -39,6 +39,15 @@ TEST(KeptItems, KeepWhatWasAskedAndNoContext) {
   const auto back = ParseKeptItems(text, "kept");
   ASSERT_EQ(back->facts.size(), 1U);
   EXPECT_EQ(back->facts[0].weight, FactWeight::kIdentity);
+}
+
+TEST(KeptItems, KeepADigestOfWhatWasSaid) {
+  const auto kept = [](const std::string& answer) {
+    return KeptTextOf(EvaluationOf("{\"id\": 1, \"acc\": 1, \"resps\": " + answer + "}\n"));
+  };
+  EXPECT_NE(kept("[[\"a\"]]"), kept("[[\"b\"]]"));
+  EXPECT_EQ(kept("[[-1.5, true]]"), kept("[[\"-1.5\", true]]")) << "versions differ in it";
+  EXPECT_EQ(KeptTextOf(ParseKeptItems(kept("\"a\""), "kept").value()), kept("\"a\""));
 }
 
 TEST(KeptItems, ThatAreNoneAreRefusedWithTheirLine) {

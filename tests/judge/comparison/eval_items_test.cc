@@ -29,6 +29,13 @@ class Evaluations : public testing::Test {
     }
     return text;
   }
+  // The same lines with a member of another name.
+  static std::string Without(std::string text, const std::string& member) {
+    for (auto at = text.find(member); at != text.npos; at = text.find(member, at + 1)) {
+      text[at] = 'x';
+    }
+    return text;
+  }
   Comparison Compare(const std::string& a, const std::string& b,
                      const std::map<std::string, double>& margins = {},
                      CompareOptions options = {}) {
@@ -62,6 +69,31 @@ TEST_F(Evaluations, DriftWhereMoreItemsFlipOneWayThanChanceFlips) {
 TEST_F(Evaluations, AreEquivalentWithinTheMarginAndOpenWithoutOne) {
   EXPECT_EQ(Compare(Items(0, 0), Items(4, 3), {{"correct", 0.02}}).verdict, Verdict::kEquivalent);
   EXPECT_EQ(Compare(Items(0, 0), Items(4, 3)).verdict, Verdict::kInconclusive);
+}
+
+// What was said may differ where every score is the same.
+TEST_F(Evaluations, AreNotIdenticalWhereTheirScoresAloneAre) {
+  const auto said = [](const std::string& last) {
+    std::string text;
+    for (int i = 0; i < 12; ++i) {
+      text += R"({"id": )" + std::to_string(i) + R"(, "score": 1, "output": ")" +
+              (i == 11 ? last : "a") + "\"}\n";
+    }
+    return text;
+  };
+  EXPECT_EQ(Compare(said("a"), said("a")).verdict, Verdict::kIdentical);
+  const Comparison other = Compare(said("a"), said("b"));
+  EXPECT_EQ(other.verdict, Verdict::kEquivalent);
+  EXPECT_EQ(other.metrics.front().reason, "other_answers");
+  EXPECT_THAT(other.notes, Contains(HasSubstr("1 of 12 items have another answer, first 11")));
+  CompareOptions bits;
+  bits.expect_bitwise = true;
+  const Comparison drifted = Compare(said("a"), said("b"), {}, bits);
+  EXPECT_EQ(drifted.verdict, Verdict::kDrifted);
+  EXPECT_THAT(drifted.findings,
+              Contains(Field(&Finding::message, HasSubstr("score: items have other answers"))));
+  // One side does not say what it answered.
+  EXPECT_EQ(Compare(said("a"), Without(said("a"), "output")).verdict, Verdict::kIdentical);
 }
 
 // Five are lost and five won: the means are equal, bit for bit, and the items are not.
