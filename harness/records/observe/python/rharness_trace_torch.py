@@ -134,7 +134,12 @@ class Watch:
         if "torch._dynamo" not in sys.modules or (distributed and distributed.is_available() and distributed.is_initialized()):
             return False
         before, self.versions = self.versions, [one._version for one in self.sample]
-        return before is not None and before != self.versions
+        if before is None or before == self.versions:
+            return False
+        frame, optimizers = sys._getframe(1), os.path.join("torch", "optim", "")
+        while frame is not None and optimizers not in frame.f_code.co_filename:
+            frame = frame.f_back
+        return frame is None  # else a step that calls the model, such as that of LBFGS
 
     def _trains(self):
         """What is called in evaluation mode is an evaluation, unless gradients are taken of it."""
@@ -269,6 +274,7 @@ class Watch:
         self.order += 1
 
     def _on_gradients(self):
+        self.stepped = True  # the hooks of the optimizer run
         if not self.active:
             return
         if self.operators is not None:
