@@ -314,12 +314,19 @@ Result<Recording> RecordRun(const RecordRequest& stated,
   recording.environment = CaptureEnvironment(nullptr, request.variables);
   recording.environment.lock_files = recording.lock_files;
   if (!recording.to_keep.empty()) recording.kept = PlaceOf(request.kept, request.root);
+  if (recording.image.kind == ImageKind::kHost) {
+    recording.command = CommandOfTree(request.command, folder, recording.working_directory);
+  }
   recording.packages_sha256 = HostPackagesSha256();
   const auto outputs_before = IdentifyOutputs(request, folder);
   RunCommand(request, folder, should_cancel, &recording);
   if (request.after_command) request.after_command(&recording);
   HashInputsAgain(request, folder, &recording);
   if (request.find) {
+    if (!recording.command.empty() && recording.command != request.command) {
+      MarkFound("command", "absolute paths below the code's root are recorded relative to it",
+                &recording);
+    }
     FindInputs(request, folder, !recording.code.commit.empty(), &recording);
     FindRandomness(request, folder, &recording);
     FindFamily(request, folder, &recording);

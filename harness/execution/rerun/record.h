@@ -88,7 +88,8 @@ struct FoundFacts {
 
 // Observations before, during and after the run.
 struct Recording {
-  std::string working_directory;  // relative to the code's root
+  std::vector<std::string> command;  // as a rerun starts it; empty: as requested
+  std::string working_directory;     // relative to the code's root
   Code code;
   std::vector<DataItem> data;  // as hashed before the run
   std::map<std::string, std::uint64_t>

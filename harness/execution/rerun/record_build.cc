@@ -85,7 +85,7 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   if (manifest.image.kind == ImageKind::kHost)
     manifest.image.packages_sha256 = recording.packages_sha256;
   manifest.data = recording.data;
-  manifest.command = request.command;
+  manifest.command = recording.command.empty() ? request.command : recording.command;
   manifest.working_directory = recording.working_directory;
   manifest.hyperparameters = request.hyperparameters;
   manifest.seeds = request.seeds;

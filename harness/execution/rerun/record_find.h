@@ -71,6 +71,12 @@ void FindFamily(const RecordRequest& request, const std::filesystem::path& folde
 // begins without the earlier ones, "version_0".
 void RenumberVersions(const OutputIdentities& before, Recording* out);
 
+// The command as a rerun in a tree of its own is to start it: absolute paths below the root of the
+// code become relative to the run's folder. Else it would run, read and write the live tree.
+std::vector<std::string> CommandOfTree(const std::vector<std::string>& command,
+                                       const std::filesystem::path& folder,
+                                       std::string_view working_directory);
+
 // A guess: Grade::kHint.
 void MarkFound(std::string_view path, std::string_view from, Recording* out);
 

@@ -3,9 +3,9 @@
 // From one run it cannot be seen whether a number that it set as a seed is fixed or came from a
 // clock, an address or the system. It is taken as fixed if the run was given it:
 //
-//   it is a number of the command, of an environment variable, or of a source or settings file of
-//   the run that the run itself did not write; or one that packages use by default (0, 42, ...);
-//   or such a seed that is set, and at most kMostOffset more, as of a rank or a worker.
+//   it is a number of the command, of a recorded environment variable, or of a source or settings
+//   file of the run that the run itself did not write; or one that packages use by default (0, 42,
+//   ...); or such a seed that is set, and at most kMostOffset more, as of a rank or a worker.
 //
 // Others are of unknown origin: derived from these, a package's own constant, or drawn. They stay
 // seeds, with a hint that says so: a rerun that draws others shows it by its outputs.
@@ -26,8 +26,6 @@
 #include "harness/base/source_folder.h"
 #include "harness/execution/rerun/record_find.h"
 #include "harness/records/observe/files_seen.h"
-
-extern char** environ;
 
 namespace rharness {
 namespace {
@@ -80,7 +78,10 @@ bool IsGivenName(std::string_view path) {
 Numbers NumbersGiven(const RecordRequest& request, const fs::path& folder, const Recording& run) {
   Numbers given(kUsualSeeds.begin(), kUsualSeeds.end());
   for (const std::string& word : request.command) AddNumbers(word, &given);
-  for (char** variable = environ; *variable != nullptr; ++variable) AddNumbers(*variable, &given);
+  // A rerun has no others.
+  for (const auto& [name, value] : run.environment.variables) {
+    if (value) AddNumbers(*value, &given);
+  }
   std::size_t files = 0;
   const auto add = [&](const fs::path& path) {
     std::error_code ignored;
@@ -117,6 +118,21 @@ std::optional<std::int64_t> WholeNumber(std::string_view value) {
   return seed;
 }
 
+// The numbers of a seed that is a number, or several as NumPy takes them: "[7, 11]".
+std::vector<std::int64_t> NumbersOf(std::string_view value) {
+  std::vector<std::int64_t> numbers;
+  const bool list = value.starts_with('[') && value.ends_with(']');
+  if (list) value = value.substr(1, value.size() - 2);
+  while (!value.empty()) {
+    const auto number = WholeNumber(value.substr(0, value.find(", ")));
+    if (!number) return {};
+    numbers.push_back(*number);
+    const auto next = value.find(", ");
+    value = list && next != value.npos ? value.substr(next + 2) : "";
+  }
+  return numbers;
+}
+
 // Those of the seeds that were set that are fixed.
 Numbers FixedSeeds(const Numbers& set, const Numbers& given) {
   Numbers fixed;
@@ -138,7 +154,7 @@ void FindRandomness(const RecordRequest& request, const fs::path& folder, Record
   Numbers set;
   for (const auto& [source, values] : out->observation->seeds) {
     for (const std::string& value : values) {
-      if (const auto seed = WholeNumber(value)) set.insert(*seed);
+      for (const std::int64_t seed : NumbersOf(value)) set.insert(seed);
     }
   }
   const Numbers fixed =
@@ -149,19 +165,22 @@ void FindRandomness(const RecordRequest& request, const fs::path& folder, Record
     for (const std::string& value : values) {
       // What a package draws for itself is in no hands of the run.
       if (PlaceOfDraw(value).starts_with(kPackagePlace)) continue;
-      const auto seed = WholeNumber(value);
+      const std::vector<std::int64_t> seeds = NumbersOf(value);
       // An object, such as a generator that is handed on, stands for one that has its own entry.
       const bool object = value.starts_with('<');
-      if (!seed && !object && unseeded.empty()) unseeded = "it has no seed: " + value;
-      if (!seed || count == kMostSeeds) continue;
-      const std::string name = ++count == 1 ? source : fmt::format("{} {}", source, count);
-      out->found.seeds[name] = *seed;
-      MarkFound("seeds." + name,
-                fixed.contains(*seed)
-                    ? "the run set it"
-                    : "the run set it; whether it is fixed is not known, since neither the "
-                      "command, nor a variable, nor a source or settings of the run has it",
-                out);
+      if (seeds.empty() && !object && unseeded.empty()) unseeded = "it has no seed: " + value;
+      for (const std::int64_t seed : seeds) {
+        if (count == kMostSeeds) break;
+        const std::string name = ++count == 1 ? source : fmt::format("{} {}", source, count);
+        out->found.seeds[name] = seed;
+        MarkFound("seeds." + name,
+                  fixed.contains(seed)
+                      ? "the run set it"
+                      : "the run set it; whether it is fixed is not known, since neither the "
+                        "command, nor a recorded variable, nor a source or settings of the run "
+                        "has it",
+                  out);
+      }
     }
     if (unseeded.empty()) continue;
     // One without a seed beside seeded ones is a source of its own.

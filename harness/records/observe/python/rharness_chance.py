@@ -131,8 +131,8 @@ def is_own_import():
     return caller()[0] == "own"
 
 
-def is_package(spec):
-    return type(spec.origin) is str and _kind_of(spec.origin) == "package"
+def is_of_package(file):
+    return type(file) is str and _kind_of(file) == "package"
 
 
 def states():

@@ -1,6 +1,27 @@
-"""The determinism flags of the libraries that a Python run has imported. Imports nothing itself."""
+"""The determinism flags of the libraries that a Python run has imported, and which seeds are a
+library's own. Imports nothing itself."""
 
+import os
 import sys
+
+_here = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LOADER = os.path.join("torch", "utils", "data", "_utils", "worker.py")
+_BETWEEN = tuple(os.path.join(os.sep + "torch", *one) for one in (["random.py"], ["_compile.py"], ["_dynamo", "eval_frame.py"]))
+
+
+def is_of_library(is_package):
+    """Whether a library sets a seed of its own: what PyTorch's loader derives for a worker from the
+    run's seed, or a constant of a package that is being imported."""
+    frame = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename.startswith(_here) or frame.f_code.co_filename.endswith(_BETWEEN)):
+        frame = frame.f_back
+    if frame is not None and frame.f_code.co_filename.endswith(_LOADER):
+        return True
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    by = frame.f_back if frame is not None else None
+    # A package that is run, by python -m, is the run itself.
+    return by is not None and by.f_code.co_filename.startswith("<frozen importlib") and is_package(frame.f_code.co_filename)
 
 
 def flags():

@@ -14,6 +14,7 @@ import os
 import sys
 
 import rharness_chance as _chance
+import rharness_flags as _flags
 
 _MOST_VALUES = 256  # of one source, in one process
 _MOST_TEXT = 120
@@ -70,6 +71,8 @@ class _Text(str):
 def note_seed(source, value):
     """A run may call this itself, for a source of its own: note_seed("shuffle", 7)."""
     try:
+        if _flags.is_of_library(_chance.is_of_package) and (_role or source not in _STATES):
+            return
         text = value if isinstance(value, _Text) else _text_of(value)
         if not text:
             return
@@ -262,7 +265,7 @@ class _Finder:
             if spec is not None:
                 if patch is not None:
                     _patch_after(spec, patch)
-                elif _chance.is_package(spec):
+                elif _chance.is_of_package(spec.origin):
                     _patch_after(spec, lambda module, before=_chance.states(): _chance.imported(before))
                 return spec
         return None
@@ -316,11 +319,9 @@ def _note_flags():
     try:
         import warnings
 
-        from rharness_flags import flags
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for name, get in flags():
+            for name, get in _flags.flags():
                 try:
                     value = get()
                 except Exception:
