@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <optional>
 #include <system_error>
 
@@ -50,13 +51,22 @@ fs::path SourceOf(const fs::path& path) {
   return path.parent_path().parent_path() / (name.substr(0, name.find('.')) + ".py");
 }
 
+// PYTHONPATH names the run's own folders, too: that of a script, which PyTorch hands to the
+// processes that compile for it.
+bool IsOfRun(const std::string& folder, const std::string& base) {
+  if (base.empty()) return false;
+  if (folder == base || !Below(folder, base).empty()) return true;
+  return !Below(base, folder).empty() && folder.find("/site-packages") == folder.npos &&
+         folder.find("/dist-packages") == folder.npos;
+}
+
 // The parts of an installation that the programs of a run were started from: "/opt/conda/lib".
-std::vector<std::string> InstalledPlaces(const Footprint& footprint) {
+std::vector<std::string> InstalledPlaces(const Footprint& footprint, const std::string& base) {
   std::vector<std::string> places;
   const auto add = [&](const fs::path& program) {
     const fs::path folder = program.parent_path();
     if (folder.filename() != "bin") return;
-    for (const char* part : {"lib", "lib64", "share", "bin"}) {
+    for (const char* part : {"lib", "lib64", "include", "share", "bin"}) {
       places.push_back((folder.parent_path() / part).lexically_normal().string());
     }
   };
@@ -65,7 +75,9 @@ std::vector<std::string> InstalledPlaces(const Footprint& footprint) {
     add(program.executable);
     add(fs::path(program.working_directory) / program.invoked_as);
   }
-  for (const fs::path& folder : PackageFolders(footprint)) places.push_back(folder.string());
+  for (const fs::path& folder : PackageFolders(footprint)) {
+    if (!IsOfRun(folder.string(), base)) places.push_back(folder.string());
+  }
   return places;
 }
 
@@ -73,13 +85,39 @@ std::vector<std::string> InstalledPlaces(const Footprint& footprint) {
 // and data sets (~/.cache/huggingface, ~/.cache/torch/hub) are not.
 bool IsHousekeeping(const std::string& path) {
   if (path.ends_with("/pyvenv.cfg")) return true;
-  constexpr auto kFolders = std::to_array<std::string_view>(
-      {"/.git/", "/__pycache__/", "/.cache/fontconfig/", "/.cache/jax/", "/.cache/matplotlib/",
-       "/.cache/mesa_shader_cache/", "/.cache/numba/", "/.cache/nvidia/", "/.cache/pip/",
-       "/.cache/rharness/", "/.cache/torch_extensions/", "/.cache/torch/inductor/",
-       "/.cache/torch/kernels/", "/.cache/triton/", "/.cache/uv/", "/.cache/vllm/"});
-  return std::ranges::any_of(
-      kFolders, [&](std::string_view folder) { return path.find(folder) != path.npos; });
+  constexpr auto kFolders = std::to_array<std::string_view>({"/.git/",
+                                                             "/__pycache__/",
+                                                             "/.cache/fontconfig/",
+                                                             "/.cache/jax/",
+                                                             "/.cache/matplotlib/",
+                                                             "/.cache/mesa_shader_cache/",
+                                                             "/.cache/numba/",
+                                                             "/.cache/nvidia/",
+                                                             "/.cache/pip/",
+                                                             "/.cache/rharness/",
+                                                             "/.cache/tilelang/",
+                                                             "/.cache/torch_extensions/",
+                                                             "/.cache/torch/inductor/",
+                                                             "/.cache/torch/kernels/",
+                                                             "/.cache/triton/",
+                                                             "/.cache/uv/",
+                                                             "/.cache/vllm/",
+                                                             "/.nv/ComputeCache/",
+                                                             "/.triton/",
+                                                             "/torchinductor_"});
+  if (std::ranges::any_of(
+          kFolders, [&](std::string_view folder) { return path.find(folder) != path.npos; })) {
+    return true;
+  }
+  // Where the compilers of PyTorch, Triton, CUDA, JAX and Numba are told to keep what they made.
+  constexpr auto kVariables = std::to_array<const char*>(
+      {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH",
+       "JAX_COMPILATION_CACHE_DIR", "NUMBA_CACHE_DIR"});
+  return std::ranges::any_of(kVariables, [&](const char* name) {
+    const char* folder = std::getenv(name);
+    return folder != nullptr && *folder == '/' &&
+           !Below(fs::path(folder).lexically_normal().string(), path).empty();
+  });
 }
 
 // What a version manager runs to start the Python that the record names (Environment::python). A
@@ -106,7 +144,7 @@ class InputSelection {
       : request_(request),
         footprint_(footprint),
         started_(started),
-        installed_(InstalledPlaces(footprint)) {
+        installed_(InstalledPlaces(footprint, request.base.string())) {
     for (const fs::path& place : request.declared) declared_.push_back(place.string());
   }
 
