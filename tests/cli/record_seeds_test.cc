@@ -10,8 +10,11 @@
 namespace rharness {
 namespace {
 
+using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class RecordSeeds : public RecordFinds {
  protected:
@@ -86,6 +89,19 @@ TEST_F(RecordSeeds, AreNotFixedByWhatTheRunWrites) {
   ExpectUnknown(Seeded("seed", {},
                        "seed = 100000 + time.perf_counter_ns() % 2**31\n"
                        "json.dump({'seed': seed}, open('used.json', 'w'))"));
+}
+
+// PyTorch starts processes that compile for it so, and keeps what they made.
+TEST_F(RecordSeeds, AreFoundBesideCodeWhoseFolderIsOnPythonPath) {
+  Write(".triton/cache/kernel.json", "{}");
+  const Manifest manifest = Seeded("98765", {},
+                                   "import subprocess\n"
+                                   "subprocess.run([sys.executable, '-c', 'pass'],\n"
+                                   "               env=dict(os.environ, PYTHONPATH=os.getcwd()))\n"
+                                   "open('.triton/cache/kernel.json').read()");
+  ExpectFixed(manifest, 98765);
+  EXPECT_THAT(manifest.code.files, Contains(Field(&CodeFile::path, "train.py")));
+  for (const DataItem& item : manifest.data) EXPECT_THAT(item.path, Not(HasSubstr(".triton")));
 }
 
 TEST_F(RecordSeeds, OfTheSystemAreNoSeeds) {

@@ -35,6 +35,58 @@ TEST(FamilyByName, IsThatOfTheProgramOrOfTheFolderOfACommonOne) {
   EXPECT_EQ(FamilyByName({"train"}, "/"), "train");
 }
 
+// A rerun in a tree of its own must not run, read or write the live one.
+TEST(CommandOfTree, IsRelativeToTheRunsFolderBelowTheRootOfTheCode) {
+  const auto kept = ScopedTempDir::Make("rharness-command-").value();
+  const std::filesystem::path base = std::filesystem::weakly_canonical(kept.path());
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((base / name).parent_path());
+    EXPECT_TRUE(WriteFileAtomic(base / name, text).ok());
+    return (base / name).string();
+  };
+  const std::string script = write("job/train.py", "");
+  const std::string shell = write("job/go.sh", "#!/bin/sh\n");
+  const std::string binary = write("job/train",
+                                   "\x7f"
+                                   "ELF");
+  const std::string common = write("common/c.yaml", "");
+  write("venv/pyvenv.cfg", "");
+  const std::string python = write("venv/bin/python", "#!");
+  std::filesystem::create_symlink("/etc/hostname", base / "job/link");
+  const auto of = [&](const std::vector<std::string>& command) {
+    return CommandOfTree(command, base / "job", "job");
+  };
+  EXPECT_EQ(of({"python", script, "--config=" + common, "--out", base / "job/new/model"}),
+            (std::vector<std::string>{"python", "train.py", "--config=../common/c.yaml", "--out",
+                                      "new/model"}));
+  EXPECT_EQ(of({shell}), (std::vector<std::string>{"./go.sh"}));
+  for (const std::string& word : {binary, python, std::string("/bin/true")}) {
+    EXPECT_EQ(of({word}), (std::vector<std::string>{word}));
+  }
+  const std::vector<std::string> others = {"cat", base / "job/link", base.string() + "2/a",
+                                           "a=" + script, "/etc"};
+  EXPECT_EQ(of(others), others);
+}
+
+TEST(FoundSeeds, MayBeLists) {
+  RecordRequest request;
+  request.find = true;
+  request.command = {"train", "7"};
+  Recording recording;
+  recording.observation.emplace();
+  recording.observation->seeds["numpy.random.seed"] = {"[7, 12345678901]"};
+  const auto folder = ScopedTempDir::Make("rharness-seeds-").value();
+  FindRandomness(request, folder.path(), &recording);
+  EXPECT_EQ(recording.found.seeds,
+            (std::map<std::string, std::int64_t>{{"numpy.random.seed", 7},
+                                                 {"numpy.random.seed 2", 12345678901}}));
+  EXPECT_TRUE(recording.found.rng_sources.empty());
+  recording.found = {};
+  recording.observation->seeds["numpy.random.seed"] = {"[7, x]"};
+  FindRandomness(request, folder.path(), &recording);
+  EXPECT_EQ(recording.found.rng_sources, (std::vector<std::string>{"numpy.random.seed"}));
+}
+
 TEST(ProposedMetric, IsMeasuredOnHeldOutDataAndAScoreBeforeALoss) {
   RecordRequest request;
   request.find = true;
