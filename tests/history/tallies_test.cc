@@ -108,7 +108,9 @@ TEST_P(TalliesTest, CountWhoseLastVerdictWasSigned) {
   ASSERT_TRUE(store_->AddAttestations(some).ok());
   ASSERT_TRUE(store_->AddAttestations(some).ok()) << "told again, it is as it was";
   std::vector<std::string> told;
-  for (const VerdictTally& one : *store_->TallyVerdicts(At(kDay1), At(kDay4))) {
+  const auto tallies = store_->TallyVerdicts(At(kDay1), At(kDay4));
+  ASSERT_TRUE(tallies.ok()) << tallies.error().ToString();
+  for (const VerdictTally& one : *tallies) {
     told.push_back(std::string(VerdictName(one.verdict)) + " " + std::to_string(one.runs) + " " +
                    std::to_string(one.attested));
   }
@@ -349,9 +351,9 @@ TEST_P(TalliesTest, ListARunAsBrokenUntilAGoodVerdictComes) {
   };
   const auto drifted = [&](const char* since) {
     std::int64_t runs = 0;
-    for (const VerdictTally& one : *store_->TallyVerdicts(At(since), At(kDay4))) {
-      runs += one.drifted;
-    }
+    const auto tallies = store_->TallyVerdicts(At(since), At(kDay4));
+    EXPECT_TRUE(tallies.ok()) << tallies.error().ToString();
+    for (const VerdictTally& one : *tallies) runs += one.drifted;
     return runs;
   };
   EXPECT_THAT(told(), ElementsAre("a drifted", "b failed"));

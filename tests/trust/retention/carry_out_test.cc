@@ -78,9 +78,9 @@ class CarryOutTest : public RetentionWorld {
   }
   std::vector<std::pair<int, DeletionStep>> Steps() {
     std::vector<std::pair<int, DeletionStep>> steps;
-    for (const DeletedItem& one : *store_->DeletedItems(DigestOf(list_))) {
-      steps.emplace_back(one.item, one.step);
-    }
+    const auto items = store_->DeletedItems(DigestOf(list_));
+    EXPECT_TRUE(items.ok()) << items.error().ToString();
+    for (const DeletedItem& one : *items) steps.emplace_back(one.item, one.step);
     std::ranges::sort(steps);
     return steps;
   }
