@@ -11,6 +11,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/execution/rerun/rerun.h"
+#include "tests/sanitized.h"
 
 namespace rharness {
 namespace {
@@ -183,6 +184,7 @@ TEST_P(FileImage, ThatItsEngineRefusesWasNotStarted) {
 }
 
 TEST_P(FileImage, HoldsARunToItsMemory) {
+  if (kVforkIsFork) GTEST_SKIP() << "the thread sanitizer makes vfork a fork";
   Install();
   manifest_.command = {"sh", "-c", "x=$(head -c 300000000 /dev/zero | tr '\\0' x); sleep 30"};
   const RerunResult result = Rerun(std::uint64_t{100} << 20);
