@@ -15,6 +15,7 @@
 #include "harness/judge/facts_of.h"
 #include "harness/judge/file_proof.h"
 #include "harness/judge/item_outputs.h"
+#include "harness/judge/left_files.h"
 #include "harness/judge/output_files.h"
 #include "harness/judge/record_parts.h"
 
@@ -244,6 +245,8 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   comparison.findings = evidence.remarks;
   std::ranges::move(EvalSetFindings(manifest, evidence), std::back_inserter(comparison.findings));
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
+  std::ranges::move(FindLeftFiles(manifest, evidence.observation),
+                    std::back_inserter(comparison.findings));
   for (const Artifact& artifact : manifest.artifacts) {
     const auto seen = std::ranges::find(evidence.artifacts, artifact.path, &Artifact::path);
     const Artifact* written = seen == evidence.artifacts.end() ? nullptr : &*seen;

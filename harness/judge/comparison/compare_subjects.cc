@@ -16,6 +16,7 @@
 #include "harness/judge/compare_rerun.h"
 #include "harness/judge/comparison/lineage_findings.h"
 #include "harness/judge/decide_metrics.h"
+#include "harness/judge/left_files.h"
 #include "harness/judge/output_files.h"
 
 namespace rharness {
@@ -310,6 +311,10 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
   if (a.tokens && b.tokens) GatherTokens(a, b, options, &comparison);
   TakeItemDecisions(outputs.decisions, &comparison.metrics);
   NoteMissing(a, b, &comparison);
+  if (IsRerunOf(a, b)) {
+    std::ranges::move(FindLeftFiles(a.manifest, b.manifest.observation),
+                      std::back_inserter(comparison.findings));
+  }
   NoteLineage(a, b, &comparison);
   NoteUnknown(a, b, &comparison);
   if (a.unread && b.unread) {

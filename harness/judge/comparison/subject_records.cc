@@ -108,6 +108,7 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
                   fmt::format("rerun {} of {}", evidence.rerun, evidence.run_id)};
   subject.facts = FactsOf(evidence, manifest);
   manifest.data = evidence.data;
+  manifest.observation = evidence.observation;
   subject.curves = CurvesOf(evidence.metrics.curves);
   subject.unread = evidence.unread_metrics;
   subject.end = EndOf(evidence);

@@ -1,0 +1,54 @@
+// Undeclared inputs of a rerun against those of its record.
+#include "harness/judge/left_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "harness/base/clean_text.h"
+#include "harness/base/files.h"
+#include "harness/records/observe/files_seen.h"
+
+namespace rharness {
+namespace {
+
+bool IsStore(const std::string& path) {
+  constexpr std::array<std::string_view, 3> kStores = {"/.cache/", "/models--", "/datasets--"};
+  return std::ranges::any_of(kStores,
+                             [&](std::string_view part) { return path.find(part) != path.npos; });
+}
+
+}  // namespace
+
+std::vector<Finding> FindLeftFiles(const Manifest& recorded,
+                                   const std::optional<Observation>& rerun) {
+  std::vector<Finding> findings;
+  if (!recorded.observation || !recorded.observation->inputs || !rerun || !rerun->inputs) {
+    return findings;
+  }
+  std::set<std::string> known;
+  for (const SeenInput& input : *recorded.observation->inputs) known.insert(input.path);
+  for (const SeenInput& input : *rerun->inputs) {
+    if (!input.path.starts_with('/') || known.contains(input.path) || IsStore(input.path) ||
+        !IsChangedSince(input.path, recorded.started)) {
+      continue;
+    }
+    findings.push_back(
+        {.code = "missing_start",
+         .layer = Layer::kData,
+         .subject = "input " + input.path,
+         .observed = "read",
+         .limit = "not read",
+         .rule = "a rerun begins from what is recorded",
+         .message = fmt::format("the rerun read {}, which the recorded run did not read, and which "
+                                "was written after that run began: it may go on from what a run "
+                                "left there",
+                                CleanText(input.path))});
+  }
+  return findings;
+}
+
+}  // namespace rharness
