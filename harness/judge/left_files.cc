@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 #include <string>
+#include <system_error>
 
 #include "harness/base/clean_text.h"
 #include "harness/base/files.h"
@@ -32,6 +34,8 @@ std::vector<Finding> FindLeftFiles(const Manifest& recorded,
   std::set<std::string> known;
   for (const SeenInput& input : *recorded.observation->inputs) known.insert(input.path);
   for (const SeenInput& input : *rerun->inputs) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(input.path, error)) continue;  // of another machine
     if (!input.path.starts_with('/') || known.contains(input.path) || IsStore(input.path) ||
         !IsChangedSince(input.path, recorded.started)) {
       continue;

@@ -191,7 +191,8 @@ void ImageObserver::End() {
   while (pid_.load() == 0 && clock.Monotonic() < until) {
     clock.SleepFor(std::chrono::milliseconds(1));
   }
-  if (look_.valid()) ::syscall(SYS_pidfd_send_signal, look_.get(), SIGTERM, nullptr, 0);
+  // While it is 0 the thread may still be writing look_.
+  if (pid_.load() > 0) ::syscall(SYS_pidfd_send_signal, look_.get(), SIGTERM, nullptr, 0);
   while (pid_.load() > 0 && clock.Monotonic() < until) {
     clock.SleepFor(std::chrono::milliseconds(1));
   }
