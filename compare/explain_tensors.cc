@@ -148,12 +148,15 @@ void NamesOrTypes(const ExplainInput& in, CauseList* out) {
       const std::string& first = checkpoint.first_shape_or_dtype.empty()
                                      ? difference.shape_or_dtype.front()
                                      : checkpoint.first_shape_or_dtype;
+      const bool trees = difference.shape_or_dtype.front().starts_with("trees/");
       out->Add(CausePlace::kBits,
                {"shape_or_dtype",
                 Layer::kCode,
-                Strength::kShown,
-                "Tensors have another shape or dtype: the model or the saved precision "
-                "changed.",
+                trees ? Strength::kPossible : Strength::kShown,
+                trees ? "The trees have another size, which follows from the data, the arguments "
+                        "and the library."
+                      : "Tensors have another shape or dtype: the model or the saved precision "
+                        "changed.",
                 {fmt::format("{} of {}, first {}", difference.shape_or_dtype.size(),
                              checkpoint.subject, first)},
                 "compare the two model configurations, and how the checkpoints were saved"});

@@ -253,6 +253,12 @@ std::string StepOfFinding(const ReportRun& run) {
           "of {} first.",
           SafeText(finding.subject, 200), name);
     }
+    if (finding.code == "missing_start") {
+      return fmt::format(
+          "Take away what the rerun of {} found and drill it again; then keep such state below the "
+          "folder of the run, or record it as data.",
+          name);
+    }
     if (finding.code == "curve_unexplained") {
       return fmt::format(
           "Drill {} again with --replicates 3: they measure how far rounding carries its curves.",
@@ -293,6 +299,10 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
       break;
   }
   if (const std::string step = StepOfFinding(worst); !step.empty()) return step;
+  if (!worst.causes.empty() && worst.causes.front().strength == Strength::kShown) {
+    return fmt::format("Start with {}. Its most suspicious cause: {}", first,
+                       SafeText(worst.causes.front().statement, 300));
+  }
   int more = 0;
   int more_runs = 0;
   for (const ReportRun& run : report.runs) {

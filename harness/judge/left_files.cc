@@ -2,17 +2,15 @@
 #include "harness/judge/left_files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
+#include <chrono>
 #include <set>
 #include <string>
-#include <system_error>
 
 #include "harness/base/clean_text.h"
-#include "harness/base/files.h"
-#include "harness/records/observe/files_seen.h"
 
 namespace rharness {
 namespace {
@@ -21,6 +19,15 @@ bool IsStore(const std::string& path) {
   constexpr std::array<std::string_view, 3> kStores = {"/.cache/", "/models--", "/datasets--"};
   return std::ranges::any_of(kStores,
                              [&](std::string_view part) { return path.find(part) != path.npos; });
+}
+
+// A file that is not here was read on another machine.
+bool IsWrittenSince(const std::string& path, WallTime began) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const auto written = WallTime(std::chrono::seconds(info.st_mtim.tv_sec) +
+                                std::chrono::milliseconds(info.st_mtim.tv_nsec / 1'000'000));
+  return written >= began;
 }
 
 }  // namespace
@@ -34,10 +41,8 @@ std::vector<Finding> FindLeftFiles(const Manifest& recorded,
   std::set<std::string> known;
   for (const SeenInput& input : *recorded.observation->inputs) known.insert(input.path);
   for (const SeenInput& input : *rerun->inputs) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(input.path, error)) continue;  // of another machine
     if (!input.path.starts_with('/') || known.contains(input.path) || IsStore(input.path) ||
-        !IsChangedSince(input.path, recorded.started)) {
+        !IsWrittenSince(input.path, recorded.started)) {
       continue;
     }
     findings.push_back(

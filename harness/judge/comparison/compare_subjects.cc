@@ -217,6 +217,12 @@ std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b, const Margin
   return reference;
 }
 
+void NoteLeftFiles(const Subject& a, const Subject& b, Comparison* comparison) {
+  if (!IsRerunOf(a, b)) return;
+  std::ranges::move(FindLeftFiles(a.manifest, b.manifest.observation),
+                    std::back_inserter(comparison->findings));
+}
+
 // Both columns of one file are two sides: a trainer's log-probabilities and those of its sampler.
 void GatherTokens(const Subject& a, const Subject& b, const CompareOptions& options,
                   Comparison* comparison) {
@@ -311,10 +317,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
   if (a.tokens && b.tokens) GatherTokens(a, b, options, &comparison);
   TakeItemDecisions(outputs.decisions, &comparison.metrics);
   NoteMissing(a, b, &comparison);
-  if (IsRerunOf(a, b)) {
-    std::ranges::move(FindLeftFiles(a.manifest, b.manifest.observation),
-                      std::back_inserter(comparison.findings));
-  }
+  NoteLeftFiles(a, b, &comparison);
   NoteLineage(a, b, &comparison);
   NoteUnknown(a, b, &comparison);
   if (a.unread && b.unread) {
