@@ -11,10 +11,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a rerun's own tree has what lies there: not a virtual environment, nor what a link leads
-// to elsewhere.
+// Whether it is code that a rerun's own tree has: not in a virtual environment, nor what a link
+// leads to elsewhere. Folders, data and outputs stay where the command says.
 bool IsOfTree(const fs::path& path, const fs::path& base) {
   std::error_code error;
+  if (!fs::is_regular_file(path, error) || !IsSourceName(path.string())) return false;
   const fs::path real = fs::weakly_canonical(path, error);
   if (error || (real != base && !real.string().starts_with(base.string() + "/"))) return false;
   for (fs::path folder = path; folder != base; folder = folder.parent_path()) {

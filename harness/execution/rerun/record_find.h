@@ -71,8 +71,8 @@ void FindFamily(const RecordRequest& request, const std::filesystem::path& folde
 // begins without the earlier ones, "version_0".
 void RenumberVersions(const OutputIdentities& before, Recording* out);
 
-// The command as a rerun in a tree of its own is to start it: absolute paths below the root of the
-// code become relative to the run's folder. Else it would run, read and write the live tree.
+// The command as a rerun in a tree of its own is to start it: absolute paths of sources below the
+// root of the code become relative to the run's folder. Else it would run those of the live tree.
 std::vector<std::string> CommandOfTree(const std::vector<std::string>& command,
                                        const std::filesystem::path& folder,
                                        std::string_view working_directory);

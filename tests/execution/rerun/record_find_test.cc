@@ -35,7 +35,7 @@ TEST(FamilyByName, IsThatOfTheProgramOrOfTheFolderOfACommonOne) {
   EXPECT_EQ(FamilyByName({"train"}, "/"), "train");
 }
 
-// A rerun in a tree of its own must not run, read or write the live one.
+// A rerun in a tree of its own must not run the code of the live one.
 TEST(CommandOfTree, IsRelativeToTheRunsFolderBelowTheRootOfTheCode) {
   const auto kept = ScopedTempDir::Make("rharness-command-").value();
   const std::filesystem::path base = std::filesystem::weakly_canonical(kept.path());
@@ -56,9 +56,10 @@ TEST(CommandOfTree, IsRelativeToTheRunsFolderBelowTheRootOfTheCode) {
   const auto of = [&](const std::vector<std::string>& command) {
     return CommandOfTree(command, base / "job", "job");
   };
-  EXPECT_EQ(of({"python", script, "--config=" + common, "--out", base / "job/new/model"}),
+  const std::string out = base / "job/new/model";
+  EXPECT_EQ(of({"python", script, "--config=" + common, "--out", out, base}),
             (std::vector<std::string>{"python", "train.py", "--config=../common/c.yaml", "--out",
-                                      "new/model"}));
+                                      out, base}));
   EXPECT_EQ(of({shell}), (std::vector<std::string>{"./go.sh"}));
   for (const std::string& word : {binary, python, std::string("/bin/true")}) {
     EXPECT_EQ(of({word}), (std::vector<std::string>{word}));
