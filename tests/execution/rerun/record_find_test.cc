@@ -52,7 +52,7 @@ TEST(CommandOfTree, IsRelativeToTheRunsFolderBelowTheRootOfTheCode) {
   const std::string common = write("common/c.yaml", "");
   write("venv/pyvenv.cfg", "");
   const std::string python = write("venv/bin/python", "#!");
-  std::filesystem::create_symlink("/etc/hostname", base / "job/link");
+  std::filesystem::create_symlink("/etc/hostname", base / "job/link.py");
   const auto of = [&](const std::vector<std::string>& command) {
     return CommandOfTree(command, base / "job", "job");
   };
@@ -64,7 +64,7 @@ TEST(CommandOfTree, IsRelativeToTheRunsFolderBelowTheRootOfTheCode) {
   for (const std::string& word : {binary, python, std::string("/bin/true")}) {
     EXPECT_EQ(of({word}), (std::vector<std::string>{word}));
   }
-  const std::vector<std::string> others = {"cat", base / "job/link", base.string() + "2/a",
+  const std::vector<std::string> others = {"cat", base / "job/link.py", base.string() + "2/a",
                                            "a=" + script, "/etc"};
   EXPECT_EQ(of(others), others);
 }

@@ -45,7 +45,6 @@ const std::map<std::string, Words>& Raising() {
       {"compare/judge_curves.cc", {}},
       {"compare/judge_findings.cc", {"absent", "with_family"}},
       {"compare/judge_findings.h", {}},
-      {"compare/judge_tokens.cc", {}},
       {"compare/results/compare_many.cc", {}},
       {"compare/results/compare_results.cc",
        {"evaluation_grid", "global_batch_size", "not_comparable", "samples_to_target",
