@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <set>
 #include <string>
 
 #include "harness/base/clean_text.h"
@@ -38,10 +37,16 @@ std::vector<Finding> FindLeftFiles(const Manifest& recorded,
   if (!recorded.observation || !recorded.observation->inputs || !rerun || !rerun->inputs) {
     return findings;
   }
-  std::set<std::string> known;
-  for (const SeenInput& input : *recorded.observation->inputs) known.insert(input.path);
+  // What lay below the recorded run's own folder is named without it; a rerun has another.
+  const std::vector<SeenInput>& known = *recorded.observation->inputs;
+  const auto is_known = [&](const std::string& path) {
+    return std::ranges::any_of(known, [&](const SeenInput& input) {
+      return input.path == path ||
+             (!input.path.starts_with('/') && path.ends_with("/" + input.path));
+    });
+  };
   for (const SeenInput& input : *rerun->inputs) {
-    if (!input.path.starts_with('/') || known.contains(input.path) || IsStore(input.path) ||
+    if (!input.path.starts_with('/') || IsStore(input.path) || is_known(input.path) ||
         !IsWrittenSince(input.path, recorded.started)) {
       continue;
     }

@@ -49,6 +49,10 @@ TEST_F(LeftFiles, AreThoseThatTheRerunAloneReadAndThatAreNewer) {
   EXPECT_THAT(Found({state, "config.yaml", "/nowhere/state.dat"}), ElementsAre("input " + state));
   recorded_.observation->inputs->push_back({.path = state});
   EXPECT_THAT(Found({state}), IsEmpty()) << "the recorded run read it, too";
+  recorded_.observation->inputs->back().path = "state.dat";
+  EXPECT_THAT(Found({state}), IsEmpty()) << "in its own folder";
+  recorded_.observation->inputs->back().path = "ate.dat";
+  EXPECT_EQ(Found({state}).size(), 1U);
 }
 
 TEST_F(LeftFiles, AreNoOlderFilesAndNoCaches) {
