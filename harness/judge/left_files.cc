@@ -20,10 +20,11 @@ bool IsStore(const std::string& path) {
                              [&](std::string_view part) { return path.find(part) != path.npos; });
 }
 
-// A file that is not here was read on another machine.
+// A file that is not here was read on another machine; a program is no state.
 bool IsWrittenSince(const std::string& path, WallTime began) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if ((info.st_mode & S_IXUSR) != 0) return false;
   const auto written = WallTime(std::chrono::seconds(info.st_mtim.tv_sec) +
                                 std::chrono::milliseconds(info.st_mtim.tv_nsec / 1'000'000));
   return written >= began;

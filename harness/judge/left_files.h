@@ -16,8 +16,8 @@ namespace rharness {
 // A program that keeps its state outside of its folder, and goes on from it, computes nothing of
 // its own in a rerun: equal results show nothing. So each file outside that the rerun read, that
 // the recorded run did not read, and that was written after that run began is "missing_start",
-// which keeps the verdict open. Caches below ".cache" and stores of models that are named by their
-// content (Hugging Face's hub) are none. Without observations of both there is no finding.
+// which keeps the verdict open. Programs, caches below ".cache" and stores of models that are named
+// by their content (Hugging Face's hub) are none. Without observations of both there is no finding.
 std::vector<Finding> FindLeftFiles(const Manifest& recorded,
                                    const std::optional<Observation>& rerun);
 

@@ -55,7 +55,10 @@ TEST_F(LeftFiles, AreThoseThatTheRerunAloneReadAndThatAreNewer) {
   EXPECT_EQ(Found({state}).size(), 1U);
 }
 
-TEST_F(LeftFiles, AreNoOlderFilesAndNoCaches) {
+TEST_F(LeftFiles, AreNoOlderFilesNoCachesAndNoPrograms) {
+  const std::string program = File("wrapper");
+  std::filesystem::permissions(program, std::filesystem::perms(0755));
+  EXPECT_THAT(Found({program}), IsEmpty());
   EXPECT_THAT(Found({File("old.dat", false)}), IsEmpty());
   EXPECT_THAT(Found({File(".cache/x/y"), File("hub/models--a/blobs/b")}), IsEmpty());
 }
