@@ -1,5 +1,7 @@
 // All nodes of a gang on one machine.
 #include <exception>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -33,7 +35,15 @@ Result<RerunResult> CarryOutHere(const Ticket& ticket, const RerunContext& conte
       }
     });
   }
-  return CarryOut(ticket, context);
+  Result<RerunResult> result = CarryOut(ticket, context);
+  others.clear();  // waits for them
+  if (!result.ok()) return result;
+  // A node that came late writes once more where node 0 has tidied up.
+  const std::filesystem::path folder = GangFolder(context.folder, ticket);
+  (void)RemoveTree(folder);
+  std::error_code error;
+  std::filesystem::remove(folder.parent_path(), error);  // if it is empty
+  return result;
 }
 
 }  // namespace rharness
