@@ -90,9 +90,8 @@ class CallSearch {
 
   Status NoteAbsorbed(const StepCalls& step) {
     if (onset_.absorbed) return {};
-    const auto first = std::ranges::find_if(step.matches, [&](const CallMatch& one) {
-      return !IsOwn(one) && step.GivenDiffers(one);
-    });
+    const auto first = std::ranges::find_if(
+        step.matches, [&](const CallMatch& one) { return !IsOwn(one) && step.GivenDiffers(one); });
     if (first == step.matches.end()) return {};
     ASSIGN_OR_RETURN(onset_.absorbed, step.Pair(*first));
     return {};

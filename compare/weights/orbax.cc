@@ -220,7 +220,8 @@ std::vector<std::string> ItemsOf(const fs::path& listed) {
   return items;
 }
 
-// A number, perhaps after a prefix: the folder of a step. One that is not finished has another name.
+// A number, perhaps after a prefix: the folder of a step. One that is not finished has another
+// name.
 std::optional<std::uint64_t> StepOf(std::string_view name) {
   if (name.find(".orbax-checkpoint-tmp") != name.npos) return std::nullopt;
   const std::size_t last = name.find_last_not_of("0123456789");

@@ -258,10 +258,11 @@ void AddInputOptions(Command* verb, CompareArguments* arguments) {
             "percent of the loss; 1 without it")
       .Value("PERCENT")
       .Between(1e-4, 100);
-  verb->Add("--metric", &arguments->metrics,
-            "The difference that matters: of a metric of records, instead of the record's own; of "
-            "evaluations with their items of a score or TASK/SCORE; of log-probabilities of kl, the "
-            "divergence in nats a token; may be repeated")
+  verb->Add(
+          "--metric", &arguments->metrics,
+          "The difference that matters: of a metric of records, instead of the record's own; of "
+          "evaluations with their items of a score or TASK/SCORE; of log-probabilities of kl, the "
+          "divergence in nats a token; may be repeated")
       .Value("NAME,margin=X")
       .OneEach();
   verb->Add("--sampled-by", &arguments->sampled_by,

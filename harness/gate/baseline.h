@@ -26,8 +26,9 @@ inline constexpr char kBaselineRecord[] = "baseline.jsonl";
 inline constexpr char kNextBaselineFile[] = "baseline.next.json";
 
 // Copies the fingerprint into the folder as baseline.json and appends the record to
-// baseline.jsonl there: an interrupted one leaves the old baseline or the new one. Errors: invalid_input for an empty reason or name, an expiry in the past, a
-// fingerprint that shows nothing (no probe ok, a broken suite); io.
+// baseline.jsonl there: an interrupted one leaves the old baseline or the new one. Errors:
+// invalid_input for an empty reason or name, an expiry in the past, a fingerprint that shows
+// nothing (no probe ok, a broken suite); io.
 Result<BaselineRecord> AcceptBaseline(const std::filesystem::path& fingerprint,
                                       const std::filesystem::path& folder,
                                       const std::string& accepted_by, const std::string& reason,

@@ -113,7 +113,8 @@ Error SqliteDatabase::ErrorOf(const std::exception& exception) {
       return IntegrityError("the database file is damaged: " + message, name_);
     case SQLITE_NOTADB:
       return InvalidInput(
-          "not an SQLite database; expected a history, a new file, or the folder of a manifest", name_);
+          "not an SQLite database; expected a history, a new file, or the folder of a manifest",
+          name_);
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:

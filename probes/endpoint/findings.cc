@@ -196,12 +196,13 @@ class EndpointJudge {
       probe.choices.AppendMember(NameOf(one.prompt), std::move(choice));
     }
     if (changed > 0 && changed == unstable_.size()) {
-      Tell(EndpointFindingKind::kChanged,
-           fmt::format("the server changed while it was measured, or is not deterministic: {} of {} "
-                       "asked alone {} another answer than at the beginning; {}; measure it again",
-                       changed, Counted(in_.prompts.size(), "prompt"),
-                       changed == 1 ? "gets" : "get", first),
-           &probe);
+      Tell(
+          EndpointFindingKind::kChanged,
+          fmt::format("the server changed while it was measured, or is not deterministic: {} of {} "
+                      "asked alone {} another answer than at the beginning; {}; measure it again",
+                      changed, Counted(in_.prompts.size(), "prompt"), changed == 1 ? "gets" : "get",
+                      first),
+          &probe);
     } else if (!first.empty()) {
       Tell(EndpointFindingKind::kNotDeterministic,
            fmt::format("not deterministic: {} of {} asked alone at temperature 0 {} different "

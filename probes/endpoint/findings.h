@@ -9,8 +9,9 @@
 //                    ("as_alone"); where they never are, "differs" says where they part
 //   endpoint_order   the same of the answers in other orders
 //   endpoint_prefix  the same of warm answers and cold ones ("as_cold")
-// Answers that differ now and then make a case unstable; so does a server that was changed meanwhile. The model, the server, its version and
-// "system_fingerprint" are the stack's "endpoint".
+// Answers that differ now and then make a case unstable; so does a server that was changed
+// meanwhile. The model, the server, its version and "system_fingerprint" are the stack's
+// "endpoint".
 #ifndef RHARNESS_PROBES_ENDPOINT_FINDINGS_H_
 #define RHARNESS_PROBES_ENDPOINT_FINDINGS_H_
 

@@ -127,10 +127,11 @@ TEST_F(ProbeEndpoint, ARestartMeanwhileIsNotBlamedOnTheBatch) {
   for (const char* after : {"40", "95", "130", "150"}) {
     const ProcessResult restarted = Probe("restarted", {}, {"--after", after});
     EXPECT_EQ(restarted.outcome.exit_code, 3) << restarted.stdout_text;
-    EXPECT_THAT(restarted.stdout_text,
-                AllOf(HasSubstr("the server changed while it was measured, or is not "
-                                "deterministic: 3 of 3 prompts asked alone get another answer"),
-                      Not(HasSubstr("batch")), Not(HasSubstr("order of")), Not(HasSubstr("prefix"))))
+    EXPECT_THAT(
+        restarted.stdout_text,
+        AllOf(HasSubstr("the server changed while it was measured, or is not "
+                        "deterministic: 3 of 3 prompts asked alone get another answer"),
+              Not(HasSubstr("batch")), Not(HasSubstr("order of")), Not(HasSubstr("prefix"))))
         << after;
   }
 }

@@ -204,7 +204,8 @@ shutil.copy("out/model.npy", "out/bad\nname/x.npy")
   for (const Artifact& artifact : manifest.artifacts) paths.push_back(artifact.path);
   std::ranges::sort(paths);
   EXPECT_EQ(paths, (std::vector<std::string>{"out/average.npy", "out/model.npy"}));
-  EXPECT_NE(GuessOf(manifest, "artifacts[0]").find("not taken, and not compared: "), std::string::npos);
+  EXPECT_NE(GuessOf(manifest, "artifacts[0]").find("not taken, and not compared: "),
+            std::string::npos);
   // What was there is written anew: a rerun has none of it.
   const ProcessResult second = Record({});
   EXPECT_NE(second.stderr_text.find("out/model.npy was there before the run"), std::string::npos)

@@ -324,8 +324,7 @@ Result<Recording> RecordRun(const RecordRequest& stated,
   HashInputsAgain(request, folder, &recording);
   if (request.find) {
     if (!recording.command.empty() && recording.command != request.command) {
-      MarkFound("command", "sources below the code's root are recorded relative to it",
-                &recording);
+      MarkFound("command", "sources below the code's root are recorded relative to it", &recording);
     }
     FindInputs(request, folder, !recording.code.commit.empty(), &recording);
     FindRandomness(request, folder, &recording);

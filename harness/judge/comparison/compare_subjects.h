@@ -24,8 +24,8 @@ struct CompareOptions {
   std::optional<bool> expect_bitwise;
   CurveRules curves;
   std::optional<RcpSet> rcp;  // reference convergence points: adds the official checker's decision
-  // Of metrics by name; of scores of evaluations by "TASK/SCORE" or "SCORE"; of tokens "kl", in nats
-  // a token.
+  // Of metrics by name; of scores of evaluations by "TASK/SCORE" or "SCORE"; of tokens "kl", in
+  // nats a token.
   Margins margins;
   std::optional<bool> sampled_by_b;  // who drew the tokens; empty: as the files say
   bool weights_only = false;  // compare the weights alone of a checkpoint with optimizer state

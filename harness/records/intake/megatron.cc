@@ -6,9 +6,9 @@
 #include "compare/curves/curve_files.h"
 #include "compare/curves/printed_number.h"
 #include "harness/base/digest.h"
+#include "harness/base/source_folder.h"
 #include "harness/records/intake/clean.h"
 #include "harness/records/intake/importers.h"
-#include "harness/base/source_folder.h"
 
 namespace rharness {
 namespace {

@@ -1,8 +1,8 @@
 // The file in which the processes of a run note the GPU kernels that they launch: its layout in
 // memory.
 //
-// Role: as arena.h, under the same conditions. kernels.cc writes it; kernel_notes.cc makes and reads
-// it.
+// Role: as arena.h, under the same conditions. kernels.cc writes it; kernel_notes.cc makes and
+// reads it.
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_KERNEL_ARENA_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_KERNEL_ARENA_H_
 
