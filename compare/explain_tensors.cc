@@ -149,17 +149,19 @@ void NamesOrTypes(const ExplainInput& in, CauseList* out) {
                                      ? difference.shape_or_dtype.front()
                                      : checkpoint.first_shape_or_dtype;
       const bool trees = difference.shape_or_dtype.front().starts_with("trees/");
-      out->Add(CausePlace::kBits,
-               {"shape_or_dtype",
-                Layer::kCode,
-                trees ? Strength::kPossible : Strength::kShown,
-                trees ? "The trees have another size, which follows from the data, the arguments "
-                        "and the library."
-                      : "Tensors have another shape or dtype: the model or the saved precision "
-                        "changed.",
-                {fmt::format("{} of {}, first {}", difference.shape_or_dtype.size(),
-                             checkpoint.subject, first)},
-                "compare the two model configurations, and how the checkpoints were saved"});
+      out->Add(
+          CausePlace::kBits,
+          {"shape_or_dtype",
+           Layer::kCode,
+           trees ? Strength::kPossible : Strength::kShown,
+           trees ? "The trees have another size, which follows from the data, the arguments "
+                   "and the library."
+                 : "Tensors have another shape or dtype: the model or the saved precision "
+                   "changed.",
+           {fmt::format("{} of {}, first {}", difference.shape_or_dtype.size(), checkpoint.subject,
+                        first)},
+           trees ? "compare the data, the arguments and the versions of the two trainings"
+                 : "compare the two model configurations, and how the checkpoints were saved"});
     }
     // What Tied explains needs no further cause.
     if (difference.only_a.size() + difference.only_b.size() == checkpoint.tied.size()) continue;

@@ -207,6 +207,11 @@ const Cause* LeadingCause(const Summary& summary) {
   return 4 * has >= 3 * summary.drifted ? &cause : nullptr;
 }
 
+std::string StartWithCause(const ReportRun& run) {
+  return fmt::format("Start with {}. Its most suspicious cause: {}", SafeText(run.run_id, 120),
+                     SafeText(run.causes.front().statement, 300));
+}
+
 std::string NextAfterDrift(const Summary& summary) {
   const std::string first = SafeText(summary.order.front()->run_id, 120);
   const Cause* cause = LeadingCause(summary);
@@ -215,8 +220,7 @@ std::string NextAfterDrift(const Summary& summary) {
   const bool cause_leads = cause != nullptr && cause->strength != Strength::kPossible &&
                            (telling == nullptr || !RestsOn(*cause, telling->key));
   if (cause_leads || (telling == nullptr && !summary.order.front()->causes.empty())) {
-    return fmt::format("Start with {}. Its most suspicious cause: {}", first,
-                       SafeText(summary.order.front()->causes.front().statement, 300));
+    return StartWithCause(*summary.order.front());
   }
   if (telling == nullptr) {
     return fmt::format(
@@ -300,8 +304,7 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   }
   if (const std::string step = StepOfFinding(worst); !step.empty()) return step;
   if (!worst.causes.empty() && worst.causes.front().strength == Strength::kShown) {
-    return fmt::format("Start with {}. Its most suspicious cause: {}", first,
-                       SafeText(worst.causes.front().statement, 300));
+    return StartWithCause(worst);
   }
   int more = 0;
   int more_runs = 0;

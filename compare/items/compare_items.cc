@@ -48,7 +48,12 @@ class TaskComparison {
   TaskComparison(const std::string& task, const Items& a, const Items& b, ItemComparison* out)
       : task_(task), a_(a), b_(b), out_(*out) {
     for (const auto& [id, item] : a_) {
-      if (b_.contains(id)) common_.push_back(id);
+      const auto other = b_.find(id);
+      if (other == b_.end()) continue;
+      common_.push_back(id);
+      const std::string& said = other->second.answer;
+      if (!item.answer.empty() && !said.empty() && item.answer != said)
+        other_answers_.push_back(id);
     }
   }
 
@@ -101,8 +106,9 @@ class TaskComparison {
       items.decision.reason = "equal";
     }
     // The same score for something else that was said is not bit-equal.
-    const std::size_t others = CountOf(a_, b_, &EvalItem::answer);
-    if (others > 0 && items.decision.reason == "equal") items.decision.reason = "other_answers";
+    if (!other_answers_.empty() && items.decision.reason == "equal") {
+      items.decision.reason = "other_answers";
+    }
     // A score that some items lack on either side is not shown to be kept.
     if (ids.size() + not_finite < common_.size() &&
         items.decision.verdict == MetricVerdict::kWithin) {
@@ -114,16 +120,10 @@ class TaskComparison {
   }
 
   void TellAnswers() {
-    const std::size_t others = CountOf(a_, b_, &EvalItem::answer);
-    if (others == 0) return;
-    const auto first = std::ranges::find_if(common_, [&](const std::string& id) {
-      const std::string& here = a_.at(id).answer;
-      const std::string& there = b_.at(id).answer;
-      return !here.empty() && !there.empty() && here != there;
-    });
+    if (other_answers_.empty()) return;
     out_.notes.push_back(fmt::format("{}: {} of {} items have another answer, first {}",
-                                     task_.empty() ? "evaluation" : task_, others, common_.size(),
-                                     ExcerptForError(*first)));
+                                     task_.empty() ? "evaluation" : task_, other_answers_.size(),
+                                     common_.size(), ExcerptForError(other_answers_.front())));
   }
 
   std::set<std::string> Scores() {
@@ -195,6 +195,7 @@ class TaskComparison {
   const Items& b_;
   ItemComparison& out_;
   std::vector<std::string> common_;
+  std::vector<std::string> other_answers_;  // of these, where the model said something else
   bool clustered_ = false;
 };
 

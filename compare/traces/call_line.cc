@@ -161,14 +161,10 @@ class CallScanner : public JsonEvents {
     if (!name.empty()) Take(name);
   }
 
-  // Without its number, which a further collective before it moves: "ranks 0-3 #5 SUM".
   void TakeGroup(std::string_view value) {
-    const std::size_t number = std::min(value.find(" #"), value.size());
-    const std::size_t rest = std::min(value.find(' ', number + 1), value.size());
     if (value.empty()) return;
     line_.entry.given +=
-        Joined(static_cast<std::uint64_t>(Member::kGroup) + 1,
-               Joined(HashOf(value.substr(0, number)), HashOf(value.substr(rest))));
+        Joined(static_cast<std::uint64_t>(Member::kGroup) + 1, HashOf(GroupWithoutNumber(value)));
   }
 
   void Take(std::string_view value) {
@@ -253,6 +249,12 @@ void HoldCall(const Call& call, CallTrace* trace) {
   scanned->entry.offset = trace->held.size();
   trace->entries.push_back(scanned->entry);
   trace->held += line + "\n";
+}
+
+std::string GroupWithoutNumber(std::string_view group) {
+  const std::size_t number = std::min(group.find(" #"), group.size());
+  const std::size_t rest = std::min(group.find(' ', number + 1), group.size());
+  return std::string(group.substr(0, number)) + std::string(group.substr(rest));
 }
 
 std::optional<CallLine> ScanCallLine(char* line) {

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "compare/traces/calls.h"
 
@@ -18,6 +20,10 @@ struct CallLine {
   std::int64_t step = 0;
   CallEntry entry;  // without its place
 };
+
+// "ranks 0-3 SUM" of "ranks 0-3 #5 SUM": each run numbers its own collectives, and a further one
+// before moves the numbers.
+std::string GroupWithoutNumber(std::string_view group);
 
 // `line` as ReadJsonEvents (harness/base/json_events.h) takes it; it is overwritten. Nothing: no
 // JSON object, or a call without a step, an operator or an order of 32 bits.

@@ -35,7 +35,8 @@ struct StepCalls {
   bool MadeDiffers(const CallMatch& match) const {
     return EntryA(match).made != EntryB(match).made && !match.same_made;
   }
-  // Reads again what lacks a digest and differs. Errors: those of CallTrace::Read.
+  // Reads the pairs whose digests are missing or differ for that reason. Errors: those of
+  // CallTrace::Read.
   Status ReadMissingDigests();
   RecordState StateOf(const CallMatch& match) const;
   // A pair with other outputs.

@@ -1,6 +1,7 @@
 // The calls of a step in pairs: which differ, and which only lack a digest on one side.
 #include <algorithm>
 
+#include "compare/traces/call_line.h"
 #include "compare/traces/call_parting.h"
 
 namespace rharness {
@@ -8,13 +9,6 @@ namespace {
 
 bool AreSame(const std::vector<CallTensor>& a, const std::vector<CallTensor>& b) {
   return std::ranges::equal(a, b, IsSameTensor);
-}
-
-// "ranks 0-3 #5 SUM" without the number: each run counts its own.
-std::string WithoutNumber(const std::string& group) {
-  const std::size_t number = std::min(group.find(" #"), group.size());
-  const std::size_t rest = std::min(group.find(' ', number + 1), group.size());
-  return group.substr(0, number) + group.substr(rest);
 }
 
 }  // namespace
@@ -26,7 +20,7 @@ Status StepCalls::ReadMissingDigests() {
     ASSIGN_OR_RETURN(const Call one, a.Read(EntryA(match)));
     ASSIGN_OR_RETURN(const Call other, b.Read(EntryB(match)));
     match.same_given = one.args == other.args && one.rng == other.rng &&
-                       WithoutNumber(one.group) == WithoutNumber(other.group) &&
+                       GroupWithoutNumber(one.group) == GroupWithoutNumber(other.group) &&
                        AreSame(one.inputs, other.inputs);
     match.same_made = AreSame(one.outputs, other.outputs);
   }

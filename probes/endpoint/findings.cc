@@ -214,7 +214,7 @@ class EndpointJudge {
     return probe;
   }
 
-  // One answer in all of the first repeats, and from some later moment on another one.
+  // All of the first repeats agree; the answers asked later change once, and stay so.
   bool ChangedLater(const EndpointCase& one) const {
     const auto repeats = static_cast<std::size_t>(in_.repeats);
     if (one.answers.size() <= repeats) return false;

@@ -1,7 +1,5 @@
 // All nodes of a gang on one machine.
 #include <exception>
-#include <filesystem>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -39,10 +37,7 @@ Result<RerunResult> CarryOutHere(const Ticket& ticket, const RerunContext& conte
   others.clear();  // waits for them
   if (!result.ok()) return result;
   // A node that came late writes once more where node 0 has tidied up.
-  const std::filesystem::path folder = GangFolder(context.folder, ticket);
-  (void)RemoveTree(folder);
-  std::error_code error;
-  std::filesystem::remove(folder.parent_path(), error);  // if it is empty
+  RemoveGangFolder(GangFolder(context.folder, ticket));
   return result;
 }
 

@@ -117,6 +117,11 @@ fs::path GangFolder(const fs::path& folder, const Ticket& ticket) {
   return folder / "gang" / fmt::format("{}.{}", ticket.job(), ticket.attempt);
 }
 
+void RemoveGangFolder(const fs::path& gang_folder) {
+  (void)RemoveTree(gang_folder);
+  ::rmdir(gang_folder.parent_path().c_str());
+}
+
 fs::path GangSide::PlaceOf(const fs::path& folder, const Ticket& ticket, int node) {
   return node == 0 ? folder : GangFolder(folder, ticket) / fmt::format("node-{}", node);
 }
@@ -287,9 +292,6 @@ std::string GangSide::Log(std::string_view name) const {
   return JoinLogs(folder_, name, gang_.starts());
 }
 
-void GangSide::Remove() {
-  (void)RemoveTree(folder_);
-  ::rmdir(folder_.parent_path().c_str());  // unless another gang has its folder there
-}
+void GangSide::Remove() { RemoveGangFolder(folder_); }
 
 }  // namespace rharness

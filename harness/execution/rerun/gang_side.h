@@ -33,6 +33,8 @@ bool NumbersNodes(const Ticket& ticket);
 // Of the GPUs that a ticket names for all nodes on one machine, those of one node; else all.
 std::vector<int> GpusOfNode(const Ticket& ticket, int node);
 std::filesystem::path GangFolder(const std::filesystem::path& folder, const Ticket& ticket);
+// And its parent, unless another gang has its folder there.
+void RemoveGangFolder(const std::filesystem::path& gang_folder);
 
 class GangSide {
  public:

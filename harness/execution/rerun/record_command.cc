@@ -17,7 +17,7 @@ bool IsOfTree(const fs::path& path, const fs::path& base) {
   std::error_code error;
   if (!fs::is_regular_file(path, error) || !IsSourceName(path.string())) return false;
   const fs::path real = fs::weakly_canonical(path, error);
-  if (error || (real != base && !real.string().starts_with(base.string() + "/"))) return false;
+  if (error || !real.string().starts_with(base.string() + "/")) return false;
   for (fs::path folder = path; folder != base; folder = folder.parent_path()) {
     if (fs::exists(folder / "pyvenv.cfg", error) || folder == folder.parent_path()) return false;
   }
@@ -45,7 +45,7 @@ std::vector<std::string> CommandOfTree(const std::vector<std::string>& command,
     const auto equals = word.starts_with('-') ? word.find("=/") : word.npos;
     const std::size_t at = equals == word.npos ? 0 : equals + 1;
     const fs::path path = fs::path(word.substr(at)).lexically_normal();
-    const bool inside = path == base || path.string().starts_with(base.string() + "/");
+    const bool inside = path.string().starts_with(base.string() + "/");
     if (base == "/" || !inside || !IsOfTree(path, base) || (i == 0 && !IsScript(path))) continue;
     const std::string relative = path.lexically_relative(here).string();
     // A bare name would be looked for in PATH.

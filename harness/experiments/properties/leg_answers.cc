@@ -150,7 +150,9 @@ class ItemMeter {
     SayMissing(only_a_, only_b_, &apart_);
     if (differing_ == 0) return;
     Say(fmt::format("{} of {} items differ, first {}", differing_, apart_.items, first_) +
-            (apart_.distance > 0 ? fmt::format(", at most {:g} apart", apart_.distance) : ""),
+            (apart_.distance > 0 && std::isfinite(apart_.distance)
+                 ? fmt::format(", at most {:g} apart", apart_.distance)
+                 : ""),
         &apart_);
   }
 
@@ -163,8 +165,10 @@ class ItemMeter {
                const std::string& answer, const std::string& other_answer) {
     if (scores.empty() && answer.empty() && other_answer.empty()) return;
     ++apart_.items;
-    // A margin is of scores: where one is stated, what was said may differ.
+    // A margin is of scores: where one is stated, what was said may differ behind them. Without a
+    // score no margin says how far texts are apart.
     bool differs = answer != other_answer;
+    if (differs && scores.empty()) apart_.distance = kBeyondAll;
     if (differs && first_.empty()) first_ = name + " (another text)";
     for (const auto& [score, a, b] : scores) {
       if (std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b)) continue;

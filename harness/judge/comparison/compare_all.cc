@@ -193,19 +193,22 @@ Comparison Unreadable(const PathPair& pair, const Error& error) {
 Status CheckMargins(const Margins& margins, const std::vector<Gathered>& gathered) {
   std::set<std::string> names;
   for (const Gathered& one : gathered) {
+    const std::vector<Finding>& findings = one.comparison.findings;
+    // What a pair that cannot be read would have had is not known.
+    if (std::ranges::find(findings, "unreadable", &Finding::code) != findings.end()) return {};
     if (one.judged) continue;
     if (one.comparison.tokens) names.insert("kl");
     for (const MetricDecision& metric : one.comparison.metrics) {
       if (one.comparison.tokens && metric.name.starts_with("KL(")) continue;
       names.insert(metric.name);
+      // A score of every task.
+      if (metric.variance_basis == kItemsBasis) {
+        names.insert(metric.name.substr(metric.name.rfind('/') + 1));
+      }
     }
   }
   for (const auto& [name, unused] : margins) {
-    const std::string score = "/" + name;
-    if (std::ranges::any_of(
-            names, [&](const std::string& one) { return one == name || one.ends_with(score); })) {
-      continue;
-    }
+    if (names.contains(name)) continue;
     return InvalidInput(
         names.empty() ? fmt::format("no metric '{}' is compared: these two have none that a margin "
                                     "decides",

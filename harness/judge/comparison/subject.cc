@@ -144,8 +144,8 @@ Result<Subject> LoadTensors(const fs::path& path, const SubjectOptions& options)
   return TokensSubject(path, std::move(tokens));
 }
 
-// Members that say what a record is may follow a long prompt.
-bool EndsInARecord(std::string_view head) {
+// Members that say what a record is may follow a long prompt: its line is longer than the head.
+bool HasLongLine(std::string_view head) {
   return head.size() >= kHeadBytes && LooksLikeJson(head) && head.find('\n') == head.npos;
 }
 
@@ -180,7 +180,7 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
   const bool samples = LooksLikeEvalItems(path, "");
   if (!samples) {
     bool tokens = LooksLikeTokenScores(head);
-    if (!tokens && EndsInARecord(head)) {
+    if (!tokens && HasLongLine(head)) {
       ASSIGN_OR_RETURN(tokens, HoldsTokenScores(path, head));
     }
     if (tokens) return LoadTokensSubject(path);

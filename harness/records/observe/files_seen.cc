@@ -81,43 +81,40 @@ std::vector<std::string> InstalledPlaces(const Footprint& footprint, const std::
   return places;
 }
 
+// Parts of paths below which programs keep what they made for themselves.
+constexpr auto kHousekeeping = std::to_array<std::string_view>(
+    {"/.git/", "/__pycache__/", "/.cache/fontconfig/", "/.cache/jax/", "/.cache/matplotlib/",
+     "/.cache/mesa_shader_cache/", "/.cache/numba/", "/.cache/nvidia/", "/.cache/pip/",
+     "/.cache/rharness/", "/.cache/tilelang/", "/.cache/torch_extensions/",
+     "/.cache/torch/inductor/", "/.cache/torch/kernels/", "/.cache/triton/", "/.cache/uv/",
+     "/.cache/vllm/", "/.nv/ComputeCache/", "/.triton/"});
+
+// Where the compilers of PyTorch, Triton, CUDA, JAX and Numba keep their results, if one is set.
+constexpr auto kCacheVariables = std::to_array<const char*>(
+    {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH",
+     "JAX_COMPILATION_CACHE_DIR", "NUMBA_CACHE_DIR"});
+
+bool IsBelowVariable(const char* name, const std::string& path) {
+  const char* folder = std::getenv(name);
+  return folder != nullptr && *folder == '/' &&
+         !Below(fs::path(folder).lexically_normal().string(), path).empty();
+}
+
+// PyTorch's compiler keeps its results in torchinductor_USER of the temporary folder.
+bool IsOfInductor(const std::string& path) {
+  std::error_code error;
+  const fs::path temporary = fs::temp_directory_path(error);
+  return path.starts_with("/tmp/torchinductor_") ||
+         (!error && path.starts_with((temporary / "torchinductor_").string()));
+}
+
 // A program's own housekeeping, which is no input. In caches, compiled code and fonts are; models
 // and data sets (~/.cache/huggingface, ~/.cache/torch/hub) are not.
 bool IsHousekeeping(const std::string& path) {
-  if (path.ends_with("/pyvenv.cfg")) return true;
-  constexpr auto kFolders = std::to_array<std::string_view>({"/.git/",
-                                                             "/__pycache__/",
-                                                             "/.cache/fontconfig/",
-                                                             "/.cache/jax/",
-                                                             "/.cache/matplotlib/",
-                                                             "/.cache/mesa_shader_cache/",
-                                                             "/.cache/numba/",
-                                                             "/.cache/nvidia/",
-                                                             "/.cache/pip/",
-                                                             "/.cache/rharness/",
-                                                             "/.cache/tilelang/",
-                                                             "/.cache/torch_extensions/",
-                                                             "/.cache/torch/inductor/",
-                                                             "/.cache/torch/kernels/",
-                                                             "/.cache/triton/",
-                                                             "/.cache/uv/",
-                                                             "/.cache/vllm/",
-                                                             "/.nv/ComputeCache/",
-                                                             "/.triton/",
-                                                             "/torchinductor_"});
-  if (std::ranges::any_of(
-          kFolders, [&](std::string_view folder) { return path.find(folder) != path.npos; })) {
-    return true;
-  }
-  // Where the compilers of PyTorch, Triton, CUDA, JAX and Numba are told to keep what they made.
-  constexpr auto kVariables = std::to_array<const char*>(
-      {"TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH",
-       "JAX_COMPILATION_CACHE_DIR", "NUMBA_CACHE_DIR"});
-  return std::ranges::any_of(kVariables, [&](const char* name) {
-    const char* folder = std::getenv(name);
-    return folder != nullptr && *folder == '/' &&
-           !Below(fs::path(folder).lexically_normal().string(), path).empty();
-  });
+  const auto has = [&](std::string_view part) { return path.find(part) != path.npos; };
+  const auto is_set = [&](const char* name) { return IsBelowVariable(name, path); };
+  return path.ends_with("/pyvenv.cfg") || std::ranges::any_of(kHousekeeping, has) ||
+         IsOfInductor(path) || std::ranges::any_of(kCacheVariables, is_set);
 }
 
 // What a version manager runs to start the Python that the record names (Environment::python). A

@@ -142,6 +142,9 @@ TEST(LegAnswers, OfAnEvaluationAreTheTextsToo) {
       Told(OfItems(line(1, "a", "") + line(2, "b", ""), line(2, "b", "") + line(1, "a", "")));
   EXPECT_TRUE(texts.equal);
   EXPECT_EQ(texts.items, 2U);
+  const Apart other = Told(OfItems(line(1, "a", ""), line(1, "b", "")));
+  EXPECT_FALSE(other.equal);
+  EXPECT_TRUE(std::isinf(other.distance)) << "no margin of scores passes it";
   EXPECT_TRUE(LooksLikeAnswerTexts(line(1, "a", "")));
   EXPECT_FALSE(LooksLikeAnswerTexts("{\"id\": 1, \"prediction\": 3}\n")) << "a score";
   EXPECT_FALSE(LooksLikeAnswerTexts("{\"id\": 1, \"name\": \"a\"}\n"));

@@ -1,4 +1,4 @@
-"""The PyTorch half of rharness_trace: the hooks of one model, and facts of its tensors.
+"""The PyTorch half of rharness_trace: the hooks of one model.
 
 Not seen: what runs inside of compiled and scripted modules, and operations outside of modules, which
 show in the input of the next module. A compiled step of the optimizer calls no hook: of one process
@@ -325,11 +325,14 @@ class Auto:
         self.patch = torch.optim.Optimizer.__init__ = __init__
         # torch.compile warns of hooks of all modules; ours is gone after its first call in training.
         warnings.filterwarnings("ignore", message=".*global hooks on modules.*")
+        self.filter = warnings.filters[0]
         self.handle = torch.nn.modules.module.register_module_forward_pre_hook(self.on_call)
 
     def stop(self):
         if self.handle is not None:
             self.handle.remove()
+            if self.filter in warnings.filters:  # hooks of the program's own are its own matter
+                warnings.filters.remove(self.filter)
         self.handle = None
         if self.torch.optim.Optimizer.__init__ is self.patch:
             self.torch.optim.Optimizer.__init__ = self.original
