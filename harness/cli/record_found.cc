@@ -11,6 +11,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/shell_word.h"
 #include "harness/cli/verb.h"
 #include "harness/records/manifest/admission.h"
 
@@ -73,9 +74,10 @@ void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
   }
   std::string maps;
   for (const DataItem& item : manifest.data) {
-    const std::string parent = std::filesystem::path(item.path).parent_path().string();
-    const std::string map = fmt::format(" --map {0}={0}", parent);
-    if (item.path.starts_with('/') && maps.find(map) == maps.npos) maps += map;
+    const std::string& place = item.location.empty() ? item.path : item.location;
+    const std::string parent = std::filesystem::path(place).parent_path().string();
+    const std::string map = fmt::format(" --map {}", ShellWord(fmt::format("{0}={0}", parent)));
+    if (place.starts_with('/') && maps.find(map) == maps.npos) maps += map;
   }
   std::error_code error;
   const std::filesystem::path folder =

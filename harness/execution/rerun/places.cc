@@ -149,11 +149,11 @@ Status RequireDeclared(const Places& places, const fs::path& path, const std::st
   for (const auto& [from, to] : places.maps) declared = declared || IsBelow(real, Real(to));
   if (declared) return {};
   const std::string folder = real.parent_path().string();
+  const std::string place = name == real ? "" : " " + TerminalSafe(real.string()) + ",";
   return InvalidInput(
-      fmt::format("'{}' is {}, outside of --root and of every --map, which are all that a manifest "
+      fmt::format("'{}' is{} outside of --root and of every --map, which are all that a manifest "
                   "may name; --map {} declares its folder",
-                  TerminalSafe(name), TerminalSafe(real.string()),
-                  TerminalSafe(ShellWord(folder + "=" + folder))));
+                  TerminalSafe(name), place, TerminalSafe(ShellWord(folder + "=" + folder))));
 }
 
 Result<fs::path> Locate(const Places& places, const std::string& location) {

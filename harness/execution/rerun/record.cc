@@ -120,7 +120,8 @@ Status CaptureData(const RecordRequest& request, const fs::path& folder, Recordi
     if (request.made_by.contains(item.name)) item.made_by = request.made_by.at(item.name);
     const fs::path path = folder / item.path;
     std::error_code error;
-    item.location = PlaceOf(path, request.root);
+    // A link may lead elsewhere by the time of a rerun.
+    item.location = PlaceOf(fs::weakly_canonical(path, error), request.root);
     if (IsTable(item)) {
       ASSIGN_OR_RETURN(CapturedTable table, CaptureTable(std::move(item), path));
       out->newest[table.item.name] = table.newest;

@@ -56,7 +56,8 @@ void AddData(const RecordRequest& request, const fs::path& folder, const std::st
              std::string from, Recording* out) {
   DataItem item;
   std::error_code ignored;
-  const fs::path place = folder / path;
+  // A link may lead elsewhere by the time of a rerun.
+  const fs::path place = fs::weakly_canonical(folder / path, ignored);
   item.name = NameFor(path, out->data);
   item.path = path;
   item.kind = fs::is_directory(place, ignored) ? DataKind::kDirectory : DataKind::kFile;
@@ -147,7 +148,10 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
   std::set<std::string> sources;
   for (SeenInput& input : *out->observation->inputs) {
     const std::string path = SourceOfModule(folder, input.path);
-    const bool code = IsSourceName(path) && !fs::path(path).is_absolute();
+    std::error_code error;
+    const fs::path real = fs::canonical(folder / path, error);
+    const bool is_own = error || real.lexically_relative(base).string().substr(0, 2) != "..";
+    const bool code = IsSourceName(path) && !fs::path(path).is_absolute() && is_own;
     const fs::path named(path);  // ~/.gitconfig
     const bool hidden = named.is_absolute() && named.filename().string().starts_with('.');
     if (hidden || IsSetting(path) || (code ? code_stated || in_commit : data_stated)) {

@@ -69,12 +69,18 @@ bool Clone(const fs::path& from, const fs::path& to) {
 }
 
 // Removes what a checkout has put in the place of data; returns the place, without any link on the
-// way. Refuses one outside the workspace, to which a link in the checkout may lead.
+// way. A link of the checkout that leads out of it, as one to a folder of data does, gives way to a
+// folder. Refuses a place outside of the workspace.
 Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
-  fs::path reached = place.parent_path();
+  fs::path reached = workspace;
   std::error_code error;
-  while (!fs::exists(fs::symlink_status(reached, error))) reached = reached.parent_path();
-  RETURN_IF_ERROR(ResolveBelow(workspace, reached.lexically_relative(workspace)));
+  for (const fs::path& part : place.parent_path().lexically_relative(workspace)) {
+    const bool is_inside = ResolveBelow(workspace, reached.lexically_relative(workspace)).ok();
+    reached /= part;
+    if (!fs::is_symlink(fs::symlink_status(reached, error))) continue;
+    const bool leads_out = !ResolveBelow(workspace, reached.lexically_relative(workspace)).ok();
+    if (is_inside && leads_out) fs::remove(reached, error);
+  }
   RETURN_IF_ERROR(MakeDirectories(place.parent_path()));
   ASSIGN_OR_RETURN(const fs::path parent,
                    ResolveBelow(workspace, place.parent_path().lexically_relative(workspace)));
@@ -244,12 +250,15 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
                              item.sha256.empty() ? "no hash" : item.sha256, item.size_bytes));
 }
 
-// Whether data replaced this tracked file, which is then verified as data.
+// Whether data replaced this tracked file, or link to their folder; they are verified as data.
 bool IsData(const Manifest& manifest, const fs::path& relative) {
+  const auto is_below = [](const fs::path& path, const fs::path& folder) {
+    const fs::path rest = path.lexically_relative(folder);
+    return !rest.empty() && *rest.begin() != "..";
+  };
   for (const DataItem& item : manifest.data) {
     const fs::path place = (fs::path(manifest.working_directory) / item.path).lexically_normal();
-    const fs::path rest = relative.lexically_relative(place);
-    if (!rest.empty() && *rest.begin() != "..") return true;
+    if (is_below(relative, place) || is_below(place, relative)) return true;
   }
   return false;
 }

@@ -27,9 +27,11 @@ inline constexpr char kNameHome = '~';
 // What an entry notes, each thing once.
 inline constexpr std::uint8_t kEntryVariable = 'E';  // asked for by name
 inline constexpr std::uint8_t kEntryFile = 'F';      // opened for reading
-inline constexpr std::uint8_t kEntryOutput = 'O';    // opened for writing, if there is a kNameHome
-inline constexpr std::uint8_t kEntryLibrary = 'L';   // mapped at the start or end of a process
-inline constexpr std::uint8_t kEntryProgram = 'X';   // has the library in it
+// Opened for reading through a link: the name, NUL, the file.
+inline constexpr std::uint8_t kEntryLink = 'N';
+inline constexpr std::uint8_t kEntryOutput = 'O';   // opened for writing, if there is a kNameHome
+inline constexpr std::uint8_t kEntryLibrary = 'L';  // mapped at the start or end of a process
+inline constexpr std::uint8_t kEntryProgram = 'X';  // has the library in it
 // How a Python started: its file, its invoked name, its folder, HOME and PYTHONPATH, with NUL
 // between them.
 inline constexpr std::uint8_t kEntryPython = 'P';

@@ -72,9 +72,16 @@ void AddLoss(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
   }
 }
 
+void AddLink(std::string_view text, ArenaNotes* out) {
+  const std::string_view name = text.substr(0, text.find('\0'));
+  const std::string_view file = text.substr(std::min(text.size(), name.size() + 1));
+  if (IsAbsolutePath(name) && IsAbsolutePath(file)) out->links.emplace(name, file);
+}
+
 void AddEntry(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
   if (kind == kEntryPython) return AddPython(text, &out->pythons);
   if (kind == kEntrySignalled || kind == kEntryNotWritten) return AddLoss(kind, text, out);
+  if (kind == kEntryLink) return AddLink(text, out);
   if (kind == kEntryVariable && IsText(text)) out->variables.emplace(text);
   if (!IsAbsolutePath(text)) return;
   if (kind == kEntryFile) out->files.emplace(text);

@@ -184,6 +184,25 @@ class InputSelection {
   std::vector<std::string> declared_;
 };
 
+// "inputs/current/data.csv" of "/run/inputs/current/data.csv", where a link below the base leads to
+// the file. Empty: the name is no path of the run's, leads elsewhere by now, or a rerun has both
+// the link, by its commit, and the file.
+std::string NameInRun(const std::string& name, const std::string& file,
+                      const ObserveRequest& request) {
+  const std::string base = request.base.string(), below = Below(base, name);
+  std::error_code error;
+  if (below.empty() || !IsRecordable(name) || fs::canonical(name, error) != file || error) {
+    return {};
+  }
+  if (Below(base, file).empty() || !request.recorded) return below;
+  fs::path link;
+  for (const fs::path& part : fs::path(below)) {
+    link /= part;
+    if (fs::is_symlink(fs::symlink_status(request.base / link, error))) break;
+  }
+  return request.recorded({link.string()}).empty() ? below : std::string();
+}
+
 // Whether numeric work is made of a library, by its file's name.
 bool IsNumeric(const std::string& path) {
   constexpr std::array<std::string_view, 30> kWords = {
@@ -248,19 +267,38 @@ std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOw
 }
 
 std::vector<SeenInput> UndeclaredInputs(const std::set<std::string>& files,
+                                        const std::map<std::string, std::string>& links,
                                         const ObserveRequest& request, const Footprint& footprint,
                                         WallTime started, std::size_t* more) {
-  const auto undeclared = InputSelection(request, footprint, started).Undeclared(files);
-  *more = undeclared.size() - std::min(undeclared.size(), request.most_inputs);
+  std::set<std::string> opened = files, linked;
+  std::multimap<std::string, std::string> names;  // below the base, by file
+  for (const auto& [name, file] : links) {
+    std::string below = NameInRun(name, file, request);
+    (below.empty() ? opened : linked).insert(file);
+    if (!below.empty()) names.emplace(file, std::move(below));
+  }
+  for (const std::string& file : files) {
+    const std::string below = Below(request.base.string(), file);
+    if (linked.contains(file)) names.emplace(file, below.empty() ? file : below);
+  }
+  opened.insert(linked.begin(), linked.end());
+  const auto undeclared = InputSelection(request, footprint, started).Undeclared(opened);
+  std::vector<std::pair<std::string, std::string>> reported;  // file, path
+  for (const std::string& file : undeclared) {
+    const std::string below = Below(request.base.string(), file);
+    const auto [first, last] = names.equal_range(file);
+    if (first == last) reported.emplace_back(file, below.empty() ? file : below);
+    for (auto name = first; name != last; ++name) reported.emplace_back(*name);
+  }
+  *more = reported.size() - std::min(reported.size(), request.most_inputs);
   std::vector<SeenInput> inputs;
   std::uint64_t hashed = 0;
-  for (const std::string& path : undeclared) {
+  for (const auto& [path, name] : reported) {
     if (inputs.size() >= request.most_inputs) break;
     const auto file = OpenRegularFile(path, /*follow_links=*/false);
     if (!file.ok()) continue;
-    const std::string below = Below(request.base.string(), path);
     SeenInput& input = inputs.emplace_back();
-    input.path = below.empty() ? path : below;
+    input.path = name;
     input.size_bytes = file->size_bytes;
     if (input.size_bytes > kMostHashedBytes - hashed) continue;
     hashed += input.size_bytes;

@@ -4,6 +4,7 @@
 #ifndef RHARNESS_HARNESS_RECORDS_OBSERVE_FILES_SEEN_H_
 #define RHARNESS_HARNESS_RECORDS_OBSERVE_FILES_SEEN_H_
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,8 +31,11 @@ std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOw
                                      const ObserveRequest& request, WallTime started);
 
 // Files opened for reading that nothing accounts for: no data, no code, no installed package, not
-// the run itself; by path, relative below request.base. `*more`: number beyond request.most_inputs.
+// the run itself; by path, relative below request.base. `links`: files by the names of links that
+// lead to them; such a name below request.base is the input's path, unless the commit has the link
+// and the run's own folder the file. `*more`: number beyond request.most_inputs.
 std::vector<SeenInput> UndeclaredInputs(const std::set<std::string>& files,
+                                        const std::map<std::string, std::string>& links,
                                         const ObserveRequest& request, const Footprint& footprint,
                                         WallTime started, std::size_t* more);
 

@@ -226,6 +226,7 @@ void Observer::ReadNotes() {
   }
   variables_ = std::move(notes->variables);
   files_ = std::move(notes->files);
+  links_ = std::move(notes->links);
   outputs_ = std::move(notes->outputs);
   noted_libraries_ = std::move(notes->libraries);
   programs_.insert(notes->programs.begin(), notes->programs.end());
@@ -285,7 +286,9 @@ void Observer::AddMentioned() {
   };
   for (const std::string& argument : request_.command) search(argument);
   std::size_t read = 0;
-  for (const std::string& file : files_) {
+  std::set<std::string> files = files_;
+  for (const auto& [name, file] : links_) files.insert(file);
+  for (const std::string& file : files) {
     if (names.empty() || ++read > kMostScripts) return;
     const auto text = ReadFile(file, kMostScript);
     if (text.ok()) search(*text);
@@ -371,7 +374,7 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
   seen_.libraries = LibrariesOf(footprint, owners, request_, started);
   if (preload_) {
     std::size_t more = 0;
-    seen_.inputs = UndeclaredInputs(files_, request_, footprint, started, &more);
+    seen_.inputs = UndeclaredInputs(files_, links_, request_, footprint, started, &more);
     if (more > 0) seen_.unseen.push_back(fmt::format("{} more undeclared inputs", more));
   }
   return std::move(seen_);

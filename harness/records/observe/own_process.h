@@ -41,6 +41,29 @@ inline long ReadLink(const char* link, char* out, size_t size) {
   return length;
 }
 
+// `path` as an absolute one, without ".", ".." and empty names; links are not followed. Its length;
+// 0: it has no room.
+inline size_t AbsoluteName(const char* path, char* out, size_t size) {
+  const long folder = path[0] == '/' ? 0 : ReadLink("/proc/self/cwd", out, size);
+  if (folder < 0 || static_cast<size_t>(folder) >= size) return 0;
+  size_t end = folder == 1 ? 0 : static_cast<size_t>(folder);
+  while (*path != 0) {
+    const size_t length = strcspn(path, "/");
+    if (length == 2 && path[0] == '.' && path[1] == '.') {
+      while (end > 0 && out[--end] != '/') {
+      }
+    } else if (length > 0 && (length > 1 || path[0] != '.')) {
+      if (end + length + 1 >= size) return 0;
+      out[end] = '/';
+      memcpy(out + end + 1, path, length);
+      end += length + 1;
+    }
+    path += path[length] == 0 ? length : length + 1;
+  }
+  out[end] = 0;
+  return end;
+}
+
 // argv[0], or, if it names no folder, the file passed to execve.
 inline void ReadInvoked(char* out, size_t size) {
   const int error = errno;

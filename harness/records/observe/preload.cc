@@ -195,31 +195,44 @@ bool IsDeclared(const char* path) {
   return false;
 }
 
-// Whether this process had the same file open a while ago; a data loader opens few files often. A
-// query for a file's name costs several times as much as opening it.
-bool IsKnown(int fd) {
+// Whether this process had the same file open under this name a while ago; a data loader opens few
+// files often. A query for a file's name costs several times as much as opening it.
+bool IsKnown(int fd, const char* path) {
   static uint64_t known[size_t{1} << 14];
   struct stat info;
   const int error = errno;
   const bool is_file = StatOf(fd, &info) && S_ISREG(info.st_mode);
   errno = error;
   if (!is_file) return true;
-  const uint64_t key =
-      ((info.st_ino * 0x9e3779b97f4a7c15u) ^ (info.st_dev * 0xc2b2ae3d27d4eb4fu)) | 1;
+  const uint64_t key = ((info.st_ino * 0x9e3779b97f4a7c15u) ^ (info.st_dev * 0xc2b2ae3d27d4eb4fu) ^
+                        HashOf(rharness::kEntryFile, path, strlen(path))) |
+                       1;
   uint64_t* slot = &known[key >> 50];
   if (__atomic_load_n(slot, __ATOMIC_RELAXED) == key) return true;
   __atomic_store_n(slot, key, __ATOMIC_RELAXED);
   return false;
 }
 
+// A rerun needs the name that the program uses. False: it is the file's own, or has no room.
+bool NoteLink(const char* path, const char* real, size_t length) {
+  char text[rharness::kArenaTextBytes];
+  if (length + 2 > sizeof(text)) return false;
+  const size_t end = rharness::AbsoluteName(path, text, sizeof(text) - length - 1);
+  if (end == 0 || strcmp(text, real) == 0) return false;
+  memcpy(text + end + 1, real, length);
+  Note(rharness::kEntryLink, text, end + 1 + length);
+  return true;
+}
+
 void NoteOpened(int fd, const char* path) {
   if (fd < 0 || path == nullptr || !IsReady() || IsOfTheSystem(path)) return;
-  if ((path[0] == '/' && IsDeclared(path)) || IsKnown(fd)) return;
+  if ((path[0] == '/' && IsDeclared(path)) || IsKnown(fd, path)) return;
   if (__atomic_load_n(&arena->dropped, __ATOMIC_RELAXED) > kMostDropped) return;
   char real[kLongestPath];
   const long length = rharness::PathOfOpen(fd, real);
   if (length == 0 || IsOfTheSystem(real) || IsDeclared(real)) return;
-  Note(rharness::kEntryFile, real, static_cast<size_t>(length));
+  const auto size = static_cast<size_t>(length);
+  if (!NoteLink(path, real, size)) Note(rharness::kEntryFile, real, size);
 }
 
 // A program that makes files without end must not take the place of all other notes.
