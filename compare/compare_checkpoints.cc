@@ -170,6 +170,9 @@ Result<std::vector<std::string>> FindDamage(const Checkpoint& a, const Checkpoin
     for (const Checkpoint* side : {&a, &b}) {
       const auto found = std::ranges::lower_bound(side->tensors(), difference.differing[i].name, {},
                                                   &TensorInfo::name);
+      const bool is_there =
+          found != side->tensors().end() && found->name == difference.differing[i].name;
+      if (!is_there) continue;  // it has another name in B
       const Status status =
           side->CheckStored(static_cast<std::size_t>(found - side->tensors().begin()));
       if (status.ok()) continue;

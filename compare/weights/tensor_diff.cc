@@ -1,13 +1,17 @@
 // Pairs tensors by name, compares their bytes in blocks, and measures only if bits differ.
 #include "compare/weights/tensor_diff.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <span>
+#include <string_view>
 
 #include "compare/weights/layer_groups.h"
 #include "compare/weights/tensor_pairs.h"
@@ -17,6 +21,46 @@ namespace rharness {
 namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+// The name of a tensor that is called by the path of a checkpoint, with the file's name alone:
+// every run has its folders elsewhere. Empty: it is not. Source: Lightning's
+// ModelCheckpoint.state_dict(), whose best_k_models has scores by path.
+std::string NameByFile(std::string_view name) {
+  constexpr std::string_view kMember = ".best_k_models.";
+  const std::size_t member = name.find(kMember), slash = name.rfind('/');
+  if (member == name.npos || slash == name.npos || slash < member) return {};
+  return fmt::format("{}{}", name.substr(0, member + kMember.size()), name.substr(slash + 1));
+}
+
+template <class Tensor>
+bool AreAlike(const Tensor& a, const Tensor& b) {
+  return a.dtype == b.dtype && a.block_format == b.block_format && a.shape == b.shape;
+}
+
+// Pairs tensors of one side alone that have one name by their file.
+template <class Tensor>
+void PairByFile(const std::vector<Tensor>& a, const std::vector<Tensor>& b,
+                CheckpointDifference* difference, std::vector<TensorPair>* pairs) {
+  std::map<std::string, std::array<std::vector<std::string>, 2>> names;
+  for (const std::size_t side : {0, 1}) {
+    for (const std::string& name : side == 0 ? difference->only_a : difference->only_b) {
+      std::string file = NameByFile(name);
+      if (!file.empty()) names[std::move(file)][side].push_back(name);
+    }
+  }
+  const auto place = [](const std::vector<Tensor>& tensors, const std::string& name) {
+    const auto found = std::ranges::lower_bound(tensors, name, {}, &Tensor::name);
+    return static_cast<std::size_t>(found - tensors.begin());
+  };
+  for (const auto& [file, sides] : names) {
+    if (sides[0].size() != 1 || sides[1].size() != 1) continue;
+    const TensorPair pair{place(a, sides[0].front()), place(b, sides[1].front())};
+    if (!AreAlike(a[pair.a], b[pair.b])) continue;
+    std::erase(difference->only_a, sides[0].front());
+    std::erase(difference->only_b, sides[1].front());
+    pairs->push_back(pair);
+  }
+}
 
 // Walks two name-sorted lists; names on one side only go to `difference`.
 template <class Tensor>
@@ -29,14 +73,14 @@ std::vector<TensorPair> PairUp(const std::vector<Tensor>& a, const std::vector<T
       difference->only_a.push_back(a[i++].name);
     } else if (i == a.size() || b[j].name < a[i].name) {
       difference->only_b.push_back(b[j++].name);
-    } else if (a[i].dtype != b[j].dtype || a[i].block_format != b[j].block_format ||
-               a[i].shape != b[j].shape) {
+    } else if (!AreAlike(a[i], b[j])) {
       difference->shape_or_dtype.push_back(a[i].name);
       ++i, ++j;
     } else {
       pairs.push_back({i++, j++});
     }
   }
+  PairByFile(a, b, difference, &pairs);
   difference->compared = pairs.size();
   return pairs;
 }

@@ -247,6 +247,30 @@ TEST(DigestDiff, NamesTheTensorsWhoseLeavesDiffer) {
   EXPECT_TRUE(DiffDigests(a, a).bit_equal);
 }
 
+// Lightning names the scores of its best checkpoints by their paths, which hold the run's folder.
+TEST(DigestDiff, PairsWhatIsNamedByThePathOfACheckpoint) {
+  const std::string member = "callbacks.ModelCheckpoint{'monitor': 'val_loss'}.best_k_models.";
+  const std::vector<TensorDigest> a = {
+      {member + "/one/logs/version_1/epoch=1.ckpt", DType::kF32, {}, "11"},
+      {member + "/one/logs/version_1/epoch=2.ckpt", DType::kF32, {}, "22"},
+      {"w", DType::kF32, {2}, "33"}};
+  std::vector<TensorDigest> b = {{member + "logs/version_0/epoch=1.ckpt", DType::kF32, {}, "11"},
+                                 {member + "logs/version_0/epoch=2.ckpt", DType::kF32, {}, "22"},
+                                 {"w", DType::kF32, {2}, "33"}};
+  EXPECT_TRUE(DiffDigests(a, b).bit_equal);
+  EXPECT_EQ(DiffDigests(a, b).compared, 3u);
+  b[1].sha256 = "23";
+  EXPECT_EQ(DiffDigests(a, b).differing.at(0).name, a[1].name);
+  b[1].name = member + "logs/version_0/epoch=3.ckpt";
+  EXPECT_EQ(DiffDigests(a, b).only_b, std::vector<std::string>{b[1].name});
+  // Two of one side by one file's name are not told apart.
+  b[1].name = member + "other/epoch=1.ckpt";
+  EXPECT_EQ(DiffDigests(a, b).only_a.size(), 2u);
+  // Other names with folders are names.
+  EXPECT_FALSE(
+      DiffDigests({{"a/w", DType::kF32, {2}, "11"}}, {{"b/w", DType::kF32, {2}, "11"}}).bit_equal);
+}
+
 TEST(DigestDiff, IsVacuousWithoutElements) {
   const std::vector<TensorDigest> some = {{"w", DType::kF32, {}, "11"}};
   const std::vector<TensorDigest> empty = {{"w", DType::kF32, {0}, "11"}};
