@@ -18,6 +18,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/execution/rerun/names_of_rerun.h"
 #include "harness/execution/rerun/outputs_before.h"
 #include "harness/execution/rerun/record_items.h"
 #include "harness/execution/rerun/tensor_records.h"
@@ -212,6 +213,8 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
     return {};
   }
   const HeldFolder& folder = *found;
+  ASSIGN_OR_RETURN(std::vector<Finding> renamed, TakeRecordedNames(manifest, workspace, folder));
+  std::ranges::move(renamed, std::back_inserter(evidence->remarks));
   std::map<std::string, double> means;
   for (const Artifact& recorded : manifest.artifacts) {
     if (recorded.role == kModelOfTracker) continue;
