@@ -81,7 +81,8 @@ DocumentSection SharedOf(const Summary& summary) {
 // context, and nothing to act on.
 void AddTold(const Report& report, const Summary& summary, bool verbose, Document* document) {
   DocumentSection headlines{.title = "Why several runs did not reproduce", .off_screen = true};
-  DocumentSection others{.title = "The same in several runs", .folded = report.exit_code == 0};
+  DocumentSection others{.title = report.runs.size() > 1 ? "The same in several runs" : "Remarks",
+                         .folded = report.exit_code == 0};
   const auto add = [&](const ToldOnce& one) {
     DocumentSection& section = one.kind == ToldKind::kHeadline ? headlines : others;
     section.items.push_back(ToldWords(one));

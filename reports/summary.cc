@@ -12,6 +12,7 @@
 #include "compare/fact_order.h"
 #include "reports/comparison_summary.h"
 #include "reports/families.h"
+#include "reports/run_steps.h"
 #include "reports/short_digest.h"
 #include "reports/text.h"
 
@@ -244,40 +245,6 @@ std::string NextAfterDrift(const Summary& summary) {
       summary.reproduced == 0 ? "; no run reproduced" : "");
 }
 
-// For a run that is open because of an output or a curve, the step that settles it; empty for
-// others.
-std::string StepOfFinding(const ReportRun& run) {
-  const std::string name = SafeText(run.run_id, 120);
-  for (const Finding& finding : run.findings) {
-    if (!finding.decisive) continue;
-    if (IsOfFile(finding, run)) {
-      return fmt::format(
-          "Write what no reader opens as safetensors or .npy, or record it as a log if it may "
-          "differ: {} "
-          "of {} first.",
-          SafeText(finding.subject, 200), name);
-    }
-    if (finding.code == "missing_start") {
-      return fmt::format(
-          "Take away what the rerun of {} found and drill it again; then keep such state below the "
-          "folder of the run, or record it as data.",
-          name);
-    }
-    if (finding.code == "curve_unexplained") {
-      return fmt::format(
-          "Drill {} again with --replicates 3: they measure how far rounding carries its curves.",
-          name);
-    }
-    if (finding.code == "vacuous_curve") {
-      return fmt::format(
-          "No rerun decides by the {} of {}: log it at more steps and with values that change, or "
-          "leave it out, and record the run again.",
-          SafeText(finding.subject, 200), name);
-    }
-  }
-  return "";
-}
-
 std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   if (report.interrupted) return "Run the drill again with --resume to finish it.";
   if (report.exit_code == 0) return "Nothing is left to do.";
@@ -296,9 +263,7 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
     case Verdict::kInfra:
       return fmt::format("Fix {} first: {}", first, ErrorOf(worst));
     case Verdict::kNotComparable:
-      return fmt::format(
-          "Restore the recorded inputs, or leave these runs out of the selection: {} first.",
-          first);
+      return StepOfInputs(worst);
     default:
       break;
   }

@@ -45,6 +45,7 @@ std::string GuessedAs(const Manifest& manifest, std::string_view path) {
   }
   if (path == "metrics_path")
     return manifest.metrics_path.empty() ? "no log" : "log " + manifest.metrics_path;
+  if (path == "code.kept_diff_sha256") return "changes of the work tree";
   if (path == "artifacts") return "weights";
   if (path == "outputs") return "way to compare other outputs";
   if (path == "family") return "family " + manifest.family;
@@ -72,26 +73,36 @@ void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
         TerminalSafe(fmt::format("{} {}: {}", field.grade == Grade::kMissing ? "found no" : "found",
                                  GuessedAs(manifest, field.path), field.from)));
   }
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
   std::string maps;
+  const auto add_map = [&](const std::filesystem::path& folder) {
+    const std::filesystem::path below = folder.lexically_relative(here);  // a drill's own root
+    if (!folder.is_absolute() || (!below.empty() && *below.begin() != "..")) return;
+    const std::string map =
+        fmt::format(" --map {}", ShellWord(fmt::format("{0}={0}", folder.string())));
+    if (maps.find(map) == maps.npos) maps += map;
+  };
+  add_map(manifest.code.repository);
   for (const DataItem& item : manifest.data) {
     const std::string& place = item.location.empty() ? item.path : item.location;
-    const std::string parent = std::filesystem::path(place).parent_path().string();
-    const std::string map = fmt::format(" --map {}", ShellWord(fmt::format("{0}={0}", parent)));
-    if (place.starts_with('/') && maps.find(map) == maps.npos) maps += map;
+    add_map(std::filesystem::path(place).parent_path());
   }
-  std::error_code error;
-  const std::filesystem::path folder =
-      std::filesystem::proximate(out.parent_path(), std::filesystem::current_path(error), error);
-  const bool admitted = std::ranges::none_of(Admit(manifest), [](const Finding& finding) {
-    return !finding.subject.starts_with("$.notes[");
-  });
+  const std::filesystem::path folder = std::filesystem::proximate(out.parent_path(), here, error);
   const std::string drill =
       fmt::format("rharness drill {}{}{}", folder.string(), FreeDrillFolder(), maps);
-  LogInfo(TerminalSafe(
-      admitted
-          ? "next: " + drill
-          : "next: state what is missing (`rharness record --find OPTION... -- COMMAND`), then " +
-                drill));
+  std::string next = "next: " + drill;
+  for (const Finding& finding : Admit(manifest)) {
+    if (finding.subject.starts_with("$.notes[")) {
+      next =
+          "next: mend what the warnings name, and record the run again; a drill refuses it as it "
+          "is";
+      break;
+    }
+    next = "next: state what is missing (`rharness record --find OPTION... -- COMMAND`), then " +
+           drill;
+  }
+  LogInfo(TerminalSafe(next));
 }
 
 }  // namespace rharness

@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/shell_word.h"
+#include "harness/verdict/verdict.h"
 
 namespace rharness {
 namespace {
@@ -148,12 +149,13 @@ Status RequireDeclared(const Places& places, const fs::path& path, const std::st
   bool declared = IsBelow(real, Real(places.root));
   for (const auto& [from, to] : places.maps) declared = declared || IsBelow(real, Real(to));
   if (declared) return {};
-  const std::string folder = real.parent_path().string();
+  std::error_code error;
+  const std::string folder = (fs::is_directory(real, error) ? real : real.parent_path()).string();
   const std::string place = name == real ? "" : " " + TerminalSafe(real.string()) + ",";
-  return InvalidInput(
-      fmt::format("'{}' is{} outside of --root and of every --map, which are all that a manifest "
-                  "may name; --map {} declares its folder",
-                  TerminalSafe(name), place, TerminalSafe(ShellWord(folder + "=" + folder))));
+  return InvalidInput(fmt::format(
+      "'{}' is{} outside of --root and of every --map, which are all that a manifest "
+      "may name; --map {}{}",
+      TerminalSafe(name), place, TerminalSafe(ShellWord(folder + "=" + folder)), kDeclaresFolder));
 }
 
 Result<fs::path> Locate(const Places& places, const std::string& location) {

@@ -2,9 +2,11 @@
 #include "harness/execution/rerun/record_find.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -109,6 +111,22 @@ void AddAllData(const RecordRequest& request, const fs::path& folder,
   }
 }
 
+// Sources of the work tree alone go with its changes.
+bool KeepFound(const RecordRequest& request, const fs::path& folder, const fs::path& base,
+               const std::vector<SeenInput>& sources, Recording* out) {
+  if (sources.empty()) return true;
+  std::vector<std::string> paths;
+  for (const SeenInput& source : sources) {
+    const fs::path place = folder / SourceOfModule(folder, source.path);
+    paths.push_back(place.lexically_normal().lexically_relative(base).string());
+  }
+  if (!KeepNewSources(request, folder, paths, out)) return false;
+  MarkFound("code.kept_diff_sha256",
+            fmt::format("the run read {}, which the commit does not have", fmt::join(paths, ", ")),
+            out);
+  return true;
+}
+
 }  // namespace
 
 bool IsSetting(const fs::path& path) {
@@ -146,6 +164,7 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
   std::vector<std::string> data;
   std::vector<SeenInput> left;
   std::set<std::string> sources;
+  std::vector<SeenInput> new_sources;  // not in the commit
   for (SeenInput& input : *out->observation->inputs) {
     const std::string path = SourceOfModule(folder, input.path);
     std::error_code error;
@@ -154,13 +173,18 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
     const bool code = IsSourceName(path) && !fs::path(path).is_absolute() && is_own;
     const fs::path named(path);  // ~/.gitconfig
     const bool hidden = named.is_absolute() && named.filename().string().starts_with('.');
-    if (hidden || IsSetting(path) || (code ? code_stated || in_commit : data_stated)) {
+    if (code && in_commit && !code_stated) {
+      new_sources.push_back(std::move(input));
+    } else if (hidden || IsSetting(path) || (code ? code_stated || in_commit : data_stated)) {
       left.push_back(std::move(input));
     } else if (code) {
       sources.insert(path);
     } else {
       data.push_back(path);
     }
+  }
+  if (!KeepFound(request, folder, base, new_sources, out)) {
+    std::ranges::move(new_sources, std::back_inserter(left));
   }
   for (const std::string& path : sources) {
     const auto digest = HashFile(folder / path);

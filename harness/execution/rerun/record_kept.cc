@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -80,6 +82,34 @@ void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tre
                  const fs::path& base, Recording* out) {
   if (tree) KeepDiff(request, *tree, out);
   KeepLockFiles(request, base, out);
+}
+
+bool KeepNewSources(const RecordRequest& request, const fs::path& folder,
+                    const std::vector<std::string>& paths, Recording* out) {
+  const bool has_changes = out->code.dirty;
+  const auto kept = out->to_keep.find(out->code.kept_diff_sha256);
+  if (request.kept.empty() || !request.keep_diff) return false;
+  if (has_changes && kept == out->to_keep.end()) return false;
+  const std::optional<GitTree> tree = DescribeGitTree(folder);
+  if (!tree) return false;
+  std::string diff = has_changes ? kept->second : "";
+  std::vector<std::string> missing;  // --untracked may have taken some
+  std::ranges::copy_if(paths, std::back_inserter(missing), [&](const std::string& path) {
+    return diff.find("\n+++ b/" + path + "\n") == diff.npos;
+  });
+  auto more = MakeDiffOfNew(*tree, missing, kKeptFileBytes);
+  if (!more.ok()) {
+    out->remarks.push_back("sources that the commit does not have are not kept: " +
+                           more.error().ToString());
+    return false;
+  }
+  diff += *more;
+  if (has_changes) out->to_keep.erase(kept);
+  out->code.dirty = true;
+  out->code.diff_sha256 = out->code.kept_diff_sha256 = Sha256HexOf(diff);
+  out->to_keep[out->code.kept_diff_sha256] = std::move(diff);
+  out->kept = PlaceOf(request.kept, request.root);
+  return true;
 }
 
 void KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {

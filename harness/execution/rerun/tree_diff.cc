@@ -180,6 +180,17 @@ Status UpdateFiles(const std::vector<std::string>& paths, const fs::path& folder
   return {};
 }
 
+Status CheckMayBeKept(const std::string& diff, std::uint64_t limit_bytes) {
+  if (diff.size() > limit_bytes) {
+    return Unsupported(
+        fmt::format("the diff takes {} bytes; expected at most {}", diff.size(), limit_bytes));
+  }
+  if (const std::string place = FindSecret(diff); !place.empty()) {
+    return Unsupported(fmt::format("what looks like a secret is in it ({})", TerminalSafe(place)));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> MakeTreeDiff(const GitTree& tree, bool with_untracked,
@@ -197,14 +208,21 @@ Result<std::string> MakeTreeDiff(const GitTree& tree, bool with_untracked,
     ASSIGN_OR_RETURN(const std::string more, DiffOfUntracked(git, tree.root, limit_bytes));
     diff += more;
   }
-  if (diff.size() > limit_bytes) {
-    return Unsupported(
-        fmt::format("the diff takes {} bytes; expected at most {}", diff.size(), limit_bytes));
-  }
-  if (const std::string place = FindSecret(diff); !place.empty()) {
-    return Unsupported(fmt::format("what looks like a secret is in it ({})", TerminalSafe(place)));
-  }
+  RETURN_IF_ERROR(CheckMayBeKept(diff, limit_bytes));
   return diff;
+}
+
+Result<std::string> MakeDiffOfNew(const GitTree& tree, const std::vector<std::string>& paths,
+                                  std::uint64_t limit_bytes) {
+  ASSIGN_OR_RETURN(const BorrowedRepository git, BorrowedRepository::OfWorkTree(tree.root));
+  std::string all;
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(const std::string diff, DiffOfNewFile(git, path));
+    all += diff;
+    if (all.size() > limit_bytes) break;
+  }
+  RETURN_IF_ERROR(CheckMayBeKept(all, limit_bytes));
+  return all;
 }
 
 std::string FindSecret(std::string_view diff) {

@@ -25,6 +25,11 @@ namespace rharness {
 Result<std::string> MakeTreeDiff(const GitTree& tree, bool with_untracked,
                                  std::uint64_t limit_bytes);
 
+// The diff of files that the commit does not have, `paths` below the tree's root: as MakeTreeDiff
+// has those of untracked files, whether git ignores them or not. Errors: as those of MakeTreeDiff.
+Result<std::string> MakeDiffOfNew(const GitTree& tree, const std::vector<std::string>& paths,
+                                  std::uint64_t limit_bytes);
+
 // The place of an apparent secret in a diff, "config.py, line 12 of the diff"; empty: none. Scans
 // added lines: private keys, tokens of well-known services, passwords in URLs, and quoted values of
 // names that denote secrets. Skips binary parts. Pure.
