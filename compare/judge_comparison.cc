@@ -24,7 +24,7 @@ class Ladder {
     Note(FindAsides(c_));
     if (!c_.expect_bitwise) Note(FindContradiction(c_));
     const bool decided = Preset() || Infra() || NotComparable() || Failed() || NonFinite() ||
-                         HardwareClass() || BitsDiffer() || Shift() || Identical() || Equivalent();
+                         StartOrClass() || BitsDiffer() || Shift() || Identical() || Equivalent();
     if (!decided) Inconclusive();
     std::stable_partition(c_.findings.begin(), c_.findings.end(),
                           [](const Finding& finding) { return finding.decisive; });
@@ -75,11 +75,12 @@ class Ladder {
   bool Preset();
   bool Infra();
   bool DecideByFacts(FactWeight weight, std::string_view rule, std::string_view consequence);
+  // By every finding with this code.
+  bool DecideByCode(std::string_view code);
   bool NotComparable();
-  bool NothingInCommon();
   bool Failed();
   bool NonFinite() { return DecideAll(Verdict::kDrifted, FindNonFinite(c_)); }
-  bool HardwareClass();
+  bool StartOrClass();
   bool BitsDiffer();
   bool Shift();
   // Beyond its band, without equally strong evidence to the contrary; see comparison.h.
@@ -142,6 +143,15 @@ bool Ladder::DecideByFacts(FactWeight weight, std::string_view rule, std::string
   return decided;
 }
 
+bool Ladder::DecideByCode(std::string_view code) {
+  bool decided = false;
+  for (Finding& finding : c_.findings) {
+    if (finding.code == code) finding.decisive = decided = true;
+  }
+  if (decided) c_.verdict = Verdict::kNotComparable;
+  return decided;
+}
+
 bool Ladder::NotComparable() {
   bool decided = false;
   for (const RerunEnd& end : c_.ends) {
@@ -153,10 +163,7 @@ bool Ladder::NotComparable() {
                       "data, code, image and hardware must be the recorded ones", end.reason,
                       end.layer));
   }
-  for (Finding& finding : c_.findings) {
-    if (finding.code == kOtherEvalSet) finding.decisive = decided = true;
-  }
-  if (decided) c_.verdict = Verdict::kNotComparable;
+  decided = DecideByCode(kOtherEvalSet) || decided;
   if (c_.is_rerun) {
     return DecideByFacts(FactWeight::kIdentity, "must be the recorded one",
                          " is not the recorded one") ||
@@ -164,21 +171,7 @@ bool Ladder::NotComparable() {
   }
   return DecideByFacts(FactWeight::kIdentity, "data, code, image and seeds must be the same",
                        " is not the same on both sides") ||
-         decided || NothingInCommon();
-}
-
-bool Ladder::NothingInCommon() {
-  bool shared = !c_.metrics.empty();
-  for (const LayerComparison& layer : c_.layers) shared |= layer.compared > 0;
-  for (const CurveComparison& curve : c_.curves) shared |= !curve.steps.empty();
-  for (const CheckpointComparison& one : c_.checkpoints) shared |= !NothingShared(one);
-  if (shared) return false;
-  return Decide(
-      Verdict::kNotComparable,
-      FindingReason("nothing_in_common", "comparison",
-                    fmt::format("{} against {}", SideKindName(c_.a.kind), SideKindName(c_.b.kind)),
-                    {}, "both sides must share a tensor, a curve, a metric or a fact",
-                    "the two sides have nothing in common that could be compared"));
+         decided || DecideAll(Verdict::kNotComparable, FindNothingInCommon(c_));
 }
 
 bool Ladder::Failed() {
@@ -192,8 +185,9 @@ bool Ladder::Failed() {
   return decided;
 }
 
-bool Ladder::HardwareClass() {
+bool Ladder::StartOrClass() {
   if (HasFactsOnly() || !AnyBitsDiffer(c_)) return false;
+  if (DecideByCode(kStartNotRecorded)) return true;
   return DecideByFacts(FactWeight::kClass, "bits are promised on the recorded hardware class only",
                        " is not that of the recorded hardware class, and bits differ");
 }

@@ -126,4 +126,17 @@ std::vector<Finding> FindContradiction(const Comparison& comparison) {
   return findings;
 }
 
+std::vector<Finding> FindNothingInCommon(const Comparison& comparison) {
+  bool shared = !comparison.metrics.empty();
+  for (const LayerComparison& layer : comparison.layers) shared |= layer.compared > 0;
+  for (const CurveComparison& curve : comparison.curves) shared |= !curve.steps.empty();
+  for (const CheckpointComparison& one : comparison.checkpoints) shared |= !NothingShared(one);
+  if (shared) return {};
+  return {FindingReason("nothing_in_common", "comparison",
+                        fmt::format("{} against {}", SideKindName(comparison.a.kind),
+                                    SideKindName(comparison.b.kind)),
+                        {}, "both sides must share a tensor, a curve, a metric or a fact",
+                        "the two sides have nothing in common that could be compared")};
+}
+
 }  // namespace rharness

@@ -55,6 +55,9 @@ Finding KlFinding(const MetricDecision& metric);
 inline constexpr std::string_view kWeightsContradictLosses = "weights_contradict_losses";
 std::vector<Finding> FindContradiction(const Comparison& comparison);
 
+// Two sides that share no tensor, curve, metric or fact: one finding, or none.
+std::vector<Finding> FindNothingInCommon(const Comparison& comparison);
+
 // Something that decides is on one side alone, could not be read, or contradicts the rest: no
 // comparison passes with such a finding.
 bool KeepsOpen(const Finding& finding);

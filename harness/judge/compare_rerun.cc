@@ -247,6 +247,7 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
   std::ranges::move(FindLeftFiles(manifest, evidence.observation),
                     std::back_inserter(comparison.findings));
+  std::ranges::move(FindUnknownStart(manifest), std::back_inserter(comparison.findings));
   for (const Artifact& artifact : manifest.artifacts) {
     const auto seen = std::ranges::find(evidence.artifacts, artifact.path, &Artifact::path);
     const Artifact* written = seen == evidence.artifacts.end() ? nullptr : &*seen;

@@ -66,4 +66,22 @@ std::vector<Finding> FindLeftFiles(const Manifest& recorded,
   return findings;
 }
 
+std::vector<Finding> FindUnknownStart(const Manifest& recorded) {
+  std::vector<Finding> findings;
+  if (!recorded.observation) return findings;
+  for (const std::string& path : recorded.observation->overwritten) {
+    findings.push_back(
+        {.code = std::string(kStartNotRecorded),
+         .layer = Layer::kData,
+         .subject = "input " + path,
+         .observed = "overwritten",
+         .limit = "recorded",
+         .rule = "a rerun must begin from what the recorded run began from",
+         .message = fmt::format("the recorded run read {} and then wrote over it: what it began "
+                                "from is not recorded",
+                                CleanText(path))});
+  }
+  return findings;
+}
+
 }  // namespace rharness

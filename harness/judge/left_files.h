@@ -21,6 +21,11 @@ namespace rharness {
 std::vector<Finding> FindLeftFiles(const Manifest& recorded,
                                    const std::optional<Observation>& rerun);
 
+// The recorded run read a file of its own folder, such as a checkpoint to go on from, and wrote
+// over it: "start_not_recorded". A rerun begins without it, so bits that differ show nothing; equal
+// bits show that the file played no part.
+std::vector<Finding> FindUnknownStart(const Manifest& recorded);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_JUDGE_LEFT_FILES_H_

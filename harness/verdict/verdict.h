@@ -61,6 +61,11 @@ struct Finding {
 // The code of a finding: a metric that decides was measured on other data, so no conclusion is
 // possible.
 inline constexpr std::string_view kOtherEvalSet = "other_eval_set";
+// The code of a finding: what a recorded run began from is in no record, so that bits that differ
+// show nothing.
+inline constexpr std::string_view kStartNotRecorded = "start_not_recorded";
+// The end of a reason for not rerunning: the "--map FROM=TO" before it is all that is missing.
+inline constexpr std::string_view kDeclaresFolder = " declares its folder";
 
 }  // namespace rharness
 

@@ -135,6 +135,25 @@ TEST_F(RecordFinds, TheCommitAsCodeInARepository) {
   ASSERT_EQ(manifest.data.size(), 1u);
 }
 
+TEST_F(RecordFinds, ASourceThatTheCommitDoesNotHave) {
+  Write(".gitignore", "out\nruns\ndrill\nagain\n__pycache__\nparts.py\n");
+  const ProcessResult made =
+      Run({"sh", "-c",
+           "git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm one"});
+  if (!made.outcome.Succeeded()) GTEST_SKIP() << "git is not installed: " << made.stderr_text;
+  ASSERT_EQ(Record({}).outcome.exit_code, 0);
+  const Manifest manifest = Recorded();
+  EXPECT_TRUE(manifest.code.dirty);
+  EXPECT_EQ(GuessOf(manifest, "code.kept_diff_sha256"),
+            "the run read parts.py, which the commit does not have");
+  EXPECT_TRUE(Admit(manifest).empty());
+  // It is kept: the one of the work tree may change.
+  Write("parts.py", "def load(p):\n    return [0.0]\n");
+  const ProcessResult drill = Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs"});
+  EXPECT_NE(drill.stdout_text.find("1 identical"), std::string::npos)
+      << drill.stdout_text << drill.stderr_text;
+}
+
 TEST_F(RecordFinds, TheSourcesInARepositoryWithoutACommit) {
   ASSERT_EQ(Run({"git", "init", "-q"}).outcome.exit_code, 0);
   ASSERT_EQ(Record({}).outcome.exit_code, 0);
@@ -293,6 +312,35 @@ open("mlruns/0/meta.yaml", "w").write("1")
   EXPECT_NE(result.stderr_text.find("compare other outputs: predictions.txt; "), std::string::npos)
       << result.stderr_text;
   EXPECT_EQ(result.stderr_text.find("is not compared"), std::string::npos) << result.stderr_text;
+}
+
+// The second run goes on from the first one's checkpoint and writes over it.
+TEST_F(RecordFinds, AStartThatTheRunWroteOver) {
+  std::string source = kFoundProgram;
+  source.insert(source.find("os.makedirs"),
+                "if os.path.exists('out/model.npy'):\n"
+                "    old = open('out/model.npy', 'rb').read()[-32:]\n"
+                "    weights = [a + b for a, b in zip(weights, struct.unpack('<4d', old))]\n");
+  Write("train.py", source);
+  ASSERT_EQ(Record({"--find", "--determinism", "bitwise"}).outcome.exit_code, 0);
+  ASSERT_TRUE(Admit(Recorded("runs/project-1.json")).empty());
+  const ProcessResult second = Record({"--find", "--determinism", "bitwise"});
+  EXPECT_NE(second.stderr_text.find("what it began from was not recorded"), std::string::npos)
+      << second.stderr_text;
+  const auto findings = Admit(Recorded("runs/project-2.json"));
+  ASSERT_EQ(findings.size(), 1u) << second.stderr_text;
+  EXPECT_EQ(findings[0].code, "not_recorded");
+  const std::string program = RHARNESS_BIN_DIR "/rharness";
+  EXPECT_EQ(Run({program, "drill", "runs"}).outcome.exit_code, 2);
+  ASSERT_EQ(
+      Run({program, "history", "add", "--force", "--history", "runs.db", "runs"}).outcome.exit_code,
+      0);
+  const ProcessResult drill = Run({program, "drill", "--history", "runs.db", "--out", "out2"});
+  EXPECT_EQ(drill.outcome.exit_code, 3) << drill.stderr_text;
+  EXPECT_NE(drill.stdout_text.find("1 identical, 1 not comparable"), std::string::npos)
+      << drill.stdout_text << drill.stderr_text;
+  EXPECT_NE(drill.stdout_text.find("read out/model.npy and then wrote over it"), std::string::npos)
+      << drill.stdout_text;
 }
 
 TEST_F(RecordFinds, NoSeedInTheClock) {

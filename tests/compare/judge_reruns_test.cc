@@ -76,6 +76,19 @@ TEST(JudgeReruns, OfDifferentBitsOnAnotherHardwareClassIsNotComparable) {
   EXPECT_EQ(judged.findings.front().layer, Layer::kHardware);
 }
 
+TEST(JudgeReruns, OfDifferentBitsFromAnUnknownStartIsNotComparable) {
+  for (const bool bitwise : {true, false}) {
+    Comparison run = RunOf({Weights(Bits::kDiffer)}, bitwise);
+    run.findings.push_back({.code = std::string(kStartNotRecorded), .message = "model.pt"});
+    const Comparison judged = JudgedRerun(run);
+    EXPECT_EQ(judged.verdict, Verdict::kNotComparable);
+    EXPECT_EQ(judged.findings.front().code, kStartNotRecorded);
+    EXPECT_TRUE(judged.findings.front().decisive);
+    run.checkpoints = {Weights(Bits::kEqual)};
+    EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kIdentical) << "it played no part";
+  }
+}
+
 TEST(JudgeReruns, IsNotComparableWhenAnIdentityDiffersEvenIfBitsAreEqual) {
   Comparison run = RunOf({Weights(Bits::kEqual)}, true);
   AddDifference(&run, Layer::kData, "data.train.sha256", FactWeight::kIdentity);

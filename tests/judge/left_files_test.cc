@@ -72,5 +72,18 @@ TEST_F(LeftFiles, AreNotKnownWhereOneOfTheTwoWasNotObserved) {
   EXPECT_THAT(FindLeftFiles(recorded_, std::nullopt), IsEmpty());
 }
 
+TEST(UnknownStart, IsEachFileThatTheRecordedRunReadAndWroteOver) {
+  Manifest recorded;
+  EXPECT_THAT(FindUnknownStart(recorded), IsEmpty());
+  recorded.observation.emplace();
+  EXPECT_THAT(FindUnknownStart(recorded), IsEmpty());
+  recorded.observation->overwritten = {"ckpt/last.pt", "state.json"};
+  const std::vector<Finding> found = FindUnknownStart(recorded);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].code, kStartNotRecorded);
+  EXPECT_EQ(found[0].layer, Layer::kData);
+  EXPECT_EQ(found[1].subject, "input state.json");
+}
+
 }  // namespace
 }  // namespace rharness

@@ -275,6 +275,23 @@ void HoldFoldersAgain(const std::vector<std::string>& after, DataItem* item, Rec
             out);
 }
 
+// A checkpoint that the run went on from. Other files may be of no consequence, as a test's cache.
+void NoteUnknownStart(Recording* out) {
+  if (!out->observation) return;
+  for (const std::string& path : out->observation->overwritten) {
+    const bool is_compared =
+        path == out->metrics_path ||
+        std::ranges::find(out->artifacts, path, &Artifact::path) != out->artifacts.end();
+    out->remarks.push_back(fmt::format(
+        "{}: the run read it as it was before, and then wrote over it; what it began from {}", path,
+        is_compared ? kNotRecorded : "is not in the record"));
+    if (is_compared)
+      out->remarks.back() +=
+          ": record a run that begins without it, or from a copy "
+          "under another name (--data)";
+  }
+}
+
 void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recording* out) {
   const fs::path image = request.image.location;
   if (out->image_was_here) {
@@ -354,6 +371,7 @@ Result<Recording> RecordRun(const RecordRequest& stated,
     NoteUncompared(folder, &recording);
   }
   KeepArtifacts(request, folder, &recording);
+  NoteUnknownStart(&recording);
   if (request.find) RenumberVersions(outputs_before, &recording);
   AddFindings(request, &recording);
   return recording;

@@ -218,6 +218,10 @@ std::vector<Metric> ReferenceOf(const Subject& a, const Subject& b, const Margin
 }
 
 void NoteLeftFiles(const Subject& a, const Subject& b, Comparison* comparison) {
+  for (const Subject* side : {&a, &b}) {
+    if (side->side.kind != SideKind::kManifest) continue;
+    std::ranges::move(FindUnknownStart(side->manifest), std::back_inserter(comparison->findings));
+  }
   if (!IsRerunOf(a, b)) return;
   std::ranges::move(FindLeftFiles(a.manifest, b.manifest.observation),
                     std::back_inserter(comparison->findings));

@@ -114,6 +114,9 @@ void Members(Io& io, T& seen) {
   io.ListUnlessEmpty("inputs", seen.inputs,
                      "Files that were read and that neither data, code nor an installed package "
                      "accounts for. Absent: not known.");
+  io.UnlessEmpty(kNames, "overwritten", seen.overwritten,
+                 "Files that the run read as they were before it and then wrote over, relative to "
+                 "its folder: what it began from is in no record.");
   io.UnlessEmpty("unseen", seen.unseen, "What could not be looked at, one sentence each.");
 }
 

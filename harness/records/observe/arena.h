@@ -12,10 +12,10 @@
 
 namespace rharness {
 
-inline constexpr std::uint64_t kArenaMagic = 0x31304e4545534852;  // "RHSEEN01"
+inline constexpr std::uint64_t kArenaMagic = 0x32304e4545534852;  // "RHSEEN02"
 inline constexpr std::size_t kArenaEntries = 8192;
 inline constexpr std::size_t kArenaTextBytes = 500;
-inline constexpr std::size_t kArenaNamesBytes = 65536 - 16;
+inline constexpr std::size_t kArenaNamesBytes = 65536 - 24;
 
 // Prefixes of names: a variable, the beginning of variables, a folder whose files are declared, the
 // run's own folder (with it, files that are opened for writing are noted).
@@ -27,6 +27,7 @@ inline constexpr char kNameHome = '~';
 // What an entry notes, each thing once.
 inline constexpr std::uint8_t kEntryVariable = 'E';  // asked for by name
 inline constexpr std::uint8_t kEntryFile = 'F';      // opened for reading
+inline constexpr std::uint8_t kEntryOwnFile = 'G';   // the same after the run changed it
 // Opened for reading through a link: the name, NUL, the file.
 inline constexpr std::uint8_t kEntryLink = 'N';
 inline constexpr std::uint8_t kEntryOutput = 'O';   // opened for writing, if there is a kNameHome
@@ -56,6 +57,7 @@ struct Arena {
   std::uint64_t magic;
   std::uint32_t dropped;  // what found no place
   std::uint32_t reserved;
+  std::uint64_t made_ns;         // when, by the time of files
   char names[kArenaNamesBytes];  // each ends with NUL; an empty one is the last
   ArenaEntry entries[kArenaEntries];
 };

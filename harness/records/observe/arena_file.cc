@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <system_error>
@@ -84,7 +85,8 @@ void AddEntry(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
   if (kind == kEntryLink) return AddLink(text, out);
   if (kind == kEntryVariable && IsText(text)) out->variables.emplace(text);
   if (!IsAbsolutePath(text)) return;
-  if (kind == kEntryFile) out->files.emplace(text);
+  if (kind == kEntryFile || kind == kEntryOwnFile) out->files.emplace(text);
+  if (kind == kEntryFile) out->begun_from.emplace(text);
   if (kind == kEntryOutput) out->outputs.emplace(text);
   if (kind == kEntryLibrary) out->libraries.emplace(text);
   if (kind == kEntryProgram) out->programs.emplace(text);
@@ -168,6 +170,9 @@ Status MakeNotesFile(const fs::path& path, std::string_view head, std::size_t si
 Status MakeArena(const fs::path& folder, std::string_view names) {
   std::string head(offsetof(Arena, names), '\0');
   std::memcpy(head.data(), &kArenaMagic, sizeof(kArenaMagic));
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::uint64_t made = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+  std::memcpy(head.data() + offsetof(Arena, made_ns), &made, sizeof(made));
   head.append(names);
   return MakeNotesFile(folder / kArenaFile, head, sizeof(Arena));
 }

@@ -20,8 +20,9 @@
 namespace rharness {
 
 struct ArenaNotes {
-  std::set<std::string> variables;           // asked for by name
-  std::set<std::string> files;               // opened for reading, absolute
+  std::set<std::string> variables;   // asked for by name
+  std::set<std::string> files;       // opened for reading, absolute
+  std::set<std::string> begun_from;  // of these, as they were before the run, to be read alone
   std::map<std::string, std::string> links;  // the same through a link: the file, by its name
   std::set<std::string> outputs;    // opened for writing, absolute; of ObserveRequest::outputs
   std::set<std::string> libraries;  // absolute, as the loader names them

@@ -266,6 +266,27 @@ std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOw
   return libraries;
 }
 
+std::set<std::string> OverwrittenInputs(const std::set<std::string>& begun_from,
+                                        const ObserveRequest& request, WallTime started) {
+  std::set<std::string> overwritten;
+  for (const std::string& file : begun_from) {
+    const std::string below = Below(request.base.string(), file);
+    struct stat info {};
+    if (below.empty() || !IsRecordable(file) || IsHousekeeping(file)) continue;
+    if (::lstat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    const bool declared = std::ranges::any_of(request.declared, [&](const fs::path& place) {
+      return file == place.string() || !Below(place.string(), file).empty();
+    });
+    if (!declared && IsChangedSince(file, started)) overwritten.insert(below);
+  }
+  if (overwritten.empty() || !request.recorded) return overwritten;
+  for (const std::string& name :
+       request.recorded(std::vector<std::string>(overwritten.begin(), overwritten.end()))) {
+    overwritten.erase(name);
+  }
+  return overwritten;
+}
+
 std::vector<SeenInput> UndeclaredInputs(const std::set<std::string>& files,
                                         const std::map<std::string, std::string>& links,
                                         const ObserveRequest& request, const Footprint& footprint,

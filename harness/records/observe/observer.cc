@@ -226,6 +226,7 @@ void Observer::ReadNotes() {
   }
   variables_ = std::move(notes->variables);
   files_ = std::move(notes->files);
+  begun_from_ = std::move(notes->begun_from);
   links_ = std::move(notes->links);
   outputs_ = std::move(notes->outputs);
   noted_libraries_ = std::move(notes->libraries);
@@ -376,6 +377,7 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
     std::size_t more = 0;
     seen_.inputs = UndeclaredInputs(files_, links_, request_, footprint, started, &more);
     if (more > 0) seen_.unseen.push_back(fmt::format("{} more undeclared inputs", more));
+    seen_.overwritten = OverwrittenInputs(begun_from_, request_, started);
   }
   return std::move(seen_);
 }

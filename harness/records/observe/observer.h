@@ -114,6 +114,7 @@ class Observer {
   std::set<std::string> kept_;       // recorded variables: set, watched or named
   std::set<std::string> variables_;  // read, as noted
   std::set<std::string> files_;
+  std::set<std::string> begun_from_;  // see ArenaNotes
   std::map<std::string, std::string> links_;
   std::set<std::string> outputs_;
   std::set<std::string> programs_;

@@ -50,6 +50,7 @@ using rharness::ReadLink;
 using rharness::StatOf;
 
 constexpr int kMostProbes = 32;
+constexpr uint64_t kTick = 4000000;      // change times are up to this much behind, in ns
 constexpr uint32_t kMostDropped = 1000;  // then it is full, and no name is asked for any more
 
 enum State { kNew, kStarting, kReady, kOff };
@@ -197,13 +198,17 @@ bool IsDeclared(const char* path) {
 
 // Whether this process had the same file open under this name a while ago; a data loader opens few
 // files often. A query for a file's name costs several times as much as opening it.
-bool IsKnown(int fd, const char* path) {
+// `*is_own`: the run changed the file.
+bool IsKnown(int fd, const char* path, bool* is_own) {
   static uint64_t known[size_t{1} << 14];
   struct stat info;
   const int error = errno;
   const bool is_file = StatOf(fd, &info) && S_ISREG(info.st_mode);
   errno = error;
   if (!is_file) return true;
+  const uint64_t changed = static_cast<uint64_t>(info.st_ctim.tv_sec) * 1000000000u +
+                           static_cast<uint64_t>(info.st_ctim.tv_nsec);
+  *is_own = changed + kTick >= arena->made_ns;
   const uint64_t key = ((info.st_ino * 0x9e3779b97f4a7c15u) ^ (info.st_dev * 0xc2b2ae3d27d4eb4fu) ^
                         HashOf(rharness::kEntryFile, path, strlen(path))) |
                        1;
@@ -224,15 +229,19 @@ bool NoteLink(const char* path, const char* real, size_t length) {
   return true;
 }
 
-void NoteOpened(int fd, const char* path) {
+void NoteOpened(int fd, const char* path, bool also_writes) {
   if (fd < 0 || path == nullptr || !IsReady() || IsOfTheSystem(path)) return;
-  if ((path[0] == '/' && IsDeclared(path)) || IsKnown(fd, path)) return;
+  bool is_own = false;
+  if ((path[0] == '/' && IsDeclared(path)) || IsKnown(fd, path, &is_own)) return;
   if (__atomic_load_n(&arena->dropped, __ATOMIC_RELAXED) > kMostDropped) return;
   char real[kLongestPath];
   const long length = rharness::PathOfOpen(fd, real);
   if (length == 0 || IsOfTheSystem(real) || IsDeclared(real)) return;
   const auto size = static_cast<size_t>(length);
-  if (!NoteLink(path, real, size)) Note(rharness::kEntryFile, real, size);
+  const bool is_begun_from = !is_own && !also_writes;
+  if (!NoteLink(path, real, size)) {
+    Note(is_begun_from ? rharness::kEntryFile : rharness::kEntryOwnFile, real, size);
+  }
 }
 
 // A program that makes files without end must not take the place of all other notes.
@@ -268,7 +277,7 @@ bool Writes(const char* mode) {
 
 template <class How>
 void NoteFile(int fd, const char* path, How how) {
-  if (Reads(how)) NoteOpened(fd, path);
+  if (Reads(how)) NoteOpened(fd, path, Writes(how));
   if (Writes(how)) NoteOutput(fd, path);
 }
 

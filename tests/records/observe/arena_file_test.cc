@@ -41,12 +41,17 @@ TEST(Arena, IsReadByKind) {
   std::string bytes = Empty();
   Put(0, kEntryVariable, "BATCH", &bytes);
   Put(7, kEntryFile, "/a/config.json", &bytes);
+  Put(9, kEntryOwnFile, "/a/out.json", &bytes);
+  Put(10, kEntryLink, std::string("/a/link") + '\0' + "/b/data", &bytes);
+  Put(11, kEntryLink, std::string("/a/link\0b", 9), &bytes);
   Put(8000, kEntryLibrary, "/l/libz.so.1", &bytes);
   Put(8191, kEntryProgram, "/b/python3", &bytes);
   const auto notes = ParseArena(bytes);
   ASSERT_TRUE(notes.ok());
   EXPECT_THAT(notes->variables, ElementsAre("BATCH"));
-  EXPECT_THAT(notes->files, ElementsAre("/a/config.json"));
+  EXPECT_THAT(notes->files, ElementsAre("/a/config.json", "/a/out.json"));
+  EXPECT_THAT(notes->begun_from, ElementsAre("/a/config.json"));
+  EXPECT_THAT(notes->links, ElementsAre(testing::Pair("/a/link", "/b/data")));
   EXPECT_THAT(notes->libraries, ElementsAre("/l/libz.so.1"));
   EXPECT_THAT(notes->programs, ElementsAre("/b/python3"));
   EXPECT_FALSE(notes->is_full);

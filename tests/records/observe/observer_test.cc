@@ -72,6 +72,45 @@ class Observed : public testing::Test {
   ProcessResult result_;
 };
 
+TEST_F(Observed, WhatTheRunReadAndThenWroteOver) {
+  SystemClock().SleepFor(std::chrono::milliseconds(10));  // change times come in ticks
+  const Observation seen = Run(
+      {"sh", "-c", "cat config.json; echo x > config.json; echo 1 > own; cat own; echo 2 > own"});
+  EXPECT_TRUE(result_.outcome.Succeeded()) << result_.stderr_text;
+  EXPECT_THAT(seen.overwritten, ElementsAre("config.json"));
+}
+
+// It is compared with what it was.
+TEST_F(Observed, ADeclaredFileThatTheRunWroteOver) {
+  const std::string script = "cat config.json; echo y > config.json";
+  EXPECT_THAT(Run({"sh", "-c", script}, {}, {base_ / "config.json"}).overwritten, IsEmpty());
+}
+
+class ObservedLinks : public Observed {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(base_ / "v1");
+    ASSERT_TRUE(WriteFileAtomic(base_ / "v1/set.csv", "1").ok());
+    std::filesystem::create_directory_symlink("v1", base_ / "current");
+  }
+};
+
+TEST_F(ObservedLinks, AreTheNamesOfWhatTheRunOpenedByThem) {
+  std::filesystem::create_symlink("/etc/hostname", base_ / "system.csv");
+  EXPECT_THAT(Paths(Run({"cat", "current/set.csv", "system.csv"})), ElementsAre("current/set.csv"));
+}
+
+TEST_F(ObservedLinks, StandBesideTheFilesOwnNameIfBothWereOpened) {
+  const std::string roundabout = (base_ / "v1/../current/./set.csv").string();
+  EXPECT_THAT(Paths(Run({"cat", roundabout, "v1/set.csv"})),
+              ElementsAre("current/set.csv", "v1/set.csv"));
+}
+
+TEST_F(ObservedLinks, ThatLeadElsewhereByNowNameNothing) {
+  const std::string script = "cat current/set.csv; ln -sfn data current";
+  EXPECT_THAT(Paths(Run({"sh", "-c", script})), ElementsAre("v1/set.csv"));
+}
+
 // sort(1) asks for TMPDIR and opens its input.
 TEST_F(Observed, NotesVariablesByNameAndFilesThatNothingDeclares) {
   const Observation seen = Run({"sort", "config.json", "data/a.csv", "/dev/null"},
