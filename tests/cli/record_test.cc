@@ -380,7 +380,9 @@ TEST_F(RecordProgram, NamesASourceOfTheCommandThatARerunWouldNotHave) {
            "one"});
   if (!made.outcome.Succeeded()) GTEST_SKIP() << "git is not installed: " << made.stderr_text;
   EXPECT_EQ(notes({}, "tracked.sh"), Notes{});
-  EXPECT_EQ(notes({}, "new.sh"),
+  EXPECT_EQ(notes({}, "new.sh"), Notes{}) << "it was read, and is kept";
+  EXPECT_NE(LoadManifest(At("run.json"))->code.kept_diff_sha256, "");
+  EXPECT_EQ(notes({"--no-observe"}, "new.sh"),
             Notes{"the command's 'new.sh' was not recorded: it is in no commit; "
                   "expected it among --code-file"});
 }

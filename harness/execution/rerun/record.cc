@@ -25,6 +25,7 @@
 #include "harness/execution/rerun/record_items.h"
 #include "harness/execution/rerun/record_kept.h"
 #include "harness/execution/rerun/record_outputs.h"
+#include "harness/execution/rerun/record_places.h"
 #include "harness/execution/rerun/table_data.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/manifest/packages.h"
@@ -70,8 +71,10 @@ std::vector<fs::path> SourcesOf(const std::vector<std::string>& command, const f
 // source.
 void NoteMissingSources(const RecordRequest& request, const std::optional<GitTree>& tree,
                         const fs::path& base, const fs::path& folder, Recording* out) {
-  // Of no commit: then nothing of the code is recorded yet.
-  if (out->code.files.empty() && (!tree || tree->commit.empty())) return;
+  // Of no commit: then nothing of the code is recorded yet. What a run that is looked at reads
+  // beside the commit is kept after it (FindInputs); other words may be its outputs.
+  const bool is_found = request.find && request.observe;
+  if (out->code.files.empty() && (is_found || !tree || tree->commit.empty())) return;
   for (const fs::path& source : SourcesOf(request.command, base, folder)) {
     const bool listed = std::ranges::find(out->code.files, source.string(), &CodeFile::path) !=
                         out->code.files.end();
@@ -318,6 +321,19 @@ void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recor
   }
 }
 
+// The outputs go to the request, which measures them.
+std::vector<NamedPlace> FindPlacesAndOutputs(const fs::path& folder, const OutputIdentities& before,
+                                             RecordRequest* request, Recording* out) {
+  std::vector<NamedPlace> places = FindNamedPlaces(*request, folder, *out);
+  if (!request->artifacts.empty()) return places;
+  request->artifacts = FindOutputs(folder, before, out);
+  if (request->artifacts.empty()) request->artifacts = FindOutputsAt(places, folder, out);
+  NoteOutputsOutside(request->artifacts, folder, out);
+  out->found.artifacts = request->artifacts.size();
+  if (auto items = FindItems(folder, before, out)) request->artifacts.push_back(std::move(*items));
+  return places;
+}
+
 }  // namespace
 
 Result<Recording> RecordRun(const RecordRequest& stated,
@@ -352,18 +368,10 @@ Result<Recording> RecordRun(const RecordRequest& stated,
     AddFindings(request, &recording);
     return recording;
   }
-  if (request.find) {
-    if (request.artifacts.empty()) {
-      request.artifacts = FindOutputs(folder, outputs_before, &recording);
-      // What is compared by its bytes alone stands for no checkpoint.
-      NoteOutputsOutside(std::ranges::any_of(request.artifacts, IsCheckpoint), folder, &recording);
-      recording.found.artifacts = request.artifacts.size();
-      if (auto items = FindItems(folder, outputs_before, &recording)) {
-        request.artifacts.push_back(std::move(*items));
-      }
-    }
-  }
+  std::vector<NamedPlace> places;
+  if (request.find) places = FindPlacesAndOutputs(folder, outputs_before, &request, &recording);
   MeasureOutputs(request, folder, outputs_before, &recording);
+  MeasureMetricsAt(request, places, folder, &recording);
   recording.metrics.metrics.insert(recording.item_means.begin(), recording.item_means.end());
   if (request.find) {
     ProposeItemMetrics(request, &recording);
@@ -371,6 +379,7 @@ Result<Recording> RecordRun(const RecordRequest& stated,
     NoteUncompared(folder, &recording);
   }
   KeepArtifacts(request, folder, &recording);
+  TakePlacesOfRerun(request, places, folder, &recording);
   NoteUnknownStart(&recording);
   if (request.find) RenumberVersions(outputs_before, &recording);
   AddFindings(request, &recording);

@@ -18,6 +18,7 @@
 #include "harness/execution/rerun/found_data.h"
 #include "harness/execution/rerun/record_kept.h"
 #include "harness/execution/rerun/record_logs.h"
+#include "harness/records/manifest/admission.h"
 #include "harness/records/observe/files_seen.h"
 
 namespace rharness {
@@ -120,7 +121,13 @@ bool KeepFound(const RecordRequest& request, const fs::path& folder, const fs::p
     const fs::path place = folder / SourceOfModule(folder, source.path);
     paths.push_back(place.lexically_normal().lexically_relative(base).string());
   }
-  if (!KeepNewSources(request, folder, paths, out)) return false;
+  const Status kept = KeepNewSources(request, folder, paths, out);
+  if (!kept.ok()) {
+    out->remarks.push_back(fmt::format("{} {}: no commit has it, and it is not kept: {}",
+                                       fmt::join(paths, ", "), kNotRecorded,
+                                       kept.error().ToString()));
+    return false;
+  }
   MarkFound("code.kept_diff_sha256",
             fmt::format("the run read {}, which the commit does not have", fmt::join(paths, ", ")),
             out);

@@ -50,8 +50,9 @@ std::vector<Artifact> FindOutputs(const std::filesystem::path& folder,
 bool StandsForCheckpoint(std::string_view path);
 
 // Checkpoints that the run wrote elsewhere, by an absolute path or behind a link, which no rerun is
-// compared by: a remark on each, or, where it wrote none below its folder, a missing output.
-void NoteOutputsOutside(bool has_checkpoint, const std::filesystem::path& folder, Recording* out);
+// compared by: a remark on each, or, where no checkpoint is among `found`, a missing output.
+void NoteOutputsOutside(const std::vector<Artifact>& found, const std::filesystem::path& folder,
+                        Recording* out);
 
 // Files that the run wrote below `folder` and that nothing compares, as what was not found. After
 // the outputs were measured.

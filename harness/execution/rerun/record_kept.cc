@@ -57,12 +57,13 @@ Status KeepArtifact(const RecordRequest& request, const fs::path& folder, Artifa
   std::error_code error;
   const fs::path place = fs::absolute(request.keep / request.run_id, error);
   const fs::path path = artifact->path;
-  RETURN_IF_ERROR(KeepCopy(folder / path, place / path, artifact->sha256));
+  const fs::path home = place / path.relative_path();
+  RETURN_IF_ERROR(KeepCopy(folder / path, home, artifact->sha256));
   for (const ArtifactPart& part : artifact->parts) {
-    const fs::path beside = path.parent_path() / part.path;
-    RETURN_IF_ERROR(KeepCopy(folder / beside, place / beside, part.sha256));
+    RETURN_IF_ERROR(KeepCopy(folder / path.parent_path() / part.path,
+                             home.parent_path() / part.path, part.sha256));
   }
-  artifact->location = PlaceOf(fs::weakly_canonical(place / path, error), request.root);
+  artifact->location = PlaceOf(fs::weakly_canonical(home, error), request.root);
   return {};
 }
 
@@ -84,32 +85,28 @@ void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tre
   KeepLockFiles(request, base, out);
 }
 
-bool KeepNewSources(const RecordRequest& request, const fs::path& folder,
-                    const std::vector<std::string>& paths, Recording* out) {
+Status KeepNewSources(const RecordRequest& request, const fs::path& folder,
+                      const std::vector<std::string>& paths, Recording* out) {
   const bool has_changes = out->code.dirty;
   const auto kept = out->to_keep.find(out->code.kept_diff_sha256);
-  if (request.kept.empty() || !request.keep_diff) return false;
-  if (has_changes && kept == out->to_keep.end()) return false;
+  if (request.kept.empty() || !request.keep_diff || (has_changes && kept == out->to_keep.end())) {
+    return Unsupported("the changes of the work tree are not kept");
+  }
   const std::optional<GitTree> tree = DescribeGitTree(folder);
-  if (!tree) return false;
+  if (!tree) return NotFound("no work tree", folder.string());
   std::string diff = has_changes ? kept->second : "";
   std::vector<std::string> missing;  // --untracked may have taken some
   std::ranges::copy_if(paths, std::back_inserter(missing), [&](const std::string& path) {
     return diff.find("\n+++ b/" + path + "\n") == diff.npos;
   });
-  auto more = MakeDiffOfNew(*tree, missing, kKeptFileBytes);
-  if (!more.ok()) {
-    out->remarks.push_back("sources that the commit does not have are not kept: " +
-                           more.error().ToString());
-    return false;
-  }
-  diff += *more;
+  ASSIGN_OR_RETURN(const std::string more, MakeDiffOfNew(*tree, missing, kKeptFileBytes));
+  diff += more;
   if (has_changes) out->to_keep.erase(kept);
   out->code.dirty = true;
   out->code.diff_sha256 = out->code.kept_diff_sha256 = Sha256HexOf(diff);
   out->to_keep[out->code.kept_diff_sha256] = std::move(diff);
   out->kept = PlaceOf(request.kept, request.root);
-  return true;
+  return {};
 }
 
 void KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {

@@ -17,13 +17,13 @@ namespace rharness {
 void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tree,
                  const std::filesystem::path& base, Recording* out);
 
+// Adds sources that the commit does not have and that the run read, `paths` below the tree's root,
+// to the changes that are kept. Errors: unsupported where none are, and those of MakeDiffOfNew.
+Status KeepNewSources(const RecordRequest& request, const std::filesystem::path& folder,
+                      const std::vector<std::string>& paths, Recording* out);
+
 // Copies artifacts below RecordRequest::keep, if set. The run is over: a failed copy is a missing
 // output, and costs no more than the copy.
-// Adds sources that the commit does not have and that the run read, `paths` below the tree's root,
-// to the changes that are kept. False: they are not kept; a remark says why, unless nothing is.
-bool KeepNewSources(const RecordRequest& request, const std::filesystem::path& folder,
-                    const std::vector<std::string>& paths, Recording* out);
-
 void KeepArtifacts(const RecordRequest& request, const std::filesystem::path& folder,
                    Recording* out);
 

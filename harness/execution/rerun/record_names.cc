@@ -64,9 +64,14 @@ void MarkFound(std::string_view path, std::string_view from, Recording* out) {
 
 bool IsSourceName(std::string_view path) {
   constexpr auto kEndings = std::to_array<std::string_view>(
-      {".py", ".pyi", ".sh", ".bash", ".R",   ".jl",  ".pl",   ".lua", ".rb",   ".js",  ".cc",
-       ".cu", ".cpp", ".c",  ".h",    ".hpp", ".cfg", ".yaml", ".yml", ".toml", ".ini", ".so"});
-  return std::ranges::any_of(kEndings,
+      {".py",  ".pyi", ".ipynb", ".mk",  ".smk",  ".sh",  ".bash", ".R", ".jl",
+       ".pl",  ".lua", ".rb",    ".js",  ".cc",   ".cu",  ".cpp",  ".c", ".h",
+       ".hpp", ".cfg", ".yaml",  ".yml", ".toml", ".ini", ".so"});
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"Makefile", "makefile", "GNUmakefile", "Snakefile", "justfile"});
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return std::ranges::find(kNames, name) != kNames.end() ||
+         std::ranges::any_of(kEndings,
                              [&](std::string_view ending) { return path.ends_with(ending); });
 }
 

@@ -45,7 +45,8 @@ bool IsOfTracker(const fs::path& part) { return part == "mlruns" || part == "wan
 
 }  // namespace
 
-void NoteOutputsOutside(bool has_checkpoint, const fs::path& folder, Recording* out) {
+void NoteOutputsOutside(const std::vector<Artifact>& found, const fs::path& folder,
+                        Recording* out) {
   if (!out->observation) return;
   std::error_code ignored;
   const std::string home = fs::weakly_canonical(folder, ignored).string() + "/";
@@ -63,14 +64,21 @@ void NoteOutputsOutside(bool has_checkpoint, const fs::path& folder, Recording* 
     for (std::string& path : CheckpointsIn(place, out->started)) candidates.insert(std::move(path));
   }
   std::erase_if(candidates, [&](const std::string& path) {
-    if (path.starts_with(home)) return true;
+    const bool is_beside = std::ranges::any_of(found, [&](const Artifact& taken) {
+      return taken.path.starts_with('/') &&
+             path.starts_with(fs::path(taken.path).parent_path().string() + "/");
+    });
+    if (path.starts_with(home) || is_beside) return true;
     const auto opened = OpenCheckpoint(path);
     return !opened.ok() || (*opened)->tensors().empty();
   });
+  // What is compared by its bytes alone stands for no checkpoint.
+  const bool has_checkpoint = std::ranges::any_of(found, IsCheckpoint);
   for (const std::string& path : candidates) {
     std::string sentence = fmt::format(
         "output '{}' {}: the run wrote it outside of its folder, where no rerun is looked at; "
-        "expected it below the folder of the run",
+        "expected it below that folder, or in one that an argument or a variable of the record "
+        "names and that the run does not read",
         CleanText(path), has_checkpoint ? "is not compared" : kNotRecorded);
     (has_checkpoint ? out->remarks : out->missing_outputs).push_back(std::move(sentence));
   }
