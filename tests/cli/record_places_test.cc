@@ -129,5 +129,20 @@ TEST_F(RecordPlaces, StayIfNothingThereIsCompared) {
   EXPECT_EQ(Recorded().command.back(), place);
 }
 
+// Its reruns would write into the folder of the recorded run.
+TEST_F(RecordPlaces, OfTheRunItselfInAScript) {
+  const std::string here = fs::canonical(At("project")).string();
+  Write("go.sh", "# of " + here + "\nset -e\ncd \"" + here + "\" && python3 train.py\n");
+  const ProcessResult result = Record({}, {"/bin/sh", "go.sh"});
+  EXPECT_NE(result.stderr_text.find("go.sh, line 3, goes to " + here + ", where this run was"),
+            std::string::npos)
+      << result.stderr_text;
+  EXPECT_EQ(Admit(Recorded("runs/go-1.json")).at(0).code, "not_recorded");
+  Write("go.sh",
+        "# of " + here + "\nls " + here + "\ncd " + here + "2 || cd .\npython3 train.py\n");
+  ASSERT_EQ(Record({}, {"/bin/sh", "go.sh"}).outcome.exit_code, 0);
+  EXPECT_TRUE(Admit(Recorded("runs/go-2.json")).empty());
+}
+
 }  // namespace
 }  // namespace rharness

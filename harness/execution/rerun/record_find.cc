@@ -112,6 +112,38 @@ void AddAllData(const RecordRequest& request, const fs::path& folder,
   }
 }
 
+// A source that goes to the folder of the recorded run by its absolute path would write there in
+// every rerun, too.
+void NoteWayBack(const fs::path& folder, const fs::path& base, const std::string& path,
+                 Recording* out) {
+  constexpr std::size_t kMostRead = std::size_t{1} << 20;
+  constexpr std::array<std::string_view, 3> kGo = {"cd", "pushd", "chdir"};
+  const auto text = ReadFile(folder / path, kMostRead);
+  if (!text.ok()) return;
+  const std::string place = base.string();
+  std::size_t number = 1, begin = 0;
+  for (std::size_t at = text->find(place); at != text->npos; at = text->find(place, at + 1)) {
+    number += static_cast<std::size_t>(std::count(text->begin() + static_cast<long>(begin),
+                                                  text->begin() + static_cast<long>(at), '\n'));
+    begin = at;
+    const std::size_t line = text->rfind('\n', at) == text->npos ? 0 : text->rfind('\n', at) + 1;
+    std::string_view before = std::string_view(*text).substr(line, at - line);
+    while (!before.empty() && std::string_view(" \t\"'(").find(before.back()) != before.npos) {
+      before.remove_suffix(1);
+    }
+    const char after = at + place.size() < text->size() ? (*text)[at + place.size()] : '\n';
+    const bool ends = std::string_view("/ \t\n\"');&|").find(after) != std::string_view::npos;
+    const bool goes =
+        std::ranges::any_of(kGo, [&](std::string_view word) { return before.ends_with(word); });
+    if (!ends || !goes) continue;
+    out->remarks.push_back(fmt::format(
+        "{}, line {}, goes to {}, where this run was: how to rerun it elsewhere {}; expected a "
+        "path relative to the script, as `cd \"$(dirname \"$0\")\"`",
+        path, number, place, kNotRecorded));
+    return;
+  }
+}
+
 // Sources of the work tree alone go with its changes.
 bool KeepFound(const RecordRequest& request, const fs::path& folder, const fs::path& base,
                const std::vector<SeenInput>& sources, Recording* out) {
@@ -176,7 +208,8 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
     const std::string path = SourceOfModule(folder, input.path);
     std::error_code error;
     const fs::path real = fs::canonical(folder / path, error);
-    const bool is_own = error || real.lexically_relative(base).string().substr(0, 2) != "..";
+    const fs::path in_base = real.lexically_relative(base);
+    const bool is_own = error || in_base.empty() || *in_base.begin() != "..";
     const bool code = IsSourceName(path) && !fs::path(path).is_absolute() && is_own;
     const fs::path named(path);  // ~/.gitconfig
     const bool hidden = named.is_absolute() && named.filename().string().starts_with('.');
@@ -200,6 +233,10 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
     MarkFound(fmt::format("code.files[{}]", out->code.files.size()), "the run read it", out);
     out->code.files.push_back({in_base.string(), digest->sha256});
   }
+  for (const std::string& word : request.command) {
+    if (IsSourceName(word)) sources.insert(word);
+  }
+  for (const std::string& path : sources) NoteWayBack(folder, base, path, out);
   AddAllData(request, folder, data, out);
   const auto& unseen = out->observation->unseen;
   if (std::ranges::find(unseen, kTooManyFiles) != unseen.end()) {

@@ -23,12 +23,14 @@ constexpr std::array<std::string_view, 8> kCommonPrograms = {
 
 constexpr auto kLowerWords = std::to_array<std::string_view>(
     {"loss", "error", "err", "perplexity", "ppl", "mse", "rmse", "mae", "mape", "nll", "wer", "cer",
-     "fid", "bpb", "bpc", "logloss", "divergence", "regret"});
+     "fid", "bpb", "bpc", "logloss", "divergence", "regret",
+     // Of XGBoost (eval_metric in its parameter reference) and LightGBM.
+     "rmsle", "mphe", "merror", "mlogloss", "nloglik", "deviance", "kullback"});
 constexpr auto kHigherWords = std::to_array<std::string_view>(
     {"accuracy", "acc",   "correct",  "f1",       "auc",     "auroc",  "precision", "recall",
      "bleu",     "rouge", "rouge1",   "rougel",   "score",   "reward", "iou",       "miou",
      "map",      "ndcg",  "mrr",      "r2",       "psnr",    "ssim",   "top1",      "top5",
-     "em",       "exact", "matthews", "spearman", "pearson", "return"});
+     "em",       "exact", "matthews", "spearman", "pearson", "return", "aucpr"});
 
 // "val", "loss" of "val/loss".
 std::vector<std::string> MetricWords(std::string_view name) {

@@ -236,7 +236,8 @@ void CheckPromise(const Manifest& m, Findings* out) {
   if (m.determinism.declared == "statistical" && !primary) {
     out->Add("missing_primary", "metrics",
              "a statistical comparison needs a primary metric; none is marked so (`--metric "
-             "NAME,direction=...,margin=...,primary`)");
+             "NAME,direction=...,margin=...,primary`; or `--determinism bitwise` for a run whose "
+             "every rerun has equal bits)");
   }
 }
 

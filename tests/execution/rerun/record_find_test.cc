@@ -13,7 +13,8 @@ namespace rharness {
 namespace {
 
 TEST(DirectionByName, IsThatOfTheWordsInIt) {
-  for (const char* name : {"loss", "eval/loss", "val_perplexity", "test.rmse", "WER"}) {
+  for (const char* name : {"loss", "eval/loss", "val_perplexity", "test.rmse", "WER",
+                           "valid_0-mlogloss", "gamma-nloglik"}) {
     EXPECT_EQ(DirectionByName(name), MetricDirection::kLower) << name;
   }
   for (const char* name : {"accuracy", "eval_accuracy", "val/f1", "mIoU", "bleu-4", "r2"}) {
