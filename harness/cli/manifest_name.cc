@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -12,11 +13,28 @@
 #include "harness/execution/rerun/record_find.h"
 
 namespace rharness {
+namespace {
+
+// Of the family, as a run's name can have it: "my_project" of "my project".
+std::string NameOfRuns(const std::vector<std::string>& command) {
+  std::error_code ignored;
+  std::string name = FamilyByName(command, std::filesystem::current_path(ignored));
+  std::ranges::replace_if(
+      name,
+      [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        return !letter && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.';
+      },
+      '_');
+  name.erase(0, name.find_first_not_of("._-"));
+  return name.empty() ? "run" : name;
+}
+
+}  // namespace
 
 std::filesystem::path NextManifest(const std::vector<std::string>& command) {
   std::error_code ignored;
-  const std::filesystem::path here = std::filesystem::current_path(ignored);
-  const std::string family = FamilyByName(command, here);
+  const std::string family = NameOfRuns(command);
   for (int i = 1;; ++i) {
     std::filesystem::path out = fmt::format("runs/{}-{}.json", family, i);
     const bool is_free = !std::filesystem::exists(out, ignored) &&
@@ -38,9 +56,7 @@ Result<std::string> FreeManifest(const std::vector<std::string>& command,
   if (task->id.empty()) {
     return InvalidInput(task->launcher + " gives its tasks no common name; expected --out FILE");
   }
-  std::error_code ignored;
-  const std::string family = FamilyByName(command, std::filesystem::current_path(ignored));
-  return fmt::format("runs/{}-{}.json", family, task->id);
+  return fmt::format("runs/{}-{}.json", NameOfRuns(command), task->id);
 }
 
 Status TakePlace(const std::vector<std::string>& command, Manifest* manifest,

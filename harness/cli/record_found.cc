@@ -90,7 +90,7 @@ void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
   }
   const std::filesystem::path folder = std::filesystem::proximate(out.parent_path(), here, error);
   const std::string drill =
-      fmt::format("rharness drill {}{}{}", folder.string(), FreeDrillFolder(), maps);
+      fmt::format("rharness drill {}{}{}", ShellWord(folder.string()), FreeDrillFolder(), maps);
   std::string next = "next: " + drill;
   for (const Finding& finding : Admit(manifest)) {
     if (finding.subject.starts_with("$.notes[")) {

@@ -123,6 +123,34 @@ TEST_F(RecordLinks, ToASourceOutsideOfTheRoot) {
   EXPECT_THAT(Drill({"--map", Map("store")}).stdout_text, HasSubstr("1 identical"));
 }
 
+// Its paths are relative to the run's folder, and those of the code to the repository.
+TEST_F(RecordLinks, ToDataOfARunInASubfolderOfTheRepository) {
+  Store("v1", "1,2,3");
+  fs::remove_all(At("project/input"));
+  fs::create_directories(At("project/sub"));
+  for (const char* source : {"train.py", "parts.py"}) {
+    fs::rename(At("project") / source, At("project/sub") / source);
+  }
+  fs::create_directory_symlink("../../store/v1", At("project/sub/input"));
+  Write(".gitignore", "out\nruns\ndrill*\n__pycache__\nparts.py\n");
+  const ProcessResult made =
+      Run({"sh", "-c",
+           "git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm one"});
+  if (!made.outcome.Succeeded()) GTEST_SKIP() << "git is not installed: " << made.stderr_text;
+  const std::string program = RHARNESS_BIN_DIR "/rharness";
+  const ProcessResult result =
+      Run({"sh", "-c", "cd sub && exec \"$0\" record -- /usr/bin/python3 train.py", program});
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  const Manifest manifest = Recorded("sub/runs/sub-1.json");
+  EXPECT_EQ(manifest.working_directory, "sub");
+  EXPECT_EQ(manifest.data.at(0).path, "input/data.csv");
+  EXPECT_EQ(GuessOf(manifest, "code.kept_diff_sha256"),
+            "the run read sub/parts.py, which the commit does not have");
+  const std::string script = "cd sub && exec \"$0\" drill runs --map \"$1\" --map \"$2\"";
+  const ProcessResult drill = Run({"sh", "-c", script, program, Map("store/v1"), Map("project")});
+  EXPECT_THAT(drill.stdout_text, HasSubstr("1 identical")) << drill.stderr_text;
+}
+
 TEST_F(RecordLinks, ThatAreStated) {
   Store("v1", "1,2,3");
   Link("input", "../store/v1");

@@ -119,14 +119,56 @@ TEST_F(RecordPlaces, StayIfTheRunReadsThere) {
   EXPECT_EQ(Recorded().command.back(), place);
 }
 
-TEST_F(RecordPlaces, StayIfNothingThereIsCompared) {
+TEST_F(RecordPlaces, StayIfTheyWereThereAndNothingInThemIsCompared) {
   WriteTo("'out'");
   std::string program = Text(At("project/train.py"));
   Write("train.py", program + "open(sys.argv[1] + '/mark', 'w').write('x')\n");
   fs::create_directories(At("scratch"));
   const std::string place = At("scratch").string();
-  ASSERT_EQ(Record({}, {"/usr/bin/python3", "train.py", place}).outcome.exit_code, 0);
+  const ProcessResult result = Record({}, {"/usr/bin/python3", "train.py", place});
+  EXPECT_THAT(result.stderr_text,
+              HasSubstr(place + ": the run wrote there, and a rerun does, too"));
   EXPECT_EQ(Recorded().command.back(), place);
+}
+
+TEST_F(RecordPlaces, ThatTheRunMakes) {
+  WriteTo("'out'");
+  const std::string program = Text(At("project/train.py"));
+  Write("train.py",
+        program + "os.makedirs(sys.argv[1]); open(sys.argv[1] + '/mark', 'w').write('x')\n");
+  const std::string place = At("scratch/logs").string();
+  ASSERT_EQ(Record({}, {"/usr/bin/python3", "train.py", place}).outcome.exit_code, 0);
+  EXPECT_EQ(Recorded().command.back(), "logs");
+  fs::remove_all(place);
+  EXPECT_THAT(Drill().stdout_text, HasSubstr("1 identical"));
+  EXPECT_FALSE(fs::exists(place));
+}
+
+// The run's own folder, with what it reads and writes.
+TEST_F(RecordPlaces, ThatAreTheRunsFolder) {
+  WriteTo("sys.argv[1] + '/results'");
+  std::string program = Text(At("project/train.py"));
+  program.replace(program.find("\"input/data.csv\""), 16,
+                  "__import__('sys').argv[1] + '/input/data.csv'");
+  Write("train.py", program);
+  const std::string place = fs::canonical(At("project")).string();
+  ASSERT_EQ(Record({}, {"/usr/bin/python3", "train.py", place}).outcome.exit_code, 0);
+  EXPECT_EQ(Recorded().command.back(), ".");
+  ExpectReproducedElsewhere(place + "/results");
+}
+
+TEST_F(RecordPlaces, ThatAreAFile) {
+  std::string program = kFoundProgram;
+  program.replace(program.find("\"out/model.npy\""), 15, "out");
+  program.insert(
+      program.find("os.makedirs"),
+      "import sys\nout = sys.argv[1]\nos.makedirs(os.path.dirname(out), exist_ok=True)\n");
+  Write("train.py", program);
+  const std::string place = At("scratch/model.npy").string();
+  ASSERT_EQ(Record({}, {"/usr/bin/python3", "train.py", place}).outcome.exit_code, 0);
+  EXPECT_EQ(Recorded().command.back(), "./model.npy");
+  EXPECT_EQ(Recorded().artifacts.at(0).path, "model.npy");
+  ExpectReproducedElsewhere(At("scratch"));
 }
 
 // Its reruns would write into the folder of the recorded run.
@@ -142,6 +184,22 @@ TEST_F(RecordPlaces, OfTheRunItselfInAScript) {
         "# of " + here + "\nls " + here + "\ncd " + here + "2 || cd .\npython3 train.py\n");
   ASSERT_EQ(Record({}, {"/bin/sh", "go.sh"}).outcome.exit_code, 0);
   EXPECT_TRUE(Admit(Recorded("runs/go-2.json")).empty());
+}
+
+// What the run writes to the folder of its data is none of them.
+TEST_F(RecordFinds, NoDataInWhatTheRunWritesBesideThem) {
+  for (int i = 0; i < 12; ++i) Write("input/" + std::to_string(i), std::to_string(i));
+  std::string program = kFoundProgram;
+  program.insert(program.find("weights ="),
+                 "data += [float(open(f'input/{i}').read()) for i in range(12)]\n"
+                 "if not os.path.exists('input/cache'):\n"
+                 "    open('input/cache', 'w').write(str(__import__('time').time_ns() % 9973))\n"
+                 "data.append(float(open('input/cache').read()))\n");
+  Write("train.py", program);
+  ASSERT_EQ(Record({"--find", "--determinism", "bitwise"}).outcome.exit_code, 0);
+  EXPECT_EQ(Recorded("runs/project-1.json").data.size(), 13u);
+  const ProcessResult drill = Run({RHARNESS_BIN_DIR "/rharness", "drill", "runs"});
+  EXPECT_EQ(drill.outcome.exit_code, 1) << drill.stdout_text << drill.stderr_text;
 }
 
 }  // namespace

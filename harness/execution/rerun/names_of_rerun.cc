@@ -33,9 +33,11 @@ bool HasTime(const std::string& name) {
   static const std::regex kMonth("(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[-_]?[0-9]{2}");
   static const std::regex kClock(
       "(^|[^0-9])([01][0-9]|2[0-3])[-_.:h][0-5][0-9][-_.:m][0-5][0-9]($|[^0-9])");
-  static const std::regex kSeconds("(^|[^0-9])1[6-9][0-9]{8}($|[^0-9])");
+  static const std::regex kShort("(^|[^0-9])[0-9]{4,6}[-_T][0-9]{6}($|[^0-9])");  // 261130_080102
+  static const std::regex kSeconds("(^|[^0-9])1[6-9][0-9]{8}([0-9]{3})?($|[^0-9])");  // or ms
   return std::regex_search(name, kDate) || std::regex_search(name, kMonth) ||
-         std::regex_search(name, kClock) || std::regex_search(name, kSeconds);
+         std::regex_search(name, kClock) || std::regex_search(name, kShort) ||
+         std::regex_search(name, kSeconds);
 }
 
 // A file of the commit or of the data, or a folder with one.

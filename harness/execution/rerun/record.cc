@@ -324,6 +324,7 @@ void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recor
 // The outputs go to the request, which measures them.
 std::vector<NamedPlace> FindPlacesAndOutputs(const fs::path& folder, const OutputIdentities& before,
                                              RecordRequest* request, Recording* out) {
+  KeepStartsOfCommand(*request, out);
   std::vector<NamedPlace> places = FindNamedPlaces(*request, folder, *out);
   if (!request->artifacts.empty()) return places;
   request->artifacts = FindOutputs(folder, before, out);
@@ -352,7 +353,7 @@ Result<Recording> RecordRun(const RecordRequest& stated,
     recording.command = CommandOfTree(request.command, folder, recording.working_directory);
   }
   recording.packages_sha256 = HostPackagesSha256();
-  const auto outputs_before = IdentifyOutputs(request, folder);
+  auto outputs_before = IdentifyOutputs(request, folder);
   RunCommand(request, folder, should_cancel, &recording);
   if (request.after_command) request.after_command(&recording);
   HashInputsAgain(request, folder, &recording);
@@ -376,11 +377,12 @@ Result<Recording> RecordRun(const RecordRequest& stated,
   if (request.find) {
     ProposeItemMetrics(request, &recording);
     if (recording.found.metrics.empty()) ProposeMetrics(request, &recording);
-    NoteUncompared(folder, &recording);
+    NoteUncompared(places, folder, &recording);
   }
   KeepArtifacts(request, folder, &recording);
   TakePlacesOfRerun(request, places, folder, &recording);
   NoteUnknownStart(&recording);
+  outputs_before.merge(OlderAt(places, folder, recording.started));
   if (request.find) RenumberVersions(outputs_before, &recording);
   AddFindings(request, &recording);
   return recording;

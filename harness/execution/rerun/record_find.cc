@@ -68,7 +68,7 @@ void AddData(const RecordRequest& request, const fs::path& folder, const std::st
   auto digest = HashTree(place);
   if (!digest.ok()) {
     out->remarks.push_back(
-        fmt::format("input {} is not recorded: {}", path, digest.error().ToString()));
+        fmt::format("input {} {}: {}", path, kNotRecorded, digest.error().ToString()));
     return;
   }
   item.sha256 = digest->sha256;
@@ -81,10 +81,24 @@ void AddData(const RecordRequest& request, const fs::path& folder, const std::st
   out->data.push_back(std::move(item));
 }
 
+// Whether the run wrote to the folder: then its content is not what the run began with.
+bool IsWrittenTo(const fs::path& folder, WallTime started) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored) && IsChangedSince(entry->path(), started)) return true;
+  }
+  return false;
+}
+
 // Data by their folders: a folder of many files is one item, and so is one of many such folders.
+// Files of a folder that the run writes to stay items of their own.
 void AddAllData(const RecordRequest& request, const fs::path& folder,
                 const std::vector<std::string>& paths, Recording* out) {
+  constexpr std::size_t kMostItems = 1000;
   std::map<std::string, std::size_t> items;  // with the number of files that were read of each
+  std::set<std::string> apart;               // folders that the run writes to
   for (const std::string& path : paths) items[path] = 1;
   for (bool changed = true; changed;) {
     changed = false;
@@ -95,6 +109,11 @@ void AddAllData(const RecordRequest& request, const fs::path& folder,
     for (const auto& [parent, inside] : by_folder) {
       // Neither the run's own folder, which it writes to, nor the root of all.
       if (inside.size() <= kMostFound || parent.empty() || parent == "/") continue;
+      if (apart.contains(parent)) continue;
+      if (IsWrittenTo(folder / parent, out->started)) {
+        apart.insert(parent);
+        continue;
+      }
       std::size_t count = 0;
       for (const std::string& path : inside) {
         count += items[path];
@@ -104,6 +123,13 @@ void AddAllData(const RecordRequest& request, const fs::path& folder,
       changed = true;
     }
   }
+  if (items.size() > kMostItems) {
+    out->remarks.push_back(fmt::format(
+        "what the run reads {}: {} files in folders to which it also writes ({}); expected outputs "
+        "in folders of their own",
+        kNotRecorded, items.size(), fmt::join(apart, ", ")));
+    return;
+  }
   for (const auto& [path, count] : items) {
     std::error_code ignored;
     const bool whole = fs::is_directory(folder / path, ignored);
@@ -112,36 +138,56 @@ void AddAllData(const RecordRequest& request, const fs::path& folder,
   }
 }
 
-// A source that goes to the folder of the recorded run by its absolute path would write there in
-// every rerun, too.
-void NoteWayBack(const fs::path& folder, const fs::path& base, const std::string& path,
-                 Recording* out) {
-  constexpr std::size_t kMostRead = std::size_t{1} << 20;
-  constexpr std::array<std::string_view, 3> kGo = {"cd", "pushd", "chdir"};
-  const auto text = ReadFile(folder / path, kMostRead);
-  if (!text.ok()) return;
-  const std::string place = base.string();
-  std::size_t number = 1, begin = 0;
-  for (std::size_t at = text->find(place); at != text->npos; at = text->find(place, at + 1)) {
-    number += static_cast<std::size_t>(std::count(text->begin() + static_cast<long>(begin),
-                                                  text->begin() + static_cast<long>(at), '\n'));
-    begin = at;
-    const std::size_t line = text->rfind('\n', at) == text->npos ? 0 : text->rfind('\n', at) + 1;
-    std::string_view before = std::string_view(*text).substr(line, at - line);
-    while (!before.empty() && std::string_view(" \t\"'(").find(before.back()) != before.npos) {
+// The line of a text that goes to `place`, as `cd /home/a/run` does; 0: none.
+std::size_t LineThatGoesTo(const std::string& place, const std::string& text) {
+  constexpr std::array<std::string_view, 5> kGo = {"cd", "pushd", "chdir", "-C", "--chdir"};
+  for (std::size_t at = text.find(place); at != text.npos; at = text.find(place, at + 1)) {
+    const std::size_t end_of_line = text.rfind('\n', at);
+    const std::size_t line = end_of_line == text.npos ? 0 : end_of_line + 1;
+    std::string_view before = std::string_view(text).substr(line, at - line);
+    while (!before.empty() && std::string_view(" \t\"'(=").find(before.back()) != before.npos) {
       before.remove_suffix(1);
     }
-    const char after = at + place.size() < text->size() ? (*text)[at + place.size()] : '\n';
+    const char after = at + place.size() < text.size() ? text[at + place.size()] : '\n';
     const bool ends = std::string_view("/ \t\n\"');&|").find(after) != std::string_view::npos;
     const bool goes =
         std::ranges::any_of(kGo, [&](std::string_view word) { return before.ends_with(word); });
-    if (!ends || !goes) continue;
+    if (ends && goes) {
+      return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, line), '\n'));
+    }
+  }
+  return 0;
+}
+
+// What goes to the folder of the recorded run by its absolute path writes there in every rerun.
+void NoteWaysBack(const RecordRequest& request, const fs::path& folder, const fs::path& base,
+                  const std::set<std::string>& sources, Recording* out) {
+  constexpr std::size_t kMostRead = std::size_t{1} << 20;
+  const auto note = [&](const std::string& name, const std::string& text) {
+    const std::size_t line = LineThatGoesTo(base.string(), text);
+    if (line == 0) return;
     out->remarks.push_back(fmt::format(
         "{}, line {}, goes to {}, where this run was: how to rerun it elsewhere {}; expected a "
         "path relative to the script, as `cd \"$(dirname \"$0\")\"`",
-        path, number, place, kNotRecorded));
-    return;
+        name, line, base.string(), kNotRecorded));
+  };
+  std::set<fs::path> files;
+  for (const std::string& path : sources) files.insert(base / path);
+  for (std::size_t i = 0; i < request.command.size(); ++i) {
+    const std::string& word = request.command[i];
+    if (IsSourceName(word)) files.insert((folder / word).lexically_normal());
+    if (i > 0 && request.command[i - 1] == "-c") note("the command", word);
   }
+  for (const fs::path& file : files) {
+    const auto text = ReadFile(file, kMostRead);
+    if (text.ok()) note(file.lexically_relative(folder).string(), *text);
+  }
+}
+
+// As the manifest has data: relative to the run's folder, or absolute.
+std::string PathInRun(const fs::path& folder, const fs::path& path) {
+  const fs::path below = path.lexically_normal().lexically_relative(folder);
+  return below.empty() || *below.begin() == ".." ? path.string() : below.string();
 }
 
 // Sources of the work tree alone go with its changes.
@@ -150,8 +196,7 @@ bool KeepFound(const RecordRequest& request, const fs::path& folder, const fs::p
   if (sources.empty()) return true;
   std::vector<std::string> paths;
   for (const SeenInput& source : sources) {
-    const fs::path place = folder / SourceOfModule(folder, source.path);
-    paths.push_back(place.lexically_normal().lexically_relative(base).string());
+    paths.push_back(SourceOfModule(base, source.path));
   }
   const Status kept = KeepNewSources(request, folder, paths, out);
   if (!kept.ok()) {
@@ -205,9 +250,9 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
   std::set<std::string> sources;
   std::vector<SeenInput> new_sources;  // not in the commit
   for (SeenInput& input : *out->observation->inputs) {
-    const std::string path = SourceOfModule(folder, input.path);
+    const std::string path = SourceOfModule(base, input.path);
     std::error_code error;
-    const fs::path real = fs::canonical(folder / path, error);
+    const fs::path real = fs::canonical(base / path, error);
     const fs::path in_base = real.lexically_relative(base);
     const bool is_own = error || in_base.empty() || *in_base.begin() != "..";
     const bool code = IsSourceName(path) && !fs::path(path).is_absolute() && is_own;
@@ -220,23 +265,19 @@ void FindInputs(const RecordRequest& request, const fs::path& folder, bool in_co
     } else if (code) {
       sources.insert(path);
     } else {
-      data.push_back(path);
+      data.push_back(PathInRun(folder, base / path));
     }
   }
   if (!KeepFound(request, folder, base, new_sources, out)) {
     std::ranges::move(new_sources, std::back_inserter(left));
   }
   for (const std::string& path : sources) {
-    const auto digest = HashFile(folder / path);
-    const fs::path in_base = (folder / path).lexically_normal().lexically_relative(base);
+    const auto digest = HashFile(base / path);
     if (!digest.ok()) continue;
     MarkFound(fmt::format("code.files[{}]", out->code.files.size()), "the run read it", out);
-    out->code.files.push_back({in_base.string(), digest->sha256});
+    out->code.files.push_back({path, digest->sha256});
   }
-  for (const std::string& word : request.command) {
-    if (IsSourceName(word)) sources.insert(word);
-  }
-  for (const std::string& path : sources) NoteWayBack(folder, base, path, out);
+  NoteWaysBack(request, folder, base, sources, out);
   AddAllData(request, folder, data, out);
   const auto& unseen = out->observation->unseen;
   if (std::ranges::find(unseen, kTooManyFiles) != unseen.end()) {

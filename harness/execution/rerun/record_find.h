@@ -54,10 +54,6 @@ bool StandsForCheckpoint(std::string_view path);
 void NoteOutputsOutside(const std::vector<Artifact>& found, const std::filesystem::path& folder,
                         Recording* out);
 
-// Files that the run wrote below `folder` and that nothing compares, as what was not found. After
-// the outputs were measured.
-void NoteUncompared(const std::filesystem::path& folder, Recording* out);
-
 // Settings of a user, which a rerun, in a home of its own, does without: a file outside of the
 // run's folder and below a hidden one that is no cache of data sets or models.
 bool IsSetting(const std::filesystem::path& path);

@@ -1,8 +1,10 @@
 // Absolute places of outputs as a rerun has them.
 #include "harness/execution/rerun/record_places.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
@@ -65,14 +67,35 @@ std::set<fs::path> ReadByRun(const fs::path& folder, const Recording& recording)
   return read;
 }
 
-std::string NameInRerun(const fs::path& place, const fs::path& folder) {
-  if (const fs::path below = Below(folder, place); !below.empty()) return below.string();
+// The root of the code: `folder` without the recording's working directory.
+fs::path BaseOf(const fs::path& folder, const Recording& recording) {
+  fs::path base = folder;
+  const fs::path below(recording.working_directory);
+  for (auto step = below.begin(); step != below.end(); ++step) base = base.parent_path();
+  return base;
+}
+
+// Below the root of the code a rerun has the same tree.
+std::string NameInRerun(const fs::path& place, const fs::path& folder, const fs::path& base) {
+  if (!Below(base, place).empty()) return place.lexically_relative(folder).string();
   std::string name = place.filename().string();
   std::error_code error;
   for (int i = 2; fs::exists(fs::symlink_status(folder / name, error)); ++i) {
     name = fmt::format("{}_{}", place.filename().string(), i);
   }
   return name;
+}
+
+// Whether the run made it. Where the file system knows no times of birth: false.
+bool IsMadeSince(const fs::path& place, WallTime started) {
+  struct statx info {};
+  if (::statx(AT_FDCWD, place.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &info) != 0) return false;
+  if ((info.stx_mask & STATX_BTIME) == 0) return false;
+  constexpr std::chrono::milliseconds kTick{4};  // times of files are up to this much behind
+  const auto born = WallTime(std::chrono::duration_cast<WallTime::duration>(
+      std::chrono::seconds(info.stx_btime.tv_sec) +
+      std::chrono::nanoseconds(info.stx_btime.tv_nsec)));
+  return born + kTick >= started;
 }
 
 bool IsOutside(const NamedPlace& one, const fs::path& folder) {
@@ -117,7 +140,11 @@ bool Rename(const std::vector<NamedPlace>& places, std::string* word) {
   const std::string path = InRerun(Real(word->substr(at)), places);
   if (path.empty()) return false;
   const bool ends_open = word->ends_with('/');
-  *word = word->substr(0, at) + path + (ends_open ? "/" : "");
+  std::error_code error;
+  // A program makes the folder of a file that it is given: os.path.dirname("./model.npy").
+  const bool is_bare =
+      path.find('/') == path.npos && !fs::is_directory(Real(word->substr(at)), error);
+  *word = word->substr(0, at) + (is_bare ? "./" : "") + path + (ends_open ? "/" : "");
   return true;
 }
 
@@ -131,18 +158,31 @@ std::vector<NamedPlace> FindNamedPlaces(const RecordRequest& request, const fs::
   const std::set<fs::path> read = ReadByRun(folder, recording);
   std::error_code error;
   const fs::path temporary = Real(fs::temp_directory_path(error)), home = Real(folder);
+  const fs::path base = Real(BaseOf(folder, recording));
   std::set<fs::path> named;
   for (const std::string& path : NamedPaths(request, recording)) named.insert(Real(path));
   for (const fs::path& place : named) {
     const auto is_in = [&](const fs::path& path) { return !Below(place, path).empty(); };
-    if (is_in(home) || place == temporary || place.parent_path() == "/") continue;
-    if (std::ranges::none_of(seen->outputs, is_in) || std::ranges::any_of(read, is_in)) continue;
+    const bool is_inside = !Below(base, place).empty();
+    if (place == temporary || place.parent_path() == "/" || (!is_inside && is_in(base))) continue;
+    if (std::ranges::none_of(seen->outputs, is_in)) continue;
+    if (!is_inside && std::ranges::any_of(read, is_in)) continue;
     if (!SafeRelativePath(place.filename().string(), "").ok()) continue;
     const bool is_inner = std::ranges::any_of(
         places, [&](const NamedPlace& outer) { return !Below(outer.place, place).empty(); });
-    if (!is_inner) places.push_back({place, NameInRerun(place, home)});
+    if (!is_inner) places.push_back({place, NameInRerun(place, home, base)});
   }
   return places;
+}
+
+void KeepStartsOfCommand(const RecordRequest& request, Recording* out) {
+  if (!out->observation) return;
+  const std::vector<std::string> named = NamedPaths(request, *out);
+  std::erase_if(out->observation->overwritten, [&](const std::string& path) {
+    return path.starts_with('/') && std::ranges::none_of(named, [&](const std::string& place) {
+             return !Below(Real(place), path).empty();
+           });
+  });
 }
 
 std::vector<Artifact> FindOutputsAt(const std::vector<NamedPlace>& places, const fs::path& folder,
@@ -186,6 +226,19 @@ void MeasureMetricsAt(const RecordRequest& request, const std::vector<NamedPlace
   }
 }
 
+OutputIdentities OlderAt(const std::vector<NamedPlace>& places, const fs::path& folder,
+                         WallTime started) {
+  OutputIdentities older;
+  std::error_code error;
+  for (const NamedPlace& one : places) {
+    if (!IsOutside(one, Real(folder)) || !fs::is_directory(one.place, error)) continue;
+    for (auto& [path, identity] : OlderThan(started, one.place)) {
+      older.emplace((one.in_rerun / fs::path(path)).string(), std::move(identity));
+    }
+  }
+  return older;
+}
+
 void TakePlacesOfRerun(const RecordRequest& request, const std::vector<NamedPlace>& places,
                        const fs::path& folder, Recording* out) {
   const fs::path home = Real(folder);
@@ -194,14 +247,20 @@ void TakePlacesOfRerun(const RecordRequest& request, const std::vector<NamedPlac
     const auto is_in = [&](const std::string& path) {
       return !path.empty() && !Below(one.place, Real(home / path)).empty();
     };
-    if (is_in(out->metrics_path) || std::ranges::any_of(out->artifacts, is_in, &Artifact::path)) {
+    if (is_in(out->metrics_path) || std::ranges::any_of(out->artifacts, is_in, &Artifact::path) ||
+        IsMadeSince(one.place, out->started)) {
       taken.push_back(one);
+    } else {
+      out->remarks.push_back(fmt::format(
+          "{}: the run wrote there, and a rerun does, too: nothing there is compared, and it was "
+          "there before; expected a place below the run's folder, or a new one",
+          one.place.string()));
     }
   }
   if (taken.empty()) return;
   const auto rename = [&](std::string* path) {
-    if (path->empty()) return;
-    const std::string renamed = InRerun(Real(home / *path), taken);
+    if (!path->starts_with('/')) return;
+    const std::string renamed = InRerun(Real(*path), taken);
     if (!renamed.empty()) *path = renamed;
   };
   for (Artifact& artifact : out->artifacts) rename(&artifact.path);

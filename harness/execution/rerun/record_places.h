@@ -21,11 +21,16 @@ struct NamedPlace {
 };
 
 // After the run: absolute paths of the command and of recorded variables to which, or below which,
-// the run wrote, and where it read nothing that was there before. The outermost of several. None
-// for a run in an image, and none of the temporary folder itself. `folder`: the run's own.
+// the run wrote: below the root of the code, of which a rerun has its own; or elsewhere if it read
+// nothing there that was there before. The outermost of several. None for a run in an image, and
+// none of the temporary folder itself. `folder`: the run's own.
 std::vector<NamedPlace> FindNamedPlaces(const RecordRequest& request,
                                         const std::filesystem::path& folder,
                                         const Recording& recording);
+
+// Of files elsewhere that the run read and wrote over (Observation::overwritten), those of the
+// command and its variables; others are caches of its libraries.
+void KeepStartsOfCommand(const RecordRequest& request, Recording* out);
 
 // The checkpoints in the first of the places outside of `folder` that has any, as FindOutputs
 // finds them, by absolute paths.
@@ -35,10 +40,20 @@ std::vector<Artifact> FindOutputsAt(const std::vector<NamedPlace>& places,
 void MeasureMetricsAt(const RecordRequest& request, const std::vector<NamedPlace>& places,
                       const std::filesystem::path& folder, Recording* out);
 
+// Files that the run wrote below `folder` or in one of the places and that nothing compares, as
+// what was not found. After the outputs were measured.
+void NoteUncompared(const std::vector<NamedPlace>& places, const std::filesystem::path& folder,
+                    Recording* out);
+
 // Once all is measured and kept: gives outputs, command and variables the paths of a rerun, for
-// each place with an output that is compared.
+// each place with an output that is compared, or that the run made. A remark on each other.
 void TakePlacesOfRerun(const RecordRequest& request, const std::vector<NamedPlace>& places,
                        const std::filesystem::path& folder, Recording* out);
+
+// Of what is older than the run in places outside of `folder`, by its path in a rerun: for
+// RenumberVersions.
+OutputIdentities OlderAt(const std::vector<NamedPlace>& places, const std::filesystem::path& folder,
+                         WallTime started);
 
 }  // namespace rharness
 

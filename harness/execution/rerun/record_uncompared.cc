@@ -15,6 +15,7 @@
 #include "harness/base/files.h"
 #include "harness/base/source_folder.h"
 #include "harness/execution/rerun/record_find.h"
+#include "harness/execution/rerun/record_places.h"
 #include "harness/records/logs/run_log.h"
 #include "harness/records/manifest/admission.h"
 #include "harness/records/observe/files_seen.h"
@@ -84,7 +85,7 @@ void NoteOutputsOutside(const std::vector<Artifact>& found, const fs::path& fold
   }
 }
 
-void NoteUncompared(const fs::path& folder, Recording* out) {
+void NoteUncompared(const std::vector<NamedPlace>& places, const fs::path& folder, Recording* out) {
   if (!out->observation) return;
   std::error_code ignored;
   const std::string home = fs::weakly_canonical(folder, ignored).string() + "/";
@@ -98,8 +99,13 @@ void NoteUncompared(const fs::path& folder, Recording* out) {
   }
   std::vector<std::string> others;
   for (const std::string& output : out->observation->outputs) {
-    if (!output.starts_with(home) || !fs::is_regular_file(output, ignored)) continue;
-    const std::string relative = output.substr(home.size());
+    if (!fs::is_regular_file(output, ignored)) continue;
+    const bool is_own = output.starts_with(home);
+    const bool in_place = std::ranges::any_of(places, [&](const NamedPlace& one) {
+      return output.starts_with(one.place.string() + "/");
+    });
+    if (!is_own && !in_place) continue;
+    const std::string relative = is_own ? output.substr(home.size()) : output;
     const bool log = !out->metrics_path.empty() && relative.starts_with(out->metrics_path + "/") &&
                      MayBeRunLog(relative);
     const bool item = std::ranges::any_of(out->artifacts, [&](const Artifact& artifact) {

@@ -81,8 +81,8 @@ struct Observation {
   std::optional<std::set<std::string>> variables_read;
   std::vector<SeenLibrary> libraries;            // by path
   std::optional<std::vector<SeenInput>> inputs;  // by path; empty: not known
-  // Files of the run's own folder, relative to it, that it read as they were before it and then
-  // wrote over: a rerun cannot begin from them.
+  // Files that the run read as they were before it and then wrote over, in its own folder (relative
+  // to it) or where its command says: a rerun cannot begin from them.
   std::set<std::string> overwritten;
   std::vector<std::string> unseen;  // what could not be observed, one sentence each
   // Processes that a signal ended, files that could not be written, one clause each. Kept only as a

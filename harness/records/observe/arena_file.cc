@@ -76,7 +76,9 @@ void AddLoss(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
 void AddLink(std::string_view text, ArenaNotes* out) {
   const std::string_view name = text.substr(0, text.find('\0'));
   const std::string_view file = text.substr(std::min(text.size(), name.size() + 1));
-  if (IsAbsolutePath(name) && IsAbsolutePath(file)) out->links.emplace(name, file);
+  if (!IsAbsolutePath(name) || !IsAbsolutePath(file)) return;
+  out->links.emplace(name, file);
+  out->begun_from.emplace(file);
 }
 
 void AddEntry(std::uint8_t kind, std::string_view text, ArenaNotes* out) {

@@ -272,18 +272,20 @@ std::set<std::string> OverwrittenInputs(const std::set<std::string>& begun_from,
   for (const std::string& file : begun_from) {
     const std::string below = Below(request.base.string(), file);
     struct stat info {};
-    if (below.empty() || !IsRecordable(file) || IsHousekeeping(file)) continue;
+    if (!IsRecordable(file) || IsHousekeeping(file)) continue;
     if (::lstat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     const bool declared = std::ranges::any_of(request.declared, [&](const fs::path& place) {
       return file == place.string() || !Below(place.string(), file).empty();
     });
-    if (!declared && IsChangedSince(file, started)) overwritten.insert(below);
+    if (!declared && IsChangedSince(file, started)) {
+      overwritten.insert(below.empty() ? file : below);
+    }
   }
   if (overwritten.empty() || !request.recorded) return overwritten;
-  for (const std::string& name :
-       request.recorded(std::vector<std::string>(overwritten.begin(), overwritten.end()))) {
-    overwritten.erase(name);
-  }
+  std::vector<std::string> own;
+  std::ranges::copy_if(overwritten, std::back_inserter(own),
+                       [](const std::string& name) { return !name.starts_with('/'); });
+  for (const std::string& name : request.recorded(own)) overwritten.erase(name);
   return overwritten;
 }
 

@@ -39,8 +39,8 @@ std::vector<SeenInput> UndeclaredInputs(const std::set<std::string>& files,
                                         const ObserveRequest& request, const Footprint& footprint,
                                         WallTime started, std::size_t* more);
 
-// Of files that the run read as they were before it, those that it then wrote over, below
-// request.base and relative to it: what they were is gone. Neither declared ones nor the commit's.
+// Of files that the run read as they were before it, those that it then wrote over: what they were
+// is gone. Relative below request.base. Neither declared ones nor the commit's.
 std::set<std::string> OverwrittenInputs(const std::set<std::string>& begun_from,
                                         const ObserveRequest& request, WallTime started);
 

@@ -238,9 +238,9 @@ void NoteOpened(int fd, const char* path, bool also_writes) {
   const long length = rharness::PathOfOpen(fd, real);
   if (length == 0 || IsOfTheSystem(real) || IsDeclared(real)) return;
   const auto size = static_cast<size_t>(length);
-  const bool is_begun_from = !is_own && !also_writes;
-  if (!NoteLink(path, real, size)) {
-    Note(is_begun_from ? rharness::kEntryFile : rharness::kEntryOwnFile, real, size);
+  // What the run wrote is no input, by whatever name.
+  if (is_own || !NoteLink(path, real, size)) {
+    Note(is_own || also_writes ? rharness::kEntryOwnFile : rharness::kEntryFile, real, size);
   }
 }
 

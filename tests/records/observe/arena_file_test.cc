@@ -50,7 +50,7 @@ TEST(Arena, IsReadByKind) {
   ASSERT_TRUE(notes.ok());
   EXPECT_THAT(notes->variables, ElementsAre("BATCH"));
   EXPECT_THAT(notes->files, ElementsAre("/a/config.json", "/a/out.json"));
-  EXPECT_THAT(notes->begun_from, ElementsAre("/a/config.json"));
+  EXPECT_THAT(notes->begun_from, ElementsAre("/a/config.json", "/b/data"));
   EXPECT_THAT(notes->links, ElementsAre(testing::Pair("/a/link", "/b/data")));
   EXPECT_THAT(notes->libraries, ElementsAre("/l/libz.so.1"));
   EXPECT_THAT(notes->programs, ElementsAre("/b/python3"));

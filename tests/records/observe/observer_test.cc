@@ -92,6 +92,7 @@ class ObservedLinks : public Observed {
     std::filesystem::create_directories(base_ / "v1");
     ASSERT_TRUE(WriteFileAtomic(base_ / "v1/set.csv", "1").ok());
     std::filesystem::create_directory_symlink("v1", base_ / "current");
+    SystemClock().SleepFor(std::chrono::milliseconds(10));  // change times come in ticks
   }
 };
 
