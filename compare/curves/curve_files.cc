@@ -24,9 +24,14 @@ Status CheckJson(std::string_view text, std::string_view file) {
   return {};
 }
 
-Result<std::vector<CurveSeries>> CurvesOf(Result<TrackerLog> log,
+// A run may have logged a summary and no curve.
+Result<std::vector<CurveSeries>> CurvesOf(Result<TrackerLog> log, std::string_view file,
                                           std::vector<std::string>* remarks) {
   if (!log.ok()) return log.error();
+  if (log->curves.empty()) {
+    return InvalidInput("no curve; expected numbers by step, found a summary alone",
+                        std::string(file));
+  }
   if (remarks != nullptr) std::ranges::move(log->remarks, std::back_inserter(*remarks));
   return std::move(log->curves);
 }
@@ -100,9 +105,9 @@ Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_
     case CurveFormat::kEventFile:
       return ParseEventFile(text, file, remarks);
     case CurveFormat::kDatabase:
-      return CurvesOf(ReadMlflowDatabase(std::string(text), std::string(file)), remarks);
+      return CurvesOf(ReadMlflowDatabase(std::string(text), std::string(file)), file, remarks);
     case CurveFormat::kWandbLog:
-      return CurvesOf(ReadWandbRunLog(text, std::string(file)), remarks);
+      return CurvesOf(ReadWandbRunLog(text, std::string(file)), file, remarks);
   }
   Abort("unknown CurveFormat");
 }
@@ -117,7 +122,7 @@ Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path,
     ASSIGN_OR_RETURN(const std::string head, source.ReadHead(source.file()));
     events = LooksLikeEventFile(head);
   } else if (!HoldsEventFiles(path) && HoldsTrackerLog(path)) {
-    return CurvesOf(LoadTrackerFolder(path), remarks);
+    return CurvesOf(LoadTrackerFolder(path), path.string(), remarks);
   }
   if (events) {
     ASSIGN_OR_RETURN(EventCurves read, LoadEventCurves(path));

@@ -194,6 +194,11 @@ TEST(WandbRunLog, OfASummaryAloneHasNoCurve) {
   ASSERT_TRUE(read.ok()) << read.error().ToString();
   EXPECT_THAT(read->curves, IsEmpty());
   EXPECT_FALSE(ReadWandbRunLog(WandbLogOf({}), "x").ok());
+  const auto curves = ParseCurves(WandbLogOf({WandbSummaryRecord({{"acc", "0.5"}})}), "x");
+  ASSERT_FALSE(curves.ok());
+  EXPECT_EQ(curves.error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(curves.error().where, "x");
+  EXPECT_THAT(curves.error().message, HasSubstr("no curve"));
 }
 
 TEST(WandbRunLog, GoesOnAfterDamageAndEndsWhereItIsCutOff) {
