@@ -138,7 +138,7 @@ TEST_F(Retention, KeepsWhatAMapSaysARunNeeds) {
   fs::create_symlink("outputs/a", At("far"));
   Record("tuned", {"--family", "other", "--data", "init=far"});
   std::string manifest = rharness::Read(At("runs/tuned.json"));
-  const std::string here = "\"location\": \"far\"";
+  const std::string here = "\"location\": \"outputs/a\"";  // to which the link leads
   const auto at = manifest.find(here);
   ASSERT_NE(at, std::string::npos) << manifest;
   Write("runs/tuned.json", manifest.replace(at, here.size(), "\"location\": \"s3://far/x\""));
