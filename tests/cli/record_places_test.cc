@@ -104,6 +104,20 @@ TEST_F(RecordPlaces, ThatHoldOlderOutputsToo) {
   EXPECT_EQ(Recorded().metrics_path, "run7/log.jsonl");
 }
 
+TEST_F(RecordPlaces, WithOneNameHaveTwoInARerun) {
+  WriteTo("sys.argv[1]");
+  std::string program = Text(At("project/train.py"));
+  program.replace(program.find("home + \"/log.jsonl\""), 19, "sys.argv[2] + '/log.jsonl'");
+  program.insert(program.find("with open(sys.argv[2]"), "os.makedirs(sys.argv[2])\n");
+  Write("train.py", program);
+  const std::string one = At("a/run").string(), other = At("b/run").string();
+  ASSERT_EQ(Record({}, {"/usr/bin/python3", "train.py", one, other}).outcome.exit_code, 0);
+  EXPECT_THAT(Recorded().command, ElementsAre("/usr/bin/python3", "train.py", "run", "run_2"));
+  EXPECT_EQ(Recorded().artifacts.at(0).path, "run/model.npy");
+  EXPECT_EQ(Recorded().metrics_path, "run_2/log.jsonl");
+  EXPECT_THAT(Drill().stdout_text, HasSubstr("1 identical"));
+}
+
 // A rerun would read what is there.
 TEST_F(RecordPlaces, StayIfTheRunReadsThere) {
   WriteTo("sys.argv[1]");

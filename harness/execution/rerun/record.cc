@@ -282,9 +282,11 @@ void HoldFoldersAgain(const std::vector<std::string>& after, DataItem* item, Rec
 void NoteUnknownStart(Recording* out) {
   if (!out->observation) return;
   for (const std::string& path : out->observation->overwritten) {
+    const auto is_this = [&](const std::string& output) {
+      return (fs::path(out->working_directory) / output).lexically_normal() == path;
+    };
     const bool is_compared =
-        path == out->metrics_path ||
-        std::ranges::find(out->artifacts, path, &Artifact::path) != out->artifacts.end();
+        is_this(out->metrics_path) || std::ranges::any_of(out->artifacts, is_this, &Artifact::path);
     out->remarks.push_back(fmt::format(
         "{}: the run read it as it was before, and then wrote over it; what it began from {}", path,
         is_compared ? kNotRecorded : "is not in the record"));

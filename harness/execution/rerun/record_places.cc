@@ -55,18 +55,6 @@ std::vector<std::string> NamedPaths(const RecordRequest& request, const Recordin
   return paths;
 }
 
-std::set<fs::path> ReadByRun(const fs::path& folder, const Recording& recording) {
-  std::set<fs::path> read;
-  for (const DataItem& item : recording.data) read.insert(Real(folder / item.path));
-  for (const SeenInput& input : *recording.observation->inputs) {
-    read.insert(Real(folder / input.path));
-  }
-  for (const std::string& path : recording.observation->overwritten) {
-    read.insert(Real(folder / path));
-  }
-  return read;
-}
-
 // The root of the code: `folder` without the recording's working directory.
 fs::path BaseOf(const fs::path& folder, const Recording& recording) {
   fs::path base = folder;
@@ -75,12 +63,30 @@ fs::path BaseOf(const fs::path& folder, const Recording& recording) {
   return base;
 }
 
-// Below the root of the code a rerun has the same tree.
-std::string NameInRerun(const fs::path& place, const fs::path& folder, const fs::path& base) {
+std::set<fs::path> ReadByRun(const fs::path& folder, const Recording& recording) {
+  const fs::path base = BaseOf(folder, recording);
+  std::set<fs::path> read;
+  for (const DataItem& item : recording.data) read.insert(Real(folder / item.path));
+  for (const SeenInput& input : *recording.observation->inputs) {
+    read.insert(Real(base / input.path));
+  }
+  for (const std::string& path : recording.observation->overwritten) {
+    read.insert(Real(base / path));
+  }
+  return read;
+}
+
+// Below the root of the code a rerun has the same tree. Else a name that nothing has.
+std::string NameInRerun(const fs::path& place, const fs::path& folder, const fs::path& base,
+                        const std::vector<NamedPlace>& others) {
   if (!Below(base, place).empty()) return place.lexically_relative(folder).string();
   std::string name = place.filename().string();
-  std::error_code error;
-  for (int i = 2; fs::exists(fs::symlink_status(folder / name, error)); ++i) {
+  const auto is_taken = [&] {
+    std::error_code error;
+    return fs::exists(fs::symlink_status(folder / name, error)) ||
+           std::ranges::find(others, name, &NamedPlace::in_rerun) != others.end();
+  };
+  for (int i = 2; is_taken(); ++i) {
     name = fmt::format("{}_{}", place.filename().string(), i);
   }
   return name;
@@ -170,7 +176,7 @@ std::vector<NamedPlace> FindNamedPlaces(const RecordRequest& request, const fs::
     if (!SafeRelativePath(place.filename().string(), "").ok()) continue;
     const bool is_inner = std::ranges::any_of(
         places, [&](const NamedPlace& outer) { return !Below(outer.place, place).empty(); });
-    if (!is_inner) places.push_back({place, NameInRerun(place, home, base)});
+    if (!is_inner) places.push_back({place, NameInRerun(place, home, base, places)});
   }
   return places;
 }
