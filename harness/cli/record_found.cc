@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -64,6 +65,26 @@ std::string FreeDrillFolder() {
   }
 }
 
+// Beside this one: manifests that a drill of the folder refuses, such as an earlier attempt.
+std::vector<std::string> RefusedBeside(const std::filesystem::path& out) {
+  std::size_t left = 100;
+  std::vector<std::string> refused;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(out.parent_path(), error), end;
+       !error && entry != end && left > 0; entry.increment(error), --left) {
+    if (entry->path().extension() != ".json" || entry->path().filename() == out.filename())
+      continue;
+    const auto manifest = LoadManifest(entry->path());
+    if (manifest.ok() && !Admit(*manifest).empty()) {
+      refused.push_back(
+          std::filesystem::proximate(entry->path(), std::filesystem::current_path(error), error)
+              .string());
+    }
+  }
+  std::ranges::sort(refused);
+  return refused;
+}
+
 }  // namespace
 
 void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
@@ -92,6 +113,10 @@ void SayFound(const Manifest& manifest, const std::filesystem::path& out) {
   const std::string drill =
       fmt::format("rharness drill {}{}{}", ShellWord(folder.string()), FreeDrillFolder(), maps);
   std::string next = "next: " + drill;
+  if (const auto refused = RefusedBeside(out); !refused.empty()) {
+    next = fmt::format("next: move {} away, which a drill refuses, then {}",
+                       fmt::join(refused, ", "), drill);
+  }
   for (const Finding& finding : Admit(manifest)) {
     if (finding.subject.starts_with("$.notes[")) {
       next =

@@ -332,6 +332,12 @@ TEST_F(RecordFinds, AStartThatTheRunWroteOver) {
   EXPECT_EQ(findings[0].code, "not_recorded");
   const std::string program = RHARNESS_BIN_DIR "/rharness";
   EXPECT_EQ(Run({program, "drill", "runs"}).outcome.exit_code, 2);
+  fs::remove_all(At("project/out"));
+  EXPECT_NE(Record({"--find", "--determinism", "bitwise"})
+                .stderr_text.find("next: move runs/project-2.json away, which a drill refuses, "
+                                  "then rharness drill runs"),
+            std::string::npos);
+  fs::remove(At("project/runs/project-3.json"));
   ASSERT_EQ(
       Run({program, "history", "add", "--force", "--history", "runs.db", "runs"}).outcome.exit_code,
       0);
